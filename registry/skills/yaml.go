@@ -52,7 +52,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	s.settings = w.lines
 	compiled, err := settingsSchema()
 	if err != nil {
-		all.addf(SettingsFile, 0, "%s", err) // a schema of ours: a test compiles it
+		all.addf(SettingsFile, 0, "%s", err) // cannot fail: a test compiles this schema
 		return
 	}
 	for _, d := range compiled.Validate(w.out.Bytes()) {

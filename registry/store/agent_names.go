@@ -45,7 +45,7 @@ func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, err
 }
 
-// claimName gives a name to an agent that may have it already. Error: NameTaken.
+// claimName assigns a name to an agent, which may have it already. Error: NameTaken.
 func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
 	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
 	// The update changes nothing; it makes an agent's own name count as an affected row.

@@ -107,7 +107,7 @@ func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed 
 	})
 }
 
-// ClaimNames gives an agent further names. Error: NameTaken.
+// ClaimNames assigns further names to an agent. Error: NameTaken.
 func (s *Store) ClaimNames(ctx context.Context, workspace, agentID string, names []string) error {
 	return s.change(ctx, "take names", func(ctx context.Context, tx bun.Tx) error {
 		for _, name := range names {

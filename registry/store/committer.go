@@ -43,9 +43,9 @@ type committer struct {
 	queue  []*write // writes of waiting callers, oldest first
 	busy   int      // number of committing callers
 	idle   *sync.Cond
-	batch  int           // callers who were here when the last transaction ended
-	missed int           // the length of the queue that one who commits waits for, 0 where none does
-	whole  chan struct{} // tells them that it is reached; has room for one
+	batch  int           // number of callers present when the last transaction ended
+	missed int           // queue length for which a committing caller waits, 0 if none waits
+	whole  chan struct{} // signals that the length is reached; has capacity 1
 }
 
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
@@ -61,8 +61,8 @@ type write struct {
 
 // turn ends a caller's wait.
 type turn struct {
-	leader bool  // it commits what waits, its own write first
-	err    error // otherwise: how its write went
+	leader bool  // the caller commits the waiting writes, its own first
+	err    error // otherwise: the result of the caller's write
 }
 
 func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
@@ -105,7 +105,7 @@ func (c *committer) commit(w *write) error {
 	return (<-w.turn).err
 }
 
-// awaitBatch lets those come who shared the last transaction or came while it was made. It gives the lock up meanwhile.
+// awaitBatch waits for callers that shared the last transaction or arrived during it. It releases the lock meanwhile.
 func (c *committer) awaitBatch() {
 	others := min(c.batch, enough) - 1
 	if c.missed > 0 || len(c.queue) >= others {

@@ -78,8 +78,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) erro
 	return wrap("revoke invitation", expectRow(result, noInvitation()))
 }
 
-// revokeProviderRoles ends the invitations of somebody who may invite no longer, and of the tokens that act for them: who held one back
-// would come in again with the role that it names.
+// revokeProviderRoles revokes the invitations of a user who may no longer invite, and those made with the user's
+// tokens. Otherwise the user could accept an own invitation and regain its role.
 func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string) error {
 	_, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.workspace_id = ?", workspace).
 		Where("(i.created_by_type = ? AND i.created_by_id = ? OR i.created_by_type = ? AND i.created_by_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?))",

@@ -19,8 +19,7 @@ func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires tim
 	return wrap("store login link", err)
 }
 
-// ConsumeLoginLink spends a link and returns whom it logs in. It does so once, and only before the link expires; then it is
-// NotFound.
+// ConsumeLoginLink uses up a link and returns its user. Error: NotFound for a link that is used up or expired.
 func (s *Store) ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -52,8 +52,8 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 	})
 }
 
-// keepExisting makes sure that the agents of pins are there until the transaction ends: a deletion at the same time sees the
-// pins, or is seen here.
+// keepExisting locks the agents of pins until the transaction ends. A concurrent deletion either sees the pins or is
+// seen by this transaction.
 func (s *Store) keepExisting(ctx context.Context, tx bun.Tx, workspace string, pins []pinRow) error {
 	wanted := make([]string, 0, len(pins))
 	for _, p := range pins {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// uses gathers when credentials were last used until somebody writes it down: no request waits for a write.
+// uses collects the times of last use until they are stored, so that no request waits for a write.
 type uses struct {
 	writing sync.Mutex // one flush at a time
 	mu      sync.Mutex
@@ -36,7 +36,7 @@ func (u *uses) all() map[string]time.Time {
 	return maps.Clone(u.last)
 }
 
-// written drops what was stored and has not changed since.
+// written removes times that were stored and have not changed since.
 func (u *uses) written(stored map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -47,7 +47,7 @@ func (u *uses) written(stored map[string]time.Time) {
 	}
 }
 
-// flush hands what is not written down yet to write. What could not be written is kept for the next time.
+// flush passes unstored times to write. Times that could not be written are kept for the next call.
 func (u *uses) flush(ctx context.Context, write func(context.Context, map[string]time.Time) error) error {
 	u.writing.Lock()
 	defer u.writing.Unlock()
@@ -62,7 +62,7 @@ func (u *uses) flush(ctx context.Context, write func(context.Context, map[string
 	return nil
 }
 
-// Flush writes down when tokens and sessions were last used.
+// Flush stores when tokens and sessions were last used.
 func (s *Service) Flush(ctx context.Context) error {
 	return errors.Join(s.uses.flush(ctx, s.tokens.TouchTokens), s.visits.flush(ctx, s.sessions.TouchSessions))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ListWorkspaces returns the workspaces that a caller may enter. Whoever administers the server knows of all.
+// ListWorkspaces returns the workspaces that a caller can access. An administrator of the server gets all workspaces.
 func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([]registry.Workspace, error) {
 	if runsServer(caller) {
 		return s.workspaces.Workspaces(ctx)
@@ -23,8 +23,8 @@ func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([
 	return workspaces, nil
 }
 
-// MembershipsOf returns where a caller may go with the credential that they showed: a person to all of their workspaces, a
-// token to its own.
+// MembershipsOf returns the workspaces that the caller's credential can access: all workspaces of a person, or the
+// single workspace of a token.
 func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]registry.Membership, error) {
 	if caller.Actor.Type == registry.UserActor && caller.Session != "" {
 		return s.users.Memberships(ctx, caller.User)
@@ -33,8 +33,8 @@ func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]
 	return []registry.Membership{{Workspace: w, Role: caller.Role}}, err
 }
 
-// CreateWorkspace makes a tenant whose administrator is the caller's person, or the one of this server where a token of
-// the host asks. Only who administers the server may.
+// CreateWorkspace creates a workspace. Its administrator is the caller's user, or the server's administrator if the
+// operator's token is used. Only administrators of the server may call it.
 func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, name, title string) (registry.Workspace, error) {
 	if err := needServer(caller); err != nil {
 		return registry.Workspace{}, err
@@ -57,7 +57,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, n
 	return w, s.workspaces.CreateWorkspace(ctx, w, administrator)
 }
 
-// DescribeWorkspace gives the workspace that the caller acts in another title.
+// DescribeWorkspace changes the title of the caller's workspace.
 func (s *Service) DescribeWorkspace(ctx context.Context, caller registry.Caller, nameOrID, title string) (registry.Workspace, error) {
 	if nameOrID != caller.Workspace.ID && nameOrID != caller.Workspace.Name {
 		return registry.Workspace{}, registry.NoWorkspace(nameOrID)
@@ -72,7 +72,7 @@ func (s *Service) DescribeWorkspace(ctx context.Context, caller registry.Caller,
 	return s.workspaces.Workspace(ctx, caller.Workspace.ID)
 }
 
-// CloseWorkspace keeps everybody out of a workspace, at once. Only who administers the server may.
+// CloseWorkspace closes a workspace, with immediate effect. Only administrators of the server may call it.
 func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, nameOrID string) error {
 	if err := needServer(caller); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, na
 	return s.workspaces.CloseWorkspace(ctx, w.ID, s.now())
 }
 
-// runsServer reports whether a caller administers the server: they administer its own workspace.
+// runsServer reports whether a caller administers the server, which means the default workspace.
 func runsServer(caller registry.Caller) bool {
 	return caller.Actor.Workspace == registry.DefaultWorkspace && caller.May(registry.AdminScope)
 }

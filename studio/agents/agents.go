@@ -183,7 +183,7 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 	return s.apply(ctx, actor, a, in)
 }
 
-// checkAgentLimit is asked before something is kept.
+// checkAgentLimit checks the quota before data is stored.
 func (s *Service) checkAgentLimit(ctx context.Context, actor registry.Actor) error {
 	if s.Quotas == nil {
 		return nil

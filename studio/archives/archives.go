@@ -1,5 +1,5 @@
-// Package archives takes agents with all their versions out of a workspace as one file, and puts them into one again. What
-// was published keeps its digests and its names on the way, so that whoever pinned it goes on as before.
+// Package archives exports agents with all their versions from a workspace to one file, and imports such a file.
+// Published versions keep their digests and names, so that existing pins remain valid.
 package archives
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Agents keeps agents, and knows those that were deleted: their names and versions are theirs for good.
+// Agents stores agents. It also knows deleted agents, which keep their names and versions permanently.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 	AnyAgent(ctx context.Context, workspace, name string) (registry.Agent, error)
@@ -20,14 +20,14 @@ type Agents interface {
 	RevealAgents(ctx context.Context, workspace string, ids, listed []string) error
 }
 
-// Names are what references say.
+// Names stores and returns the names that references use.
 type Names interface {
 	AgentIDTaken(ctx context.Context, id string) (bool, error)
 	AgentNames(ctx context.Context, workspace, agentID string) ([]string, error)
 	ClaimNames(ctx context.Context, workspace, agentID string, names []string) error
 }
 
-// Versions keeps what was published.
+// Versions stores published versions.
 type Versions interface {
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
@@ -35,10 +35,10 @@ type Versions interface {
 	ImportVersion(ctx context.Context, workspace string, v registry.Version) error
 }
 
-// Forgetter drops what is remembered of a workspace's references.
+// Forgetter clears a workspace's cache of references.
 type Forgetter interface{ Forget(workspace string) }
 
-// Quotas refuses what would be kept in a workspace that is full.
+// Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 }
@@ -55,15 +55,15 @@ type Options struct {
 	NewID    func() string
 }
 
-// Service is safe for concurrent use.
+// Service exports and imports archives. It is safe for concurrent use.
 type Service struct {
 	Options
 
-	uploads   chan struct{} // places for archives that are being sent: each may be large
-	importing chan struct{} // one at a time is unpacked
+	uploads   chan struct{} // slots for uploads, because each may be large
+	importing chan struct{} // only one archive is unpacked at a time
 }
 
-// maxUploads bounds how many archives are on disk at a time.
+// maxUploads is the maximum number of archives on disk at a time.
 const maxUploads = 4
 
 // New returns the service.

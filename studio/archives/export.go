@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/archive"
 )
 
-// Export is an archive that was asked for and can be written.
+// Export is a prepared archive.
 type Export struct {
 	service   *Service
 	workspace string
@@ -46,7 +46,7 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, agents []str
 	}
 }
 
-// Write writes the archive. One version at a time is in memory.
+// Write writes the archive. It holds only one version in memory at a time.
 func (e *Export) Write(ctx context.Context, w io.Writer) error {
 	out, err := archive.NewWriter(w, e.names)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *Export) agent(ctx context.Context, out *archive.Writer, name string) er
 		Creator: archive.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name}, Draft: a.Draft.Spec,
 		FormerNames: slices.DeleteFunc(former, func(n string) bool { return n == registry.NameKey(a.Name) }),
 	}
-	slices.Reverse(versions) // the oldest first, as they came
+	slices.Reverse(versions) // oldest first, in order of publication
 	for _, v := range versions {
 		written.Versions = append(written.Versions, v.Version)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/atelier-run/atelier/registry/archive"
 )
 
-// MaxUpload bounds an archive in bytes as it is sent.
+// MaxUpload is the maximum size of an uploaded archive in bytes.
 const MaxUpload = 256 << 20
 
-// Outcome says what became, or would become, of an agent of an archive.
+// Outcome is the result of importing an agent, or its preview.
 type Outcome string
 
-// The outcomes. An agent that is there keeps its draft and its description.
+// These are the outcomes. An existing agent keeps its draft and its description.
 const (
 	Created   Outcome = "created"
 	Restored  Outcome = "restored" // it had been deleted
@@ -37,15 +37,18 @@ type Imported struct {
 	Listed  bool    `json:"listed" doc:"true if the agent was listed in the public registry where the archive was written."`
 }
 
-// ImportRequest says how to import. DryRun writes nothing. Listed lists again what was listed where the archive was written.
+// ImportRequest sets options of an import. DryRun writes nothing. Listed also lists in the public registry all agents
+// that were listed on the exporting server.
 type ImportRequest struct{ DryRun, Listed bool }
 
-// Import puts an archive's agents into the actor's workspace. All of it is checked before anything is written: a version that
-// exists with another digest, a name that another agent has and a spec that this server would not save refuse the whole.
+// Import imports an archive's agents into the actor's workspace. It checks the whole archive before it writes anything.
+// It rejects the archive if a version exists with another digest, a name belongs to another agent, or this server would
+// not save a spec.
 //
-// Agents that are new here or were deleted appear all at once, with all their versions, when everything is written; if that is
-// interrupted they are not there, and the same archive goes on where it stopped. An agent that is there gets what it lacks one
-// by one. Errors: BadRequest for one that breaks off while it is sent; InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
+// New and deleted agents become visible all at once, with all their versions, after everything is written. If the
+// import is interrupted they stay hidden, and importing the same archive again continues it. Agents that exist receive
+// their missing versions one by one. Errors: BadRequest for an incomplete upload; InvalidInput, VersionExists,
+// NameTaken; TooManyRequests during other uploads.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
 	if s.Quotas != nil && !req.DryRun {
 		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
@@ -87,7 +90,7 @@ func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader,
 	return write.report, s.Agents.RevealAgents(ctx, actor.Workspace, write.hidden, write.listed)
 }
 
-// spool keeps an upload in a file without a name, because it is read twice.
+// spool stores an upload in an unnamed file, because it is read twice.
 func spool(r io.Reader) (*os.File, error) {
 	file, err := os.CreateTemp("", "atelier-archive-")
 	if err != nil {
@@ -109,7 +112,7 @@ func spool(r io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-// arriving is an upload that may break off, which is no failure of the house.
+// arriving is an upload that may be incomplete, which is not an internal error.
 type arriving struct{ io.Reader }
 
 // Read implements io.Reader.
@@ -121,7 +124,7 @@ func (a arriving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// visit meets an archive twice: first it only looks, then it writes.
+// visit processes an archive in two passes: the first only checks, the second writes.
 type visit struct {
 	service *Service
 	ctx     context.Context //nolint:containedctx // a visitor is one call, and its methods are the archive's
@@ -129,8 +132,8 @@ type visit struct {
 	writing bool
 	report  []Imported
 
-	hidden []string // agents that are written and not there yet
-	listed []string // agents that were listed where the archive was written
+	hidden []string // agents that are written but still hidden
+	listed []string // agents that were listed on the exporting server
 
 	agentID string
 	known   map[string]string // digests of the agent's versions
@@ -165,7 +168,7 @@ func (v *visit) Agent(a archive.Agent) error {
 	return v.claimNames(a)
 }
 
-// meet goes on with an agent that is here, or was.
+// meet continues with an agent that exists or was deleted.
 func (v *visit) meet(existing registry.Agent, a archive.Agent, draft registry.Spec) (err error) {
 	v.agentID = existing.ID
 	if v.known, err = v.service.Versions.VersionDigests(v.ctx, v.actor.Workspace, existing.ID); err != nil {
@@ -204,7 +207,7 @@ func (v *visit) create(a archive.Agent, draft registry.Spec) error {
 	return s.Agents.CreateAgent(v.ctx, v.agent(a, draft))
 }
 
-// claimNames gives the agent the former names that it lacks: references may say them.
+// claimNames adds the missing former names of the agent, because references may use them.
 func (v *visit) claimNames(a archive.Agent) error {
 	has, err := v.service.Names.AgentNames(v.ctx, v.actor.Workspace, v.agentID)
 	if err != nil {
@@ -239,7 +242,8 @@ func (v *visit) namesAreFree(a archive.Agent) error {
 	return nil
 }
 
-// agent is what is stored, to be revealed when everything is. It is not listed: that is a decision of this workspace.
+// agent returns the agent to store, which is revealed at the end. It is not listed, because that is a decision of this
+// workspace.
 func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	now := v.service.Now()
 	metadata := a.Metadata
@@ -284,7 +288,7 @@ func (v *visit) Version(version registry.Version) error {
 	return v.service.Versions.ImportVersion(v.ctx, v.actor.Workspace, version)
 }
 
-// about says of which part of an archive a refusal speaks.
+// about adds the name of the archive's part to an error.
 func about(what string, err error) error {
 	var told *fault.Error
 	if !errors.As(err, &told) {

@@ -1,5 +1,6 @@
-// Package catalog is the public registry: agents that their workspaces list, for every workspace to browse and to copy. A
-// copy is an agent of its own with a draft; it remembers where it came from, and can tell when there is something newer.
+// Package catalog implements the public registry: agents that their workspaces list, so that every workspace can browse
+// and copy them. A copy is an independent agent with a draft. It records its origin and can report newer versions
+// there.
 package catalog
 
 import (
@@ -13,31 +14,31 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Listings is the registry of all workspaces.
+// Listings reads the public registry of all workspaces.
 type Listings interface {
 	SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error
 	Listed(ctx context.Context, filter registry.AgentFilter) (registry.AgentPage, error)
 	ListedAgent(ctx context.Context, id string) (registry.Agent, error)
 }
 
-// Agents keeps the agents of a workspace.
+// Agents stores the agents of a workspace.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 	CreateAgent(ctx context.Context, a registry.Agent) error
 }
 
-// Pages are what one reads of a listed agent: it, by the names of its workspace and its own, and its versions.
+// Pages reads a listed agent, by the names of its workspace and its own, and its versions.
 type Pages interface {
 	ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error)
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
 
-// Resolver gives the version that a reference stands for.
+// Resolver returns the version that a reference selects.
 type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Quotas refuses what would be kept in a workspace that is full.
+// Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 }
@@ -54,13 +55,14 @@ type Options struct {
 	NewID    func() string
 }
 
-// Service is safe for concurrent use.
+// Service implements the public registry. It is safe for concurrent use.
 type Service struct{ Options }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// List shows an agent in the registry with its released versions, or takes it out. Error: NoVersion without such a version.
+// List lists an agent in the registry with its released versions, or removes it. Error: NoVersion for an agent without
+// released versions.
 func (s *Service) List(ctx context.Context, actor registry.Actor, ref string, public bool) (registry.Agent, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -81,14 +83,15 @@ func (s *Service) Browse(ctx context.Context, filter registry.AgentFilter) (regi
 	return s.Listings.Listed(ctx, filter)
 }
 
-// CopyRequest says what to copy: Version "" is the latest, Name "" the origin's own.
+// CopyRequest names the version to copy. Version "" is the latest, Name "" the name of the origin.
 type CopyRequest struct {
 	Version string
 	Name    string
 }
 
-// Copy makes an agent of the actor's workspace whose draft is a version of the registry. Errors: NotFound, also for an agent
-// that is not listed and for a pre-release; NameTaken; InvalidInput for hosts that the workspace may not be granted.
+// Copy creates an agent in the actor's workspace whose draft is a version from the registry. Errors: NotFound, also for
+// an agent that is not listed and for a pre-release; NameTaken; InvalidInput for hosts that cannot be granted to the
+// workspace.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	if s.Quotas != nil {
 		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
@@ -129,8 +132,8 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// AtOrigin returns who lists an agent's origin, and its latest version if it is above the one that was copied and not
-// deprecated, else "". An origin that is listed no more has nothing to tell.
+// AtOrigin returns the publisher of an agent's origin. It also returns the origin's latest version if that is newer
+// than the copied one and not deprecated, else "". Both are empty for an origin that is no longer listed.
 func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, newer string, err error) {
 	if a.Origin == nil {
 		return "", "", nil

@@ -1,5 +1,6 @@
-// Package quotas holds workspaces to what they may take: runs at once, runs and processor time a day, bytes that are kept. It
-// counts in memory what it has found in the database once, so that a run pays for two short locks.
+// Package quotas enforces the quotas of workspaces: concurrent runs, runs and processor time per day, stored bytes. It
+// reads each workspace's usage from the database once and then counts in memory, so that a run only takes two short
+// locks.
 package quotas
 
 import (
@@ -13,30 +14,30 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Store keeps the quotas of workspaces.
+// Store stores the quotas of workspaces.
 type Store interface {
 	Quota(ctx context.Context, workspace string) (registry.OwnQuota, error)
 	PutQuota(ctx context.Context, workspace string, q registry.OwnQuota) error
 }
 
-// Ledger knows what workspaces have taken.
+// Ledger returns the usage of workspaces.
 type Ledger interface {
 	RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error)
 	Stored(ctx context.Context, workspace string) (int64, error)
 }
 
-// Workspaces finds one by its name.
+// Workspaces finds a workspace by its name.
 type Workspaces interface {
 	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
 }
 
 const (
-	measureEvery = time.Hour        // how old a measurement of storage may be
-	measureFull  = 10 * time.Second // where it stands in the way, something may have been removed
+	measureEvery = time.Hour        // maximum age of a storage measurement
+	measureFull  = 10 * time.Second // maximum age while the quota is exceeded, because data may have been removed
 	tryAgain     = time.Second
 )
 
-// Options configures a Service. Defaults are for workspaces without quotas of their own.
+// Options configures a Service. Defaults apply to workspaces without quotas of their own.
 type Options struct {
 	Store      Store
 	Ledger     Ledger
@@ -45,7 +46,7 @@ type Options struct {
 	Now        func() time.Time
 }
 
-// Service is safe for concurrent use.
+// Service enforces quotas. It is safe for concurrent use.
 type Service struct {
 	Options
 
@@ -56,7 +57,7 @@ type Service struct {
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o, accounts: map[string]*account{}} }
 
-// account is one workspace.
+// account holds the usage of one workspace.
 type account struct {
 	workspace string
 
@@ -65,10 +66,10 @@ type account struct {
 	own       registry.OwnQuota
 	quota     registry.Quota
 	live      int64
-	day       time.Time // its midnight, UTC
+	day       time.Time // midnight of the day, UTC
 	used      registry.DayUse
 	stored    int64
-	measured  time.Time // zero before the first time
+	measured  time.Time // zero before the first measurement
 	measuring bool
 }
 
@@ -83,7 +84,7 @@ func (s *Service) account(workspace string) *account {
 	return a
 }
 
-// load reads what the database knows, once: from then on everything that is taken is taken here. It needs the lock.
+// load reads the usage from the database once; all later usage is counted in memory. The caller must hold the lock.
 func (s *Service) load(ctx context.Context, a *account) error {
 	if a.loaded {
 		s.turn(a)
@@ -102,7 +103,7 @@ func (s *Service) load(ctx context.Context, a *account) error {
 	return nil
 }
 
-// turn begins a new day.
+// turn starts a new day.
 func (s *Service) turn(a *account) {
 	if day := midnight(s.Now()); day.After(a.day) {
 		a.day, a.used = day, registry.DayUse{}
@@ -111,14 +112,15 @@ func (s *Service) turn(a *account) {
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Place is a run's part of a quota. Exactly one of its methods is called, once. The zero value is of nobody.
+// Place is a run's reservation in a quota. Exactly one of its methods must be called, once. The zero value reserves
+// nothing.
 type Place struct {
 	service *Service
 	account *account
 	day     time.Time
 }
 
-// Admit takes a place for a run, or says which quota is in the way and until when: QuotaExceeded or StorageFull.
+// Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, with the exhausted quota and its reset time.
 func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -150,7 +152,7 @@ func (s *Service) exceeded(quota string, limit int64, until time.Time, format st
 	}
 }
 
-// Back gives a place back that no run was made of.
+// Back releases a place for which no run was created.
 func (p Place) Back() {
 	if p.account == nil {
 		return
@@ -163,7 +165,7 @@ func (p Place) Back() {
 	}
 }
 
-// End gives a place back when its run is over, and counts what it took.
+// End releases a place when its run has ended, and counts the run's usage.
 func (p Place) End(cpu time.Duration, bytes int64) {
 	if p.account == nil {
 		return
@@ -211,7 +213,7 @@ func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 
 func (s *Service) measure(ctx context.Context, a *account) error {
 	before, again := a.stored, !a.measured.IsZero()
-	if again { // others go by what was measured last
+	if again { // others use the last measurement
 		a.measuring = true
 		a.mu.Unlock()
 	}
@@ -227,12 +229,12 @@ func (s *Service) measure(ctx context.Context, a *account) error {
 	return nil
 }
 
-// Report is what a workspace may take and has taken.
+// Report holds the quotas and the usage of a workspace.
 type Report struct {
 	Quota registry.Quota
 	Own   registry.OwnQuota
 	Used  registry.QuotaUse
-	Until time.Time // when the day ends
+	Until time.Time // end of the day
 }
 
 // Of tells the quotas of the actor's workspace.

@@ -30,7 +30,8 @@ const (
 	flushEvery = 250 * time.Millisecond
 )
 
-// execution is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
+// execution is one run from admission to its end. Only the goroutine of execute changes it; others read it through snapshot,
+// recording and done.
 type execution struct {
 	service      *Service
 	ctx          context.Context // ends when the run is cancelled or interrupted; the cause distinguishes them
@@ -54,7 +55,7 @@ type execution struct {
 	err error
 }
 
-// snapshot is the run as it stands now.
+// snapshot returns the current state of the run.
 func (l *execution) snapshot() registry.Run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +72,7 @@ func (l *execution) update(change func(run *registry.Run)) {
 	change(&l.run)
 }
 
-// abandon gives back what a life holds that never began.
+// abandon releases the resources of a run that never started.
 func (l *execution) abandon() {
 	l.place.Back()
 	l.ticket.Release()
@@ -91,7 +92,7 @@ func (l *execution) execute() {
 	l.finish(outcome, err)
 }
 
-// perform waits in the queue and executes.
+// perform waits in the queue and executes the program.
 func (l *execution) perform() (runtimes.Outcome, error) {
 	defer l.cancel(nil)
 	defer l.ticket.Release()
@@ -120,7 +121,7 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 	return s.Router.Run(ctx, l.job, host{l})
 }
 
-// flushInBackground makes a run that lasts, and its events so far, durable. The returned function ends that and waits.
+// flushInBackground makes a long run and its events so far durable. The returned function stops this and waits.
 func (l *execution) flushInBackground() (stop func()) {
 	ended, joined := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(beginAfter, func() {
@@ -140,8 +141,7 @@ func (l *execution) flushInBackground() (stop func()) {
 	}
 }
 
-// flushUntil stores events as they come. Those that cannot be stored now are tried again with the next. A run that another
-// server has ended goes on for nobody: it is cancelled.
+// flushUntil stores events as they arrive. It retries failed events together with the next ones.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -184,14 +184,14 @@ func bytesOf(events []runtimes.Event) (total int64) {
 	return total
 }
 
-// toStore takes every event that is not stored yet.
+// toStore returns every event that is not stored yet.
 func (l *execution) toStore() []runtimes.Event {
 	events := append(l.unstored, l.recording.Drain()...)
 	l.unstored = nil
 	return events
 }
 
-// finish turns an outcome into the final run, stores it, and only then tells anybody.
+// finish converts an outcome to the final run and stores it. Only then does it report the result.
 func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
@@ -213,7 +213,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
 	told := run
 	l.err = serverErr
-	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
+	if storeErr != nil { // a result that is not durable is reported to nobody
 		l.err = storeErr
 		markInterrupted(&told)
 		if fault.Is(storeErr, fault.RunInterrupted) {
@@ -227,7 +227,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s.leave(l)
 }
 
-// serverFailed records a failure that was not the program's.
+// serverFailed converts an internal failure to an outcome.
 func serverFailed(err error) runtimes.Outcome {
 	message := "The run was not executed because of an internal error."
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
@@ -239,7 +239,7 @@ func serverFailed(err error) runtimes.Outcome {
 	return runtimes.Failed(runtimes.Interrupted, message)
 }
 
-// checkOutput holds a result to the version's output schema.
+// checkOutput checks a result against the version's output schema.
 func (l *execution) checkOutput(outcome *runtimes.Outcome) {
 	if outcome.Error != nil || len(l.outputSchema) == 0 {
 		return
@@ -286,7 +286,7 @@ func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	return run
 }
 
-// report writes the span's end, the metrics and the one wide log line.
+// report ends the span and writes the metrics and a single log line with all details.
 func (l *execution) report(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
 	l.service.Meter.RunFinished(run)
 	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
@@ -322,7 +322,7 @@ func (l *execution) emit(kind runtimes.Kind, data any) {
 	l.recording.Emit(runtimes.Event{Kind: kind, Data: raw})
 }
 
-// emitResult ends the stream with the answer.
+// emitResult ends the stream with the result event.
 func (l *execution) emitResult(run registry.Run) {
 	l.recording.Close(runtimes.KindResult, func() json.RawMessage {
 		raw, err := encode(AnswerOf(run))

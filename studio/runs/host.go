@@ -14,7 +14,7 @@ import (
 // maxMessage is the maximum length of a log or progress message in bytes.
 const maxMessage = 16 << 10
 
-// host is what a program may ask of us: events into the recording, and the host functions that its version was granted.
+// host handles a program's calls: it records events and provides the host functions that the version was granted.
 type host struct{ execution *execution }
 
 // Emit records an event of the runtime.

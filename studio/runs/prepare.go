@@ -43,7 +43,7 @@ type target struct {
 	codeDigest string
 }
 
-// prepare resolves, validates and admits a request. What it refuses leaves no run behind.
+// prepare resolves, validates and admits a request. A rejected request leaves no run behind.
 func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
 	if err := s.Journal.Ready(); err != nil { // what could not be recorded is not run
 		return nil, err

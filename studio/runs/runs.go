@@ -166,11 +166,11 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	if req.Watch != nil {
 		defer l.watch(req.Watch)()
 	}
-	l.execute() // here: a goroutine of its own would have to be woken, and wake this one
+	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
 	return l.run, l.err
 }
 
-// watch passes the events of a run to a function. The returned function waits until the last one was passed.
+// watch passes the events of a run to a function. The returned function waits until the last event has been passed.
 func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	done := make(chan struct{})
 	go func() {
@@ -227,7 +227,7 @@ func unfinished(run registry.Run) bool {
 	return run.Status == registry.Queued || run.Status == registry.Running
 }
 
-// markInterrupted makes a run that has ended one that nobody knows the end of.
+// markInterrupted reports a finished run whose record could not be saved as interrupted.
 func markInterrupted(run *registry.Run) {
 	run.Status = registry.StatusInterrupted
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
@@ -308,7 +308,7 @@ func (s *Service) find(actor registry.Actor, id string) *execution {
 	return l
 }
 
-// enter makes a run live, so that Close waits for it from here on and not only once it runs: it may be accepted already.
+// enter makes a run live, so that Close waits for it from now on. The run may already be accepted before it starts.
 func (s *Service) enter(l *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -320,7 +320,7 @@ func (s *Service) enter(l *execution) error {
 	return nil
 }
 
-// begin lets a life that has entered run.
+// begin starts a run that has entered.
 func (s *Service) begin(l *execution) {
 	go func() {
 		defer s.all.Done()

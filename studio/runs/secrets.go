@@ -70,7 +70,7 @@ func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Is
 	return cmp.Or(req.Isolation, spec.Current().Isolation)
 }
 
-// redacted is an outcome without secrets.
+// redacted returns an outcome with its secrets redacted.
 func redacted(m *redact.Redactor, outcome runtimes.Outcome) runtimes.Outcome {
 	if m == nil {
 		return outcome

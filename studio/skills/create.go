@@ -14,23 +14,23 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Creation is a skill in Python as clients send one, often written by a model.
+// Creation is a Python skill sent by a client, often written by a model.
 type Creation struct {
 	Name          string
 	Description   string
 	Code          string
 	Triggers      []string
-	DefaultParams json.RawMessage // an object, or nothing
-	Claims        json.RawMessage // what the client says of the code; kept, and trusted for nothing
+	DefaultParams json.RawMessage // a JSON object, or nothing
+	Claims        json.RawMessage // the client's statements about the code; stored, never trusted
 	Promote       bool
-	Seen          registry.Seen // the draft that this one replaces
+	Seen          registry.Seen // revision of the draft to replace
 }
 
-// Created is what became of a creation.
+// Created is the result of a creation.
 type Created struct {
 	Entry    Entry
 	Promoted bool
-	Refused  *fault.Error // why the draft, which is kept, was not promoted though that was asked for
+	Refused  *fault.Error // why the requested promotion failed; the draft is kept
 	Warnings []fault.Detail
 }
 
@@ -39,8 +39,8 @@ const (
 	handlerFile  = "handler.py"
 )
 
-// Create makes a draft of a skill, under the rule pack restricted; asked to, it promotes it as well, when every check has
-// passed, and tells why not. A skill that exists keeps its versions: the draft waits beside them.
+// Create creates a draft of a skill under the rule pack restricted. If the request asks for it and all checks pass, it
+// also promotes the draft; otherwise it reports why not. An existing skill keeps its versions in addition to the draft.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) (Created, error) {
 	if err := s.ready(ctx); err != nil {
 		return Created{}, err
@@ -69,7 +69,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
-// refusal is an error that says why a draft may not become a version, nil for others.
+// refusal returns an error that explains why a draft cannot become a version, nil for other errors.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull}, refused.Code) {
@@ -78,8 +78,8 @@ func refusal(err error) *fault.Error {
 	return nil
 }
 
-// written makes a folder of a creation and checks it. Code with run(action, args) is called by action, other code's main
-// by keywords.
+// written converts a creation to a folder and checks it. Code with run(action, args) is called with an action. Other
+// code's main is called with keyword arguments.
 func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (folders.Skill, []fault.Detail, error) {
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
@@ -117,7 +117,7 @@ func assembled(settings folders.Settings, input []byte, code string) (folders.Sk
 	return folders.Parse(files)
 }
 
-// byActionSchema is the input of run(action, args).
+// byActionSchema returns the input schema of run(action, args).
 func byActionSchema(defaults json.RawMessage) []byte {
 	if len(defaults) == 0 || string(defaults) == "null" {
 		defaults = json.RawMessage(`{}`)
@@ -129,8 +129,8 @@ func byActionSchema(defaults json.RawMessage) []byte {
 	return text.Bytes()
 }
 
-// draft keeps a skill as the draft of its agent. One that is uninstalled gets none: its old versions would come back with it,
-// and nobody has asked for those. It returns the revision of the draft.
+// draft stores a skill as the draft of its agent and returns the draft's revision. It rejects an uninstalled skill,
+// because saving would also restore its old versions.
 func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage, seen registry.Seen) (int64, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -157,13 +157,13 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return 0, err
 	}
 	s.forget()
-	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // what the house loads lies there
+	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // the server loads these folders itself
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
 	return a.Draft.Revision, nil
 }
 
-// redraft puts another draft in the place of a skill's.
+// redraft replaces the draft of a skill.
 func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill, seen registry.Seen) (registry.Agent, error) {
 	a, err := s.Agents.Get(ctx, actor, skill.AgentID)
 	var draft registry.Draft
@@ -181,17 +181,16 @@ func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.
 	return a, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
-// Promotion asks for a skill's draft to become its next version. Without a version its number is the one that the changes
-// ask for.
+// Promotion asks to publish a skill's draft as its next version. Without a version, the changes determine the number.
 type Promotion struct {
 	Name      string
-	Seen      registry.Seen // the draft to promote
+	Seen      registry.Seen // revision of the draft to promote
 	Version   string
 	Changelog string
 	Comment   string // why the number may be smaller than advised
 }
 
-// Promote makes a version of a skill's draft. It is for callers who have shown who they are.
+// Promote publishes a skill's draft as a version. It requires an authenticated caller.
 func (s *Service) Promote(ctx context.Context, actor registry.Actor, p Promotion) (registry.Version, error) {
 	if err := s.ready(ctx); err != nil {
 		return registry.Version{}, err
@@ -238,7 +237,7 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 	return v, nil
 }
 
-// settingsOf is the skill.yaml of a version.
+// settingsOf returns the skill.yaml of a version.
 func settingsOf(v registry.Version, tags []string, handler string) folders.Settings {
 	settings := folders.Settings{
 		Name: v.Agent, Version: v.Version, Description: v.Description, Title: v.Title, Changelog: v.Changelog, Handler: handler, Tags: tags,
@@ -251,8 +250,8 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 	return settings
 }
 
-// Register makes a skill of what a client describes, active at once. Its code comes along, or lies in the folder of its
-// name in the skills directory, which is that of the default workspace.
+// Register creates an active skill from a client's description. The request contains its code, or the code is in the
+// folder of its name in the skills directory. The directory belongs to the default workspace.
 func (s *Service) Register(ctx context.Context, actor registry.Actor, settings folders.Settings, input, output json.RawMessage, program map[string]registry.File) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -294,7 +293,7 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	return s.Find(ctx, actor, settings.Name)
 }
 
-// programIn are the files of a folder beside those that say what a skill is; nil for none that the actor may read.
+// programIn returns the files of a folder without skill.yaml and schema.json, nil if the actor cannot read any.
 func (s *Service) programIn(folder string, actor registry.Actor) map[string]registry.File {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil

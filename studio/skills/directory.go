@@ -17,16 +17,16 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// draftsDir holds the folders of drafts, apart from those that are active.
+// draftsDir contains the folders of drafts, separate from those of active skills.
 const draftsDir = "_drafts"
 
-// Builtin are the folders that are shipped with this program; nil for none.
+// Builtin contains the folders that are shipped with this program; nil for none.
 type Builtin fs.FS
 
-// maxFolders bounds how many skills a directory may hold.
+// maxFolders is the maximum number of skills in a directory.
 const maxFolders = 2000
 
-// loadBuiltin loads what is shipped. A fault there is ours, and stops nothing.
+// loadBuiltin loads the shipped skills. A failure there is a bug in this program; it is logged and stops nothing.
 func (s *Service) loadBuiltin(ctx context.Context) {
 	if s.Builtin == nil {
 		return
@@ -50,7 +50,7 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 	in.take(ctx)
 }
 
-// loadAll loads every folder of the directory, the drafts last, and knows nothing more of those that are gone.
+// loadAll loads every folder of the directory, drafts last, and forgets folders that no longer exist.
 func (s *Service) loadAll(ctx context.Context) {
 	active, drafts := s.lying(ctx, "."), s.lying(ctx, draftsDir)
 	there, all := map[string]bool{}, map[string]bool{}
@@ -98,13 +98,13 @@ func (s *Service) lying(ctx context.Context, dir string) []string {
 	return names
 }
 
-// candidate says whether a name in the directory may be that of a skill.
+// candidate reports whether a name in the directory may be that of a skill.
 func candidate(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
 }
 
-// load looks at one folder again, NAME or _drafts/NAME, and keeps what is wrong with it. It never fails: a broken folder
-// leaves the others, and what was installed from it before, as they are.
+// load reads one folder again, NAME or _drafts/NAME, and stores its problems. It never fails: a broken folder does not
+// affect other folders or the skill previously installed from it.
 func (s *Service) load(ctx context.Context, folder string) {
 	gone, err := s.lies(folder)
 	switch {
@@ -120,7 +120,7 @@ func (s *Service) load(ctx context.Context, folder string) {
 	s.conclude(ctx, folder, err)
 }
 
-// lies says of a folder that it is gone, or what keeps it from being read, and remembers whether it is there.
+// lies reports whether a folder is gone, or the error of reading it, and records whether it exists.
 func (s *Service) lies(folder string) (gone bool, err error) {
 	info, err := s.root.Lstat(folder)
 	there := err == nil && info.IsDir()
@@ -138,10 +138,10 @@ func (s *Service) lies(folder string) (gone bool, err error) {
 	return false, err
 }
 
-// conclude keeps what became of a folder.
+// conclude records the result of loading a folder.
 func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	if ctx.Err() != nil {
-		return // the server stops: nothing is known
+		return // the server is stopping, so the result is unknown
 	}
 	if err == nil {
 		s.settle(folder, nil)
@@ -150,7 +150,7 @@ func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	s.settle(folder, s.complain(ctx, folder, err))
 }
 
-// settle keeps what is wrong with a folder, or that nothing is.
+// settle stores the problem with a folder, nil if there is none.
 func (s *Service) settle(folder string, p *Trouble) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Service) settle(folder string, p *Trouble) {
 	s.problems[folder] = p
 }
 
-// complain tells what is wrong with a folder, in the log by file and line.
+// complain logs a folder's problems by file and line.
 func (s *Service) complain(ctx context.Context, folder string, err error) *Trouble {
 	f := told(err)
 	p := &Trouble{Folder: folder, Message: f.Message, Details: []fault.Detail{}, At: s.Now()}
@@ -182,7 +182,7 @@ func (s *Service) complain(ctx context.Context, folder string, err error) *Troub
 	return p
 }
 
-// loadFolder makes a version of a folder that holds one which is not there yet.
+// loadFolder publishes a folder's version if that is new.
 func (s *Service) loadFolder(ctx context.Context, name string) error {
 	sk, err := read(folders.Dir(s.root, name), name)
 	if err != nil {
@@ -191,10 +191,10 @@ func (s *Service) loadFolder(ctx context.Context, name string) error {
 	return s.enter(ctx, sk, name, registry.FolderSkill, nil)
 }
 
-// enter takes the skill of a folder, and tells the log what is new.
+// enter installs the skill of a folder and logs changes.
 func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *inspect.Result) error {
 	if known, err := s.any(ctx, systemActor(), sk.Settings.Name); err == nil && known.Uninstalled {
-		return nil // the database decides: it stays uninstalled until somebody installs it again
+		return nil // the database decides: the skill stays uninstalled until somebody installs it again
 	}
 	v, fresh, err := s.take(ctx, systemActor(), sk, registry.Skill{Origin: origin}, seen)
 	if err != nil || !fresh {
@@ -207,7 +207,7 @@ func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, or
 	return nil
 }
 
-// read reads a folder that must have the name of its skill, so that no two folders can be one.
+// read reads a folder. The folder must have the name of its skill, so that no two folders contain the same skill.
 func read(folder fs.FS, name string) (folders.Skill, error) {
 	files, err := folders.ReadFolder(folder)
 	if err != nil {
@@ -225,7 +225,7 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	return sk, nil
 }
 
-// loadDraft makes a folder of _drafts the draft of its skill, where it is another.
+// loadDraft saves a folder of _drafts as the draft of its skill, if it differs.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	sk, err := read(folders.Dir(s.root, folder), path.Base(folder))
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 		is := sk
 		is.Settings.Changelog = v.Changelog
 		if err == nil && s.compare(v, is, known) == nil {
-			return nil // it was promoted, and its folder is somebody's who keeps it
+			return nil // the draft was promoted; its folder belongs to a person and stays
 		}
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
@@ -267,7 +267,7 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	return err
 }
 
-// base is the name of a folder, of drafts too.
+// base returns the name of a folder, also of a draft's folder.
 func base(folder string) string { return path.Base(folder) }
 
 func sortedProblems(problems map[string]*Trouble) []*Trouble {

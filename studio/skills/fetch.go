@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Download fetches archives through the door that programs go out by: names are resolved and looked at there, and nothing
-// but the granted hosts is reached, also after a redirect.
+// Download fetches archives through an egress session, as programs do. The session resolves and checks names, and
+// reaches only the granted hosts, even after a redirect.
 type Download struct {
 	Proxy *egress.Proxy
 	Hosts []string // grants, such as skills.example.com:443
@@ -76,7 +76,7 @@ func archiveIn(answer json.RawMessage) ([]byte, error) {
 	return content, err
 }
 
-// grantFor is the grant that an address would need.
+// grantFor returns the grant that an address needs.
 func grantFor(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
@@ -84,10 +84,10 @@ func grantFor(u *url.URL) string {
 	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 }
 
-// nobody is the host of a door that no program stands before.
+// nobody is the runtimes.Host of an egress session without a program.
 type nobody struct{}
 
-// Emit implements runtimes.Host. What the door decided is in its answer.
+// Emit implements runtimes.Host. The session's decision is in its response.
 func (nobody) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.

@@ -11,16 +11,16 @@ import (
 	folders "github.com/atelier-run/atelier/registry/skills"
 )
 
-// Source is where a skill is installed from: exactly one of its members.
+// Source is the origin of an installation: exactly one of its fields is set.
 type Source struct {
-	Name    string                   // one that was uninstalled, or lies in the directory
+	Name    string                   // an uninstalled skill, or one in the directory
 	Files   map[string]registry.File // a folder
 	Archive []byte                   // a gzipped tar
-	URL     string                   // of such an archive, on a granted host
-	Label   string                   // what people call the archive
+	URL     string                   // address of such an archive, on a granted host
+	Label   string                   // display name of the archive
 }
 
-// Install makes a skill callable. Installing what is there already changes nothing.
+// Install installs a skill. If it is already installed, Install changes nothing.
 func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -57,7 +57,7 @@ func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source
 	return s.Find(ctx, actor, sk.Settings.Name)
 }
 
-// shownAddress is an address without what may be a secret: a query often is a signature or a token.
+// shownAddress returns an address without its query, which often contains a signature or token.
 func shownAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -66,7 +66,7 @@ func shownAddress(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
-// install takes a skill, also one that was uninstalled; that stays so if what is to be installed is refused.
+// install installs a skill. An uninstalled skill is restored, unless the new content is rejected.
 func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) error {
 	restored, err := s.restore(ctx, actor, sk.Settings.Name)
 	if err != nil {
@@ -85,10 +85,10 @@ func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.
 	return err
 }
 
-// uninstalled is why the agent of a skill is deleted.
+// uninstalled is the deletion reason of a skill's agent.
 const uninstalled = "uninstalled as a skill"
 
-// permitted keeps anonymous callers from changing what is installed.
+// permitted prevents anonymous callers from changing the installed skills.
 func permitted(actor registry.Actor, verb string) error {
 	if actor.Type == registry.AnonymousActor {
 		return fault.New(fault.Forbidden, "An anonymous caller can run skills but not %s them. Send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
@@ -96,7 +96,7 @@ func permitted(actor registry.Actor, verb string) error {
 	return nil
 }
 
-// reinstall takes an uninstallation back, and looks at the folder of that name again.
+// reinstall restores an uninstalled skill and reads the folder of that name again.
 func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
 	if err := registry.CheckName(name); err != nil {
 		return Entry{}, err
@@ -118,7 +118,7 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 	return entry, err
 }
 
-// restore gives a skill back that was uninstalled, and says which agent it is. Any other name is left alone.
+// restore restores an uninstalled skill and returns its agent. It does nothing for any other name.
 func (s *Service) restore(ctx context.Context, actor registry.Actor, name string) (agentID string, err error) {
 	skill, err := s.any(ctx, actor, name)
 	if fault.Is(err, fault.NotFound) {
@@ -134,8 +134,8 @@ func (s *Service) restore(ctx context.Context, actor registry.Actor, name string
 	return skill.AgentID, err
 }
 
-// Uninstall takes a skill out of use. Its versions, receipts and runs stay, and so does a folder that people wrote; one
-// that was written for a client goes. Conflict while somebody references a version, unless forced.
+// Uninstall uninstalls a skill. Its versions, receipts and runs are kept. A folder written by people stays; one written
+// for a client is removed. Conflict while a pin references a version, unless forced.
 func (s *Service) Uninstall(ctx context.Context, actor registry.Actor, name string, force bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err

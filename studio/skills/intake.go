@@ -10,14 +10,14 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Bounds of the folders that are in memory at once to be inspected together.
+// These constants limit the folders that are held in memory to be inspected together.
 const (
 	atOnce      = 32
 	atOnceBytes = 16 << 20
 )
 
-// intake loads many folders. What is installed as it lies there is known by its digest from two questions to the database, and
-// is neither looked up nor inspected; all others are inspected together.
+// intake loads many folders. With two database queries it finds by digest the skills that are already installed
+// unchanged, and neither looks them up nor inspects them. It inspects all others together.
 type intake struct {
 	service *Service
 	origin  registry.SkillOrigin
@@ -29,7 +29,7 @@ type intake struct {
 	bytes   int
 }
 
-// arrival is a folder that is another than what is installed.
+// arrival is a folder whose content is not installed yet.
 type arrival struct {
 	folder string
 	skill  folders.Skill
@@ -41,7 +41,7 @@ func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, to
 	if err == nil {
 		in.latest, err = s.Store.LatestOfSkills(ctx, systemActor().Workspace)
 	}
-	if err != nil && ctx.Err() == nil { // each folder is looked up by itself, and says what is wrong
+	if err != nil && ctx.Err() == nil { // each folder is loaded by itself and reports its own problems
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "look up what is installed", slog.Any("error", err))
 	}
 	for _, skill := range known {
@@ -50,7 +50,7 @@ func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, to
 	return in
 }
 
-// offer looks at a folder, or tells the error that there was on the way to it.
+// offer adds a folder, or reports the error of reading it.
 func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err error) {
 	var sk folders.Skill
 	if err == nil {
@@ -70,7 +70,8 @@ func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err erro
 	in.waiting, in.bytes = append(in.waiting, arrival{name, sk}), in.bytes+size
 }
 
-// holds says whether nothing is to be done about a skill: it is there as it is, or it is uninstalled, and the database decides.
+// holds reports whether a skill needs no change: it is installed unchanged, or it is uninstalled and the database
+// decides.
 func (in *intake) holds(sk folders.Skill) bool {
 	skill, ok := in.skills[registry.NameKey(sk.Settings.Name)]
 	if !ok || skill.Uninstalled {
@@ -84,7 +85,7 @@ func (in *intake) holds(sk folders.Skill) bool {
 	return err == nil && same
 }
 
-// take takes what waits.
+// take installs the waiting folders.
 func (in *intake) take(ctx context.Context) {
 	programs := make([]agents.Program, 0, len(in.waiting))
 	for _, a := range in.waiting {

@@ -15,7 +15,8 @@ import (
 	folders "github.com/atelier-run/atelier/registry/skills"
 )
 
-// reportFile tells whoever looks into the directory what is installed. It is written and never read.
+// reportFile lists the installed skills for people who look into the directory. The server writes it and never reads
+// it.
 const reportFile = "installed.json"
 
 // installed is one skill of the report.
@@ -31,7 +32,7 @@ type installed struct {
 	Error       string    `json:"error,omitempty"`
 }
 
-// report writes installed.json. That it cannot be written changes nothing about what is installed, and is told in the log.
+// report writes installed.json. A failure is logged and does not affect the installed skills.
 func (s *Service) report(ctx context.Context) {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
@@ -69,7 +70,7 @@ func (s *Service) report(ctx context.Context) {
 	}
 }
 
-// State says in a word what there is of a skill.
+// State returns the state of a skill in one word.
 func State(e Entry) string {
 	switch {
 	case e.Version == nil && e.Drafted:
@@ -91,7 +92,7 @@ func (s *Service) replaceFile(name string, content []byte) error {
 	return err
 }
 
-// writeBack lays a skill out as the folder that it would come from.
+// writeBack writes a skill as the folder from which it could be loaded.
 func (s *Service) writeBack(ctx context.Context, folder string, settings folders.Settings, spec registry.Spec, actor registry.Actor) {
 	files, err := folders.FolderOf(settings, spec.InputSchema, spec.OutputSchema, spec.Files)
 	if err != nil {
@@ -101,8 +102,8 @@ func (s *Service) writeBack(ctx context.Context, folder string, settings folders
 	s.writeFolder(ctx, folder, files, actor)
 }
 
-// writeFolder writes a folder anew, beside the old one until it is whole. The directory is that of the default workspace.
-// What cannot be written is told in the log: the database has the skill, and decides.
+// writeFolder replaces a folder. It writes the new one next to the old one until it is complete. The directory belongs
+// to the default workspace. A failure is logged only, because the skill in the database is authoritative.
 func (s *Service) writeFolder(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return
@@ -135,7 +136,7 @@ func (s *Service) writeFolder(ctx context.Context, folder string, files map[stri
 	}
 }
 
-// describe puts what says what a skill is beside a program that people wrote. What is there already stays as it is.
+// describe adds skill.yaml and schema.json to a program written by people. It does not change existing files.
 func (s *Service) describe(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return
@@ -159,10 +160,11 @@ func (s *Service) describe(ctx context.Context, folder string, files map[string]
 	}
 }
 
-// ours marks a folder that was written for a client. One without it is somebody's, who put it there.
+// ours is the name of the file that marks a folder written for a client. A folder without it belongs to a person.
 const ours = ".written-by-atelier"
 
-// writable says whether a folder may be written: one that was written for a client, or none. What people wrote is theirs.
+// writable reports whether a folder may be written: it does not exist, or was written for a client. A folder written by
+// people must not be changed.
 func (s *Service) writable(folder string) bool {
 	_, err := s.root.Lstat(folder)
 	return errors.Is(err, fs.ErrNotExist) || s.isOurs(folder)
@@ -173,7 +175,7 @@ func (s *Service) isOurs(folder string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// discard removes a folder that was written for a client, and leaves any other alone.
+// discard removes a folder that was written for a client, and no other.
 func (s *Service) discard(ctx context.Context, folder string, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace || !s.isOurs(folder) {
 		return

@@ -14,13 +14,14 @@ import (
 // Call asks for a run of a skill's latest version.
 type Call struct {
 	Name   string
-	Args   json.RawMessage // an object
+	Args   json.RawMessage // a JSON object
 	Action string          // with ByAction
-	// ByAction is for callers who name an action: a skill that takes {action, args} gets both, any other one the args.
+	// ByAction is set for callers that name an action. A skill with the input {action, args} receives both, any other
+	// skill only the args.
 	ByAction bool
 }
 
-// Run runs a skill. The version is the zero value when none was found.
+// Run runs a skill. The version is the zero value if none was found.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (registry.Run, registry.Version, error) {
 	if err := s.ready(ctx); err != nil {
 		return registry.Run{}, registry.Version{}, err
@@ -43,7 +44,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 	return run, v, err
 }
 
-// version is the latest of a skill. The index saves a look into the database for each call.
+// version returns the latest version of a skill. The index saves a database query for each call.
 func (s *Service) version(ctx context.Context, actor registry.Actor, name string) (registry.Version, error) {
 	key := actor.Workspace + "/" + registry.NameKey(name)
 	s.mu.RLock()
@@ -73,14 +74,14 @@ func (s *Service) version(ctx context.Context, actor registry.Actor, name string
 	return registry.Version{}, unknown(name)
 }
 
-// forget empties the index.
+// forget clears the index.
 func (s *Service) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.index)
 }
 
-// byAction is the input of a skill for a caller who names an action.
+// byAction returns the input of a skill for a caller that names an action.
 func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	var schema struct {
 		Properties map[string]struct {
@@ -116,7 +117,7 @@ func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	return out.Bytes(), err
 }
 
-// laidOver puts the members of one object over those of another. What is no object stays as it is.
+// laidOver merges the members of over into base. If one of them is not an object, it returns base.
 func laidOver(base, over json.RawMessage) json.RawMessage {
 	var low, high map[string]json.RawMessage
 	if json.Unmarshal(base, &low) != nil || json.Unmarshal(over, &high) != nil || low == nil || high == nil {

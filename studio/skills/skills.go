@@ -1,6 +1,8 @@
-// Package skills is what people and programs do with skills: an agent that lies in a folder, is called by name and is
-// installed or uninstalled as a whole. A skill's versions, drafts and runs are those of its agent: this room loads, watches and
-// writes folders and keeps what makes a skill of an agent, and calls the verbs of agents and runs for everything else.
+// Package skills manages skills. A skill is an agent that is stored in a folder, called by name, and installed or
+// uninstalled as a whole.
+//
+// A skill's versions, drafts and runs are those of its agent. This package loads, watches and writes folders and stores
+// the skill data of agents. For everything else it calls packages agents and runs.
 package skills
 
 import (
@@ -20,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Store keeps what makes a skill of an agent.
+// Store stores the skill data of agents.
 type Store interface {
 	CreateSkill(ctx context.Context, a registry.Agent, skill registry.Skill) error
 	PutSkill(ctx context.Context, skill registry.Skill) error
@@ -28,13 +30,13 @@ type Store interface {
 	Lists
 }
 
-// Lists tells of all skills at once, so that a list asks as little of ten as of a thousand.
+// Lists returns all skills at once, so that a list needs the same number of queries for ten skills as for a thousand.
 type Lists interface {
 	Skills(ctx context.Context, workspace string) ([]registry.Skill, error)
 	LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error)
 }
 
-// Fetcher gets an archive from a host that the operator has granted.
+// Fetcher downloads an archive from a host that the operator has granted.
 type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
@@ -47,30 +49,30 @@ type Options struct {
 	Fetcher Fetcher
 	Dir     string // the watched directory
 	Builtin Builtin
-	// ApproveSideEffects asks for an approval where a skill has the flag side_effect. There are none yet, so such a skill
-	// is refused.
+	// ApproveSideEffects requires an approval for skills with the flag side_effect. Approvals do not exist yet, so such
+	// a skill is rejected.
 	ApproveSideEffects bool
 	Log                *slog.Logger
 	Now                func() time.Time
 }
 
-// Service is safe for concurrent use.
+// Service manages skills. It is safe for concurrent use.
 type Service struct {
 	Options
 
 	root   *os.Root
-	loaded chan struct{} // closed when what lay in the directory at the start was looked at
+	loaded chan struct{} // closed when the directory has been loaded at the start
 
-	changing  sync.Mutex // one change of what is installed at a time
+	changing  sync.Mutex // one change of the installed skills at a time
 	reporting sync.Mutex // one writer of the report at a time
 
-	mu       sync.RWMutex        // guards what follows
+	mu       sync.RWMutex        // guards the following fields
 	index    map[string]string   // agents' IDs by name
 	problems map[string]*Trouble // by folder
-	folders  map[string]bool     // that are there
+	folders  map[string]bool     // existing folders
 }
 
-// Trouble is what is wrong with a folder. What was installed from it before still runs.
+// Trouble is the problem with a folder. The skill previously installed from it still runs.
 type Trouble struct {
 	Folder  string         `json:"folder"`
 	Message string         `json:"message"`
@@ -78,15 +80,15 @@ type Trouble struct {
 	At      time.Time      `json:"at"`
 }
 
-// Entry is one skill of a list, or a folder that could not become one.
+// Entry is one skill of a list, or a folder that could not be loaded.
 type Entry struct {
 	registry.Skill
-	Version *registry.Version // the latest, in lists without its files; nil if nothing is published
+	Version *registry.Version // latest version, in lists without its files; nil if nothing is published
 	Problem *Trouble
-	Missing bool // it came from a folder of the directory that is gone
+	Missing bool // its folder in the directory no longer exists
 }
 
-// New returns the service with its directory open. Load it with Watch, and Close it.
+// New returns the service with its directory open. The caller loads it with Watch and must Close it.
 func New(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -101,12 +103,12 @@ func New(o Options) (*Service, error) {
 // Close closes the directory.
 func (s *Service) Close() error { return s.root.Close() }
 
-// systemActor is who loads folders.
+// systemActor returns the system actor that loads folders.
 func systemActor() registry.Actor {
 	return registry.Actor{ID: "skills", Type: registry.SystemActor, Name: "skills directory", Workspace: registry.DefaultWorkspace}
 }
 
-// ready waits until the folders of the start are loaded, so that a client that is early finds what will be there.
+// ready waits until the initial folders are loaded, so that early clients find their skills.
 func (s *Service) ready(ctx context.Context) error {
 	select {
 	case <-s.loaded:
@@ -116,7 +118,7 @@ func (s *Service) ready(ctx context.Context) error {
 	}
 }
 
-// List returns the installed skills by name, then folders that could not be read as one. Uninstalled ones are left out.
+// List returns the installed skills by name, then the folders that could not be loaded. It omits uninstalled skills.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 	entries, told := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
-			told[registry.NameKey(skill.Name)] = true // nobody is to mend what nobody wants
+			told[registry.NameKey(skill.Name)] = true // problems of an uninstalled skill are not listed
 			continue
 		}
 		entry := s.entry(skill, problems)
@@ -141,7 +143,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 			v.CurrentName = skill.Name
 			entry.Version = &v
 		} else if err := s.addVersion(ctx, actor, &entry); fault.Is(err, fault.NotFound) {
-			continue // deleted since
+			continue // deleted meanwhile
 		} else if err != nil {
 			return nil, err
 		}
@@ -156,7 +158,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 	return entries, nil
 }
 
-// entry is a skill without its version.
+// entry returns the list entry of a skill without its version.
 func (s *Service) entry(skill registry.Skill, problems map[string]*Trouble) Entry {
 	entry := Entry{Skill: skill, Problem: problems[registry.NameKey(skill.Name)]}
 	if skill.Origin == registry.FolderSkill {
@@ -167,7 +169,7 @@ func (s *Service) entry(skill registry.Skill, problems map[string]*Trouble) Entr
 	return entry
 }
 
-// addVersion looks up what stands for the latest version of a skill that has one.
+// addVersion adds the version that a reference to latest selects, for a skill that has one.
 func (s *Service) addVersion(ctx context.Context, actor registry.Actor, entry *Entry) error {
 	if !entry.Published {
 		return nil
@@ -196,7 +198,7 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, name string) (
 
 func unknown(name string) error { return fault.New(fault.NotFound, "Skill not found: %s", shown(name)) }
 
-// find looks a skill up that is not uninstalled.
+// find returns a skill that is not uninstalled.
 func (s *Service) find(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
 	skill, err := s.any(ctx, actor, name)
 	if err == nil && skill.Uninstalled {
@@ -205,7 +207,7 @@ func (s *Service) find(ctx context.Context, actor registry.Actor, name string) (
 	return skill, err
 }
 
-// any looks a skill up, uninstalled or not, by a name that it has or had.
+// any returns a skill by a current or former name, even if it is uninstalled.
 func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
 	skill, err := s.Store.Skill(ctx, actor.Workspace, name)
 	if fault.Is(err, fault.NotFound) {
@@ -214,7 +216,7 @@ func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (r
 	return skill, err
 }
 
-// Is reports whether an agent, by name or ID, is a skill: its versions are what callers of that name run.
+// Is reports whether an agent, by name or ID, is a skill. Callers of that name run its versions.
 func (s *Service) Is(ctx context.Context, actor registry.Actor, agent string) (bool, error) {
 	_, err := s.any(ctx, actor, agent)
 	if fault.Is(err, fault.NotFound) {
@@ -223,7 +225,7 @@ func (s *Service) Is(ctx context.Context, actor registry.Actor, agent string) (b
 	return err == nil, err
 }
 
-// Count is how many skills can be called.
+// Count returns the number of skills that can be called.
 func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
 	known, err := s.Store.Skills(ctx, workspace)
 	n := 0
@@ -235,7 +237,8 @@ func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
 	return n, err
 }
 
-// problemsOf are the problems by the key of the skill's name; that of an active folder goes before its draft's.
+// problemsOf returns the problems by the key of the skill's name. A problem of an active folder takes precedence over
+// one of its draft.
 func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
 	problems := map[string]*Trouble{}
 	for _, p := range s.allProblems(actor) {
@@ -246,7 +249,7 @@ func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
 	return problems
 }
 
-// allProblems are those of the directory, which is that of the default workspace.
+// allProblems returns the problems of the directory, which belongs to the default workspace.
 func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil
@@ -256,7 +259,7 @@ func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	return sortedProblems(s.problems)
 }
 
-// told is a fault of any error, for those who keep it instead of returning it.
+// told converts any error to a fault that can be stored.
 func told(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code != fault.Internal {

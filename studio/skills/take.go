@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// inputOf is a skill in the words of agents.
+// inputOf converts a skill to an agent's input.
 func inputOf(sk folders.Skill) agents.Input {
 	spec, settings := sk.Spec, sk.Settings
 	tags := settings.Tags
@@ -29,9 +29,10 @@ func inputOf(sk folders.Skill) agents.Input {
 	}
 }
 
-// take makes a version of a skill, and a skill of its agent. What is there already stays as it is: the same version with
-// other content is refused with the number that would do. The whole is checked before anything is written. It says whether
-// the version is new. Seen is what its inspection has found, or nil to have it inspected.
+// take publishes a version of a skill and stores the agent's skill data. It checks everything before it writes
+// anything, and reports whether the version is new. A version that exists stays unchanged: the same number with other
+// content is rejected, with a number that would be accepted. Seen is the result of an earlier inspection, or nil to
+// inspect the skill.
 func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *inspect.Result) (v registry.Version, fresh bool, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -62,7 +63,7 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 		return registry.Version{}, false, err
 	}
 	skill.Origin, skill.Source, skill.Claims, skill.InstalledAt, skill.Installer = how.Origin, how.Source, how.Claims, s.Now(), actor
-	if isNew { // before there is a version, so that one whose version fails is known to be a skill the next time
+	if isNew { // before the version is published: if that fails, the next attempt knows that the agent is a skill
 		skill.Handler = sk.Settings.Handler
 		if skill, _, err = s.create(ctx, actor, sk, skill); err != nil {
 			return registry.Version{}, false, err
@@ -79,7 +80,7 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 	return v, true, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
-// create makes the agent of a skill that is not there yet.
+// create creates the agent of a new skill.
 func (s *Service) create(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill) (registry.Skill, registry.Agent, error) {
 	a, err := s.Agents.Compose(ctx, actor, inputOf(sk))
 	if err != nil {
@@ -89,16 +90,16 @@ func (s *Service) create(ctx context.Context, actor registry.Actor, sk folders.S
 	return skill, a, sk.Locate(s.Store.CreateSkill(ctx, a, skill))
 }
 
-// programOf is what is inspected of a skill.
+// programOf returns the program of a skill for inspection.
 func programOf(sk folders.Skill) agents.Program {
 	file, _ := sk.Handler()
 	if sk.Spec.Language != runtimes.Python {
-		file = sk.Spec.Entrypoint // whose import of the function the bundler follows
+		file = sk.Spec.Entrypoint // the bundler follows its import of the function
 	}
 	return agents.Program{Input: inputOf(sk), Entrypoint: file}
 }
 
-// judge holds a skill to everything that can be known without running it.
+// judge runs all checks of a skill that do not need to run it.
 func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	if seen.Err != nil {
 		return sk.Locate(seen.Err)
@@ -118,11 +119,11 @@ func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	return nil
 }
 
-// missingEntry is the code of a program without main or run, which a handler with a function needs not have.
+// missingEntry is the code of a program without main or run. A handler with a function does not need them.
 const missingEntry = "missing_entry"
 
-// same says whether a version is what a folder says. What a folder leaves to the server, and the file that calls the
-// handler, may have been otherwise when the version was made.
+// same reports whether a version has the content of a folder. It ignores fields that the folder leaves to the server,
+// and the file that calls the handler, because they may have changed since the version was published.
 func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skill) (bool, agents.Input, error) {
 	in := inputOf(sk)
 	limits := *in.Limits
@@ -149,7 +150,8 @@ func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skil
 	return digest == v.Digest, in, err
 }
 
-// compare refuses a folder that says another thing than the version of its number, with the number that would do.
+// compare rejects a folder whose content differs from the version with its number, and names a number that would be
+// accepted.
 func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.Skill) error {
 	same, in, err := s.same(v, sk, skill)
 	if err != nil {
@@ -169,7 +171,7 @@ func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.S
 	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and versions cannot change; %s.", v.Reference(), remedy)
 }
 
-// at is a fault about a member of skill.yaml.
+// at returns a fault about a member of skill.yaml.
 func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format string, args ...any) error {
 	f := fault.New(code, "The skill is not valid.")
 	f.Details = fault.Invalid("", format, args...).Details
@@ -177,7 +179,7 @@ func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format s
 	return f
 }
 
-// tooSmall makes a refusal of a number one of a line, and locates all others.
+// tooSmall adds the line to an error about a number, and locates all other errors.
 func (s *Service) tooSmall(sk folders.Skill, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.BumpTooSmall {

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// quiet is how long nothing must change before a folder is read: editors save in several steps.
+	// quiet is how long a folder must be unchanged before it is read, because editors save in several steps.
 	quiet = 40 * time.Millisecond
-	// patience is how long a folder that keeps changing is left alone.
+	// patience is the maximum delay for a folder that keeps changing.
 	patience = 400 * time.Millisecond
 )
 
-// Watch loads what is there and then every change, until ctx ends. Run it once.
+// Watch loads the directory, and then every change until ctx ends. It must be called only once.
 func (s *Service) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -32,10 +32,10 @@ func (s *Service) Watch(ctx context.Context) {
 	w.follow(ctx, ".")
 	s.begin(ctx)
 	w.loop(ctx)
-	_ = watcher.Close() // nothing is lost with it
+	_ = watcher.Close() // nothing is lost if this fails
 }
 
-// begin loads what is there.
+// begin loads the directory.
 func (s *Service) begin(ctx context.Context) {
 	s.loadBuiltin(ctx)
 	s.loadAll(ctx)
@@ -43,13 +43,13 @@ func (s *Service) begin(ctx context.Context) {
 	s.report(ctx)
 }
 
-// watch gathers what changed until it is quiet.
+// watch collects changes until the directory is quiet.
 type watch struct {
 	service *Service
 	watcher *fsnotify.Watcher
 	dir     string
 	dirty   map[string]bool // folders to look at again; "." is all of them
-	since   time.Time       // of the first change that was not looked at
+	since   time.Time       // time of the first unread change
 }
 
 func (w *watch) loop(ctx context.Context) {
@@ -84,7 +84,7 @@ func (w *watch) loop(ctx context.Context) {
 	}
 }
 
-// wait is until the folder is quiet, but no longer than patience since the first change.
+// wait returns how long to wait until the folder is quiet, limited to patience after the first change.
 func (w *watch) wait() time.Duration {
 	if w.since.IsZero() {
 		w.since = time.Now()
@@ -92,7 +92,7 @@ func (w *watch) wait() time.Duration {
 	return max(0, min(quiet, patience-time.Since(w.since)))
 }
 
-// note marks the folder that a changed path lies in, and says whether there is one.
+// note marks the folder of a changed path, and reports whether there is one.
 func (w *watch) note(name string) bool {
 	relative, err := filepath.Rel(w.dir, name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *watch) note(name string) bool {
 	return true
 }
 
-// look reads what changed. A folder is followed before it is read, so that nothing is missed in between.
+// look reads the changed folders. It watches a folder before reading it, so that it misses no change.
 func (w *watch) look(ctx context.Context) {
 	folders := make([]string, 0, len(w.dirty))
 	for folder := range w.dirty {
@@ -133,7 +133,7 @@ func (w *watch) look(ctx context.Context) {
 	w.service.report(ctx)
 }
 
-// follow watches a folder and those within. One that is gone is no longer watched by itself.
+// follow watches a folder and its subfolders. The watch of a removed folder ends by itself.
 func (w *watch) follow(ctx context.Context, folder string) {
 	_ = fs.WalkDir(w.service.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
