@@ -189,8 +189,8 @@ const (
 	TriggerMCP    Trigger = "mcp"
 )
 
-// LastSeq is the highest number that an event can have: the largest integer that every JSON reader knows exactly. The result
-// of a run has it where nobody knows how many events readers have seen, because the run's server died.
+// LastSeq is the highest number that an event can have: the largest integer that every JSON reader knows exactly. The
+// result of a run has it where nobody knows how many events readers have seen, because the run's server died.
 const LastSeq = 1<<53 - 1
 
 // Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.

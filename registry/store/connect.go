@@ -81,8 +81,7 @@ func sqliteConnector(path, option string) (driver.Connector, error) {
 	return sqlite.NewConnector(address.String())
 }
 
-// openFile creates the database if it is not there, readable by its owner only, and makes its place in the directory durable.
-// An exclusive store locks it.
+// openFile makes the database file readable by its owner only, and syncs its directory entry.
 func (s *Store) openFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -28,9 +28,9 @@ const (
 	watchFor   = 2 * time.Second
 )
 
-// exclusive is the exclusive use of a database. It keeps out other servers that want the same, until it is released or this
-// process is dead. The lock of a data directory does not: two of them may name one database, and a server that opens it ends
-// the runs of the server before.
+// exclusive is the exclusive use of a database. It keeps out other servers that want the same, until it is released or
+// this process is dead. The lock of a data directory does not: two of them may name one database, and a server that
+// opens it ends the runs of the server before.
 type exclusive struct {
 	connect func(context.Context) (*pgx.Conn, error) // for the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
@@ -135,8 +135,8 @@ func (s *Store) watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// check finds out whether this server still has the database, and tries to take it back if not. Meanwhile Ready says why no
-// run can be recorded.
+// check finds out whether this server still has the database, and tries to take it back if not. Meanwhile Ready says
+// why no run can be recorded.
 func (s *Store) check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, watchFor)
 	defer cancel()

@@ -185,7 +185,7 @@ var runColumns = []string{
 	"error", "input", "output", "stdout", "stderr",
 }
 
-// runArgs also tells about how many bytes they are.
+// runArgs also returns the approximate size of the arguments in bytes.
 func runArgs(r registry.Run, by identity) ([]any, int, error) {
 	if !slices.Contains(registry.Statuses(), r.Status) {
 		return nil, 0, fmt.Errorf("%q is no status that lists know", r.Status)

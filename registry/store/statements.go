@@ -72,7 +72,8 @@ var (
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
 )
 
-// ownRun holds for a run whose server is the one that writes, and for one that waits for a person: any server goes on with it.
+// ownRun holds for a run whose server is the one that writes, and for one that waits for a person: any server goes on
+// with it.
 const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
 
 // texts are the statements of the run path.

@@ -37,8 +37,8 @@ type Options struct {
 	NoMigrate bool             // leave the schema as it is
 	Exclusive bool             // refuse a database that another exclusive store has open, with ErrInUse
 	Watch     time.Duration    // how often the lock of an exclusive store is checked; 0 is every second
-	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is called
-	// from many goroutines.
+	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
+	// called from many goroutines.
 	Asked func(ctx context.Context, operation string)
 }
 

@@ -30,8 +30,8 @@ const (
 	flushEvery = 250 * time.Millisecond
 )
 
-// execution is one run from admission to its end. Only the goroutine of execute changes it; others read it through snapshot,
-// recording and done.
+// execution is one run from admission to its end. Only the goroutine of execute changes it; others read it through
+// snapshot, recording and done.
 type execution struct {
 	service      *Service
 	ctx          context.Context // ends when the run is cancelled or interrupted; the cause distinguishes them

@@ -93,7 +93,7 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 	return e, true, nil
 }
 
-// result makes the last event again from the stored run: it is not kept twice.
+// result rebuilds the last event from the stored run, because it is not stored separately.
 func (f *Follower) result() (runtimes.Event, error) {
 	f.ended = true
 	seq := f.resultSeq()
@@ -111,8 +111,8 @@ func (f *Follower) result() (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// resultSeq is the number of the result. A reader that comes with a higher one saw events that were never stored, and not this
-// result: it gets the result with a number above all.
+// resultSeq is the number of the result. A reader that comes with a higher one saw events that were never stored, and
+// not this result: it gets the result with a number above all.
 func (f *Follower) resultSeq() int64 {
 	if f.run.ResultSeq == 0 || f.from > f.run.ResultSeq {
 		return registry.LastSeq

@@ -43,8 +43,8 @@ type Checker struct {
 	ceiling    func(workspace string) hostpattern.Ceiling // nil caps nothing
 }
 
-// New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs of the
-// restricted workspaces all follow the rule pack; * stands for every workspace.
+// New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
+// of the restricted workspaces all follow the rule pack; * stands for every workspace.
 func New(schemas Schemas, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
