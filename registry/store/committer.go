@@ -51,10 +51,10 @@ type committer struct {
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
 type write struct {
 	workspace, runID string
-	by               identity         // the server that writes
-	row              []any            // of a run that began or ended, nil for none
-	used             use              // of an agent, by a run that ended
-	events           []runtimes.Event // of the run
+	by               identity         // identity of the writing server
+	row              []any            // row of a run that started or ended, nil for none
+	used             use              // use of an agent by a run that ended
+	events           []runtimes.Event // events of the run
 	bytes            int
 	turn             chan turn // has capacity 1
 }

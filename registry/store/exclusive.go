@@ -32,14 +32,14 @@ const (
 // this process is dead. The lock of a data directory does not: two of them may name one database, and a server that
 // opens it ends the runs of the server before.
 type exclusive struct {
-	connect func(context.Context) (*pgx.Conn, error) // for the lock of PostgreSQL; nil for SQLite
+	connect func(context.Context) (*pgx.Conn, error) // connects for the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
 
 	mu   sync.Mutex
-	conn *pgx.Conn // its session has the lock; nil while the lock is lost
+	conn *pgx.Conn // connection that holds the lock; nil while the lock is lost
 }
 
-// Ready returns why this server can record no run now, and nil if it can. Error: StorageUnavailable.
+// Ready returns why this server cannot record runs now, nil if it can. Error: StorageUnavailable.
 func (s *Store) Ready() error {
 	if why := s.trouble.Load(); why != nil {
 		return why
@@ -47,7 +47,7 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// lockDatabase takes the lock of PostgreSQL. That of SQLite is taken with the connection.
+// lockDatabase takes the lock of PostgreSQL. The lock of SQLite is taken with the connection.
 func (s *Store) lockDatabase(ctx context.Context) error {
 	if s.exclusive.connect == nil {
 		return nil
@@ -69,7 +69,7 @@ func (s *Store) lockDatabase(ctx context.Context) error {
 	}
 }
 
-// take tries to get the lock of PostgreSQL on a session of its own: the lock lasts as long as that.
+// take tries to get the lock of PostgreSQL on a separate connection, because the lock ends with the connection.
 func (x *exclusive) take(ctx context.Context) (bool, error) {
 	conn, err := x.connect(ctx)
 	if err != nil {
@@ -200,6 +200,6 @@ func lockFile(file *os.File) (*fileLock, error) {
 }
 
 func (l *fileLock) release() error {
-	// Closing alone is not enough: a process that is being forked has the file open until it executes.
+	// Closing alone is not enough: a forked process has the file open until it calls exec.
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

@@ -44,7 +44,7 @@ func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes
 		return wrap("finish run", err)
 	}
 	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events)}
-	if run.AgentID != "" && run.Version != registry.DraftVersion { // to try a draft is not to use an agent
+	if run.AgentID != "" && run.Version != registry.DraftVersion { // running a draft does not count as a use
 		at := run.CreatedAt
 		if run.FinishedAt != nil {
 			at = *run.FinishedAt
@@ -85,7 +85,7 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 		Set("error = ?", reason).
 		Set("finished_at = ?", instant(at)).
 		Set("server_id = ''").Set("epoch = 0").Set("result_seq = ?", int64(registry.LastSeq)).
-		// The first condition is that of the index: without its words the whole table would be read.
+		// The first condition repeats that of the index. Without it the query would scan the whole table.
 		Where("r.status IN ("+unfinished+")").Where("r.status <> ?", string(registry.AwaitingApproval)).
 		Where("NOT " + atWork("r")).
 		Exec(ctx)

@@ -76,7 +76,7 @@ var (
 // with it.
 const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
 
-// texts are the statements of the run path.
+// texts returns the statements of the run path.
 func texts(d dialect) map[string]string {
 	found := "UPDATE runs SET status = status WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2)
 	own := found + " AND server_id = " + d.place(3) + " AND epoch = " + d.place(4)

@@ -34,9 +34,9 @@ type Options struct {
 	Blobs     Blobs            // required
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger     // nil discards
-	NoMigrate bool             // leave the schema as it is
-	Exclusive bool             // refuse a database that another exclusive store has open, with ErrInUse
-	Watch     time.Duration    // how often the lock of an exclusive store is checked; 0 is every second
+	NoMigrate bool             // keep the schema as it is
+	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
+	Watch     time.Duration    // interval for checking the lock of an exclusive store; 0 means one second
 	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
 	// called from many goroutines.
 	Asked func(ctx context.Context, operation string)
@@ -51,9 +51,9 @@ type Store struct {
 	now         func() time.Time
 	log         *slog.Logger
 	runs        *committer
-	identity    atomic.Pointer[identity]    // of this server, in its rows
+	identity    atomic.Pointer[identity]    // identity of this server in its rows
 	exclusive   *exclusive                  // nil for a store that shares its database
-	trouble     atomic.Pointer[fault.Error] // why no run can be recorded; nil while one can
+	trouble     atomic.Pointer[fault.Error] // why runs cannot be recorded; nil if they can
 	stopWatch   func()
 }
 
@@ -111,7 +111,7 @@ func (s *Store) startWatch(every time.Duration) {
 	}()
 }
 
-// asked passes on what bun tells of queries.
+// asked is a query hook of bun that reports each statement.
 type asked func(ctx context.Context, operation string)
 
 func (asked) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
@@ -152,7 +152,7 @@ func (s *Store) release() error {
 	return s.exclusive.release()
 }
 
-// change runs f in a writing transaction; the transaction is all that f may use.
+// change runs f in a writing transaction. f may only use this transaction.
 func (s *Store) change(ctx context.Context, what string, f func(ctx context.Context, tx bun.Tx) error) error {
 	return wrap(what, s.write.RunInTx(ctx, nil, f))
 }

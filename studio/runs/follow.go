@@ -38,10 +38,10 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 // Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
 type Follower struct {
 	service   *Service
-	recording *recorder.Recording // nil when the run had ended before
-	run       registry.Run        // a run that had ended before
-	from      int64               // where the reader began
-	seq       int64               // the last event that it has
+	recording *recorder.Recording // nil if the run had already ended
+	run       registry.Run        // the run, if it had already ended
+	from      int64               // first position of the reader
+	seq       int64               // last event that the reader has received
 	stored    []runtimes.Event
 	exhausted bool
 	ended     bool
@@ -97,7 +97,7 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 func (f *Follower) result() (runtimes.Event, error) {
 	f.ended = true
 	seq := f.resultSeq()
-	if f.seq >= seq { // the reader has seen the result already
+	if f.seq >= seq { // the reader has already received the result
 		return runtimes.Event{}, io.EOF
 	}
 	raw, err := encode(AnswerOf(f.run))
