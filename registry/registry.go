@@ -96,8 +96,8 @@ type Spec struct {
 // removedReuse is an isolation that specs may have that were stored before it was removed.
 const removedReuse runtimes.Isolation = "reuse"
 
-// Current returns a stored spec without settings that were removed since: isolation reuse becomes the runtime's default,
-// which keeps runs further apart.
+// Current returns a stored spec without settings that were removed since: isolation reuse becomes the runtime's
+// default, which keeps runs further apart.
 func (s Spec) Current() Spec {
 	if s.Isolation == removedReuse {
 		s.Isolation = runtimes.Pooled
