@@ -126,6 +126,41 @@ test('A19 edits of a page that ended are compared with what was saved since', as
   await page.getByText('"theirs"').first().waitFor();
 });
 
+test('publishing what another person changed meanwhile asks first, and the version holds the merge', async () => {
+  await open('shared');
+  const { page } = session;
+  const text = (first: string, last: string): string => `echo ${first}\n\n\n\necho ${last}\n`;
+  await studio.replaceCode(text('one', 'two'));
+  const { draft } = (await must(atelier, 'GET', '/code-agents/shared')) as { draft: { revision: number } };
+  const theirs = { files: { 'main.sh': text('one', 'THEIRS') } };
+  await atelier.api('PUT', '/api/v1/code-agents/shared', theirs, { 'If-Match': `"${String(draft.revision)}"` });
+
+  // The page still shows what was saved before, so nothing is published.
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  const refused = page.waitForResponse(
+    (answer) => answer.url().endsWith('/shared/versions') && answer.status() === 409,
+  );
+  await page.getByRole('button', { name: 'Publish 1.0.0' }).click();
+  await refused;
+  const dialog = page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
+  await dialog.getByText(/^Administrator saved it/).waitFor();
+  await dialog.getByRole('button', { name: 'Use the merge' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await studio.saved();
+
+  // An edit that began from an older revision is merged line by line.
+  const before = (await must(atelier, 'GET', '/code-agents/shared')) as { draft: { revision: number } };
+  const again = { files: { 'main.sh': text('one', 'AGAIN') } };
+  await atelier.api('PUT', '/api/v1/code-agents/shared', again, { 'If-Match': `"${String(before.draft.revision)}"` });
+  await studio.replace(text('MINE', 'THEIRS'));
+  await dialog.getByRole('button', { name: 'Use the merge' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await studio.saved();
+  await studio.publish('1.0.0');
+  const version = (await must(atelier, 'GET', '/code-agents/shared/versions/1.0.0')) as { files: unknown };
+  expect(version.files).toEqual({ 'main.sh': text('MINE', 'AGAIN') });
+});
+
 test('two tabs of one browser show one draft, and compare before either overwrites', async () => {
   await open('tabs');
   const page = await session.context.newPage();

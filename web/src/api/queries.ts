@@ -154,8 +154,8 @@ export const readVersion = (name: string, version: string) =>
     queryFn: () => getVersion(name, version),
     staleTime: 'static',
   });
-export const useDiff = (name: string, from: string, to: string) =>
-  useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
+export const useDiff = (name: string, from: string, to: string, read = () => diff(name, from, to)) =>
+  useQuery({ queryKey: keys.diff(name, from, to), queryFn: read, gcTime: 0, staleTime: 0 });
 /** The runtime that "auto" selects for the saved draft. */
 export const useDraftRuntime = (name: string, enabled: boolean) =>
   useQuery({

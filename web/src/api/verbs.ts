@@ -136,6 +136,8 @@ export const listAgents = (
   );
 
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
+export const getDraftSave = (agent: string, revision: number): Promise<Draft> =>
+  request(`${agentPath(agent)}/draft/history/${revision}`);
 export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
 /** With a comment the agent is deleted although others reference it. The tombstone stores the comment. */
 export function deleteAgent(agent: string, comment: string): Promise<null> {
@@ -256,18 +258,26 @@ export function publish(
   agent: string,
   as: PublishAs,
   { changelog, comment, replay }: PublishMore,
+  revision: number | undefined,
 ): Promise<VersionSummary> {
   const force = comment === '' ? {} : { force: true, comment };
-  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog, replay, ...force } });
+  return request(`${agentPath(agent)}/versions`, {
+    method: 'POST',
+    body: { ...as, changelog, replay, ...force, ...seen(revision) },
+  });
 }
 
-export function diff(agent: string, from: string, to: string): Promise<Diff> {
-  return request(`${agentPath(agent)}/diff?${new URLSearchParams({ from, to }).toString()}`);
+/** Names the revision of the draft that the user sees; the server refuses the request if another one was saved. */
+const seen = (revision: number | undefined): { revision?: number } => (revision === undefined ? {} : { revision });
+
+export function diff(agent: string, from: string, to: string, revision?: number): Promise<Diff> {
+  const query = new URLSearchParams({ from, to, ...(revision !== undefined && { revision: String(revision) }) });
+  return request(`${agentPath(agent)}/diff?${query.toString()}`);
 }
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
-export const replay = (agent: string, runs: number): Promise<ReplayReport> =>
-  request(`${agentPath(agent)}/replay`, { method: 'POST', body: { runs } });
+export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>
+  request(`${agentPath(agent)}/replay`, { method: 'POST', body: { runs, ...seen(revision) } });
 
 /** The download address for the named agents, or for the whole workspace. */
 export function archiveUrl(...agents: string[]): string {
@@ -279,6 +289,7 @@ export interface ExportRequest {
   format: string;
   version?: string;
   publish?: boolean;
+  revision?: number;
 }
 export interface Exported {
   manifest: JsonObject;
@@ -297,11 +308,11 @@ function notesIn(headers: Headers): string[] {
   return Array.isArray(list) ? list.filter((note) => typeof note === 'string') : [];
 }
 
-export function execute(agent: string, version: string, input: Json): Promise<{ runId: string }> {
+export function execute(agent: string, version: string, input: Json, revision?: number): Promise<{ runId: string }> {
   return request(`${agentPath(agent)}/execute`, {
     method: 'POST',
     headers: { Prefer: 'respond-async' },
-    body: { version, input },
+    body: { version, input, ...seen(revision) },
   });
 }
 /** Calls a version and waits for its answer, like any client. */

@@ -1,7 +1,9 @@
 // Connects a draft session to the browser: the API for saving, and localStorage for edits that must survive a closed
 // tab.
 import { local, ofTab, withStorage } from '../api/storage';
-import { getAgent, saveAgent } from '../api/verbs';
+import { getAgent, getDraftSave, saveAgent } from '../api/verbs';
+import { notify } from '../state/notices';
+import { useDraftSession as say } from '../texts/agents';
 import { removeEdits, storeEdits, readEdits } from './unsaved';
 import type { Content, SessionEnvironment } from './session';
 
@@ -12,6 +14,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 export const browserEnvironment: SessionEnvironment = {
   save: (id, { about, draft }) => saveAgent(id, about, draft),
   load: getAgent,
+  loadSave: getDraftSave,
+  replaced: ({ draft: { savedBy, savedAt } }) => notify('done', say.changedBy(savedBy?.name, savedAt, Date.now())),
   // Writing is synchronous, so consecutive keystrokes share one write.
   keep(id, content) {
     waiting.set(id, content);

@@ -45,6 +45,7 @@ function world(server: Agent) {
     kept: new Map<string, Content>(),
     timers: new Set<() => void>(),
     told: [] as number[],
+    replaced: [] as number[],
     tabs: new Set<(revision: number) => void>(),
   };
   const it: SessionEnvironment = {
@@ -65,6 +66,8 @@ function world(server: Agent) {
       return Promise.resolve(state.server);
     },
     load: () => Promise.resolve(state.server),
+    loadSave: () => Promise.reject(new Error('no history')),
+    replaced: ({ draft }) => void state.replaced.push(draft.revision),
     keep: (id, content) => state.kept.set(id, content),
     forget: (id) => state.kept.delete(id),
     later(run) {
@@ -92,6 +95,44 @@ function world(server: Agent) {
   };
   return { state, it, tick, elsewhere };
 }
+
+describe('two people', () => {
+  const others = (w: ReturnType<typeof world>, change: Partial<Draft>): void => {
+    const { server } = w.state;
+    w.state.server = { ...server, draft: { ...server.draft, ...change, revision: server.draft.revision + 1 } };
+  };
+  const stale = new ApiError(409, 'stale_draft', 'Stale.', [], {}, undefined);
+
+  it('are compared when one uses a draft that the other replaced, with the base of both', async () => {
+    const w = world(agent());
+    const session = new DraftSession(w.state.server, w.it);
+    others(w, { files: { 'main.ts': 'theirs' } });
+    await expect(session.withRevision(() => Promise.reject(stale))).rejects.toBe(stale);
+    expect(session.get().save).toMatchObject({ kind: 'conflict', base: { draft: { files: { 'main.ts': 'one' } } } });
+  });
+
+  it('see what the other saved when they come back', async () => {
+    const w = world(agent());
+    const session = new DraftSession(w.state.server, w.it);
+    others(w, { files: { 'main.ts': 'theirs' } });
+    await session.check();
+    expect(session.get().draft.files).toEqual({ 'main.ts': 'theirs' });
+    expect(w.state.replaced).toEqual([2]);
+  });
+
+  it('get their edits back after they took those of the other', async () => {
+    const w = world(agent());
+    const session = new DraftSession(w.state.server, w.it);
+    others(w, { files: { 'main.ts': 'theirs' } });
+    session.setFile('main.ts', 'mine');
+    await session.flush();
+    const undo = session.takeTheirs();
+    expect(session.get().draft.files).toEqual({ 'main.ts': 'theirs' });
+    undo();
+    await session.flush();
+    expect(w.state.server.draft.files).toEqual({ 'main.ts': 'mine' });
+  });
+});
 
 describe('two tabs', () => {
   it('a draft without edits follows what another tab saved, and tells what it saves', async () => {

@@ -9,7 +9,8 @@ export type SaveState =
   | { kind: 'saving' }
   | { kind: 'offline' }
   | { kind: 'refused'; message: string; fields: FieldProblem[] }
-  | { kind: 'conflict'; theirs: Agent };
+  /** Another revision was saved. `base` is the content that both sides began from, if it is known. */
+  | { kind: 'conflict'; theirs: Agent; base: Content | undefined };
 
 export interface Content {
   about: About;
@@ -26,6 +27,10 @@ export interface SessionView extends Content {
 export interface SessionEnvironment {
   save(id: string, content: Content): Promise<Agent>;
   load(id: string): Promise<Agent>;
+  /** Loads the draft of an earlier revision. */
+  loadSave(id: string, revision: number): Promise<Draft>;
+  /** Tells the user that the draft was replaced by what another person saved. */
+  replaced(theirs: Agent): void;
   keep(id: string, content: Content): void;
   forget(id: string): void;
   later(run: () => void, ms: number): () => void;
@@ -49,6 +54,8 @@ export class DraftSession {
   private inFlight: Promise<void> | undefined;
   private edits = 0;
   private before: Content | undefined;
+  /** The content of the revision that the edits are based on. */
+  private base: Content | undefined;
 
   constructor(
     agent: Agent,
@@ -56,6 +63,7 @@ export class DraftSession {
     kept?: Content,
   ) {
     this.view = { ...viewOf(agent), save: { kind: 'saved' } };
+    this.base = contentOf(agent);
     if (kept) this.restore(agent, kept);
     this.unlisten = world.listen(agent.id, (revision) => void this.heard(revision));
   }
@@ -101,11 +109,41 @@ export class DraftSession {
     this.edited({ draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
   }
 
-  takeTheirs(): void {
+  /** Continues with a merge of both sides. */
+  takeMerged({ about, draft }: Content): void {
     const { save } = this.view;
     if (save.kind !== 'conflict') return;
+    this.edited({ about, draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
+  }
+
+  /** Continues with what the other person saved. The returned function brings back what was edited here. */
+  takeTheirs(): () => void {
+    const { save, about, draft } = this.view;
+    if (save.kind !== 'conflict') return () => undefined;
     this.world.forget(this.view.id);
+    this.base = contentOf(save.theirs);
     this.update({ ...viewOf(save.theirs), save: { kind: 'saved' } });
+    return () => this.edited({ about, draft: { ...draft, revision: this.view.draft.revision } }, 0);
+  }
+
+  /** Does work on the draft as it is shown. If another revision was saved, the conflict is shown and the work fails. */
+  async withRevision<T>(work: (revision: number) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.view.draft.revision);
+    } catch (error) {
+      if (isStale(error)) await this.meet();
+      throw error;
+    }
+  }
+
+  /** Asks whether another person saved, as after the page was away. */
+  async check(): Promise<void> {
+    try {
+      const theirs = await this.world.load(this.view.id);
+      if (theirs.draft.revision > this.view.draft.revision) await this.heard(theirs.draft.revision, true);
+    } catch {
+      // The next save will detect it anyway.
+    }
   }
 
   /** Whether it started with edits that the server did not have. */
@@ -130,8 +168,12 @@ export class DraftSession {
   private restore(agent: Agent, kept: Content): void {
     if (sameContent(kept, contentOf(agent))) return this.world.forget(agent.id);
     const stale = kept.draft.revision !== agent.draft.revision;
-    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : dirty };
-    if (stale) return;
+    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent, base: undefined } : dirty };
+    if (stale) {
+      this.base = undefined;
+      void this.findBase(kept, agent);
+      return;
+    }
     this.before = contentOf(agent);
     this.schedule(0);
   }
@@ -169,9 +211,11 @@ export class DraftSession {
 
   private async saveOnce(): Promise<void> {
     const edits = this.edits;
+    const sent = { about: this.view.about, draft: this.view.draft };
     this.update({ save: saving });
     try {
-      const agent = await this.world.save(this.view.id, { about: this.view.about, draft: this.view.draft });
+      const agent = await this.world.save(this.view.id, sent);
+      this.base = sent;
       this.accept(agent, edits);
     } catch (error) {
       await this.fail(error);
@@ -196,7 +240,7 @@ export class DraftSession {
   }
 
   private async fail(error: unknown): Promise<void> {
-    if (error instanceof ApiError && error.status === 409 && error.code === 'stale_draft') return this.meet();
+    if (isStale(error)) return this.meet();
     if (error instanceof ApiError && error.status < 500 && error.status !== 401 && error.status !== 429) {
       this.update({ save: { kind: 'refused', message: explain(error), fields: error.fields } });
       return;
@@ -206,7 +250,7 @@ export class DraftSession {
   }
 
   /** Another tab saved. A draft without edits loads the new state; a draft with edits is compared first. */
-  private async heard(revision: number): Promise<void> {
+  private async heard(revision: number, tell = false): Promise<void> {
     await this.inFlight; // the running save returns the new revision, if it succeeds
     if (revision <= this.view.draft.revision) return;
     if (!this.clean()) {
@@ -216,8 +260,10 @@ export class DraftSession {
     try {
       const theirs = await this.world.load(this.view.id);
       if (theirs.draft.revision <= this.view.draft.revision) return;
-      if (this.clean()) this.update(viewOf(theirs));
-      else await this.heard(revision);
+      if (!this.clean()) return await this.heard(revision, tell);
+      this.base = contentOf(theirs);
+      this.update(viewOf(theirs));
+      if (tell) this.world.replaced(theirs);
     } catch {
       // The next save will detect it anyway.
     }
@@ -231,10 +277,22 @@ export class DraftSession {
         this.world.forget(this.view.id);
         this.update({ ...viewOf(theirs), save: { kind: 'saved' } });
       } else {
-        this.update({ save: { kind: 'conflict', theirs } });
+        this.cancelTimer();
+        this.update({ save: { kind: 'conflict', theirs, base: this.base } });
       }
     } catch (error) {
       await this.fail(error);
+    }
+  }
+
+  /** Loads what restored edits were based on, which the page does not know any more. */
+  private async findBase(kept: Content, theirs: Agent): Promise<void> {
+    try {
+      const draft = await this.world.loadSave(theirs.id, kept.draft.revision);
+      this.base = { about: kept.about, draft };
+      if (this.view.save.kind === 'conflict') this.update({ save: { ...this.view.save, base: this.base } });
+    } catch {
+      // Without the base there is no merge by lines, but both sides can still be compared.
     }
   }
 
@@ -243,6 +301,10 @@ export class DraftSession {
     for (const listener of [...this.listeners]) listener();
   }
 }
+
+/** Whether a request was refused because another revision of the draft was saved. */
+export const isStale = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 409 && error.code === 'stale_draft';
 
 export function contentOf(agent: Agent): Content {
   const { name, title, description, tags, metadata } = agent;

@@ -20,7 +20,14 @@ export function useDraftSession(agent: Agent): DraftSession | undefined {
       });
     }
     const closed = draftOpened(agent.id, opened);
+    const look = (): void => {
+      if (document.visibilityState === 'visible') void opened.check();
+    };
+    window.addEventListener('focus', look);
+    document.addEventListener('visibilitychange', look);
     return () => {
+      window.removeEventListener('focus', look);
+      document.removeEventListener('visibilitychange', look);
       closed();
       const { id, about } = opened.get();
       draftLeft(

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { plural } from './format';
+import { ago, plural } from './format';
 import { rich } from './rich';
 
 export const agentHeader = {
@@ -120,8 +120,15 @@ export const conflictBar = {
   thisDraftWasChangedElsewhere: 'This draft was changed elsewhere',
   takeTheirs: 'Take theirs',
   keepMine: 'Keep mine',
-  about: (minutes: number) =>
-    `It was saved ${minutes > 0 ? `${minutes} min` : 'moments'} ago in another tab or by someone else. Choose which one to keep.`,
+  about: (name: string | undefined, when: string) =>
+    `${name ?? 'Another person'} saved it ${when}, while you were looking at an earlier state. Nothing is lost: what you do not take stays in the history of the draft, or can be brought back here.`,
+  keepWhich: (what: string) => `Which ${what} to keep`,
+  merged: 'Merged',
+  bothMarked: 'Both, marked',
+  useMerge: 'Use the merge',
+  needsYou: (n: number) => plural(n, { one: 'difference needs a decision', other: 'differences need a decision' }),
+  taken: 'Your edits were replaced.',
+  undo: 'Undo',
   differences: 'Differences',
   settings: 'Settings',
 };
@@ -216,6 +223,8 @@ export const useAgentCommands = {
 };
 
 export const useDraftSession = {
+  changedBy: (name: string | undefined, savedAt: string | undefined, now: number) =>
+    `Changed by ${name ?? 'another person'} ${savedAt === undefined ? 'just now' : ago(savedAt, now)}.`,
   editsThatHadNot: 'Unsaved edits were restored',
   discardThem: 'Discard them',
 };

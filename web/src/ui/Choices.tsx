@@ -4,7 +4,8 @@ import css from './Choices.module.css';
 interface Props<T extends string> {
   label: string;
   choices: { value: T; label: string; disabled?: boolean; title?: string | undefined }[];
-  value: T;
+  /** Undefined while nothing is chosen. */
+  value: T | undefined;
   onChange: (value: T) => void;
 }
 
@@ -23,14 +24,14 @@ export function Choices<T extends string>({ label, choices, value, onChange }: P
   };
   return (
     <div ref={group} className={css.choices} role="radiogroup" aria-label={label} onKeyDown={move}>
-      {choices.map((c) => (
+      {choices.map((c, n) => (
         <button
           key={c.value}
           type="button"
           role="radio"
           data-value={c.value}
           aria-checked={c.value === value}
-          tabIndex={c.value === value ? 0 : -1}
+          tabIndex={c.value === value || (value === undefined && n === 0) ? 0 : -1}
           disabled={c.disabled}
           title={c.title}
           onClick={() => onChange(c.value)}

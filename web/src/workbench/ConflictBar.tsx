@@ -1,89 +1,114 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { stringifyJson } from '../api/json';
-import type { Agent } from '../api/types';
+import type { Agent, FileContent } from '../api/types';
 import { conflictBar as say } from '../texts/agents';
+import { ago } from '../texts/format';
+import { notify } from '../state/notices';
 import { Button } from '../ui/Button';
+import { Choices } from '../ui/Choices';
 import { Dialog } from '../ui/Dialog';
 import { TextDiff } from '../diff/TextDiff';
 import css from './ConflictBar.module.css';
 import { useOpenAgent, useOpenFiles } from '../agent/openAgent';
+import { mergedContent, mergeParts, type Part, type Side } from '../draft/merge';
 import { contentOf, type Content, type DraftSession } from '../draft/session';
 
-/** Asks which draft to keep after another person saved. Both drafts are kept until the user chooses. */
+/** Asks what becomes of two drafts after another person saved. Both are kept until the user chooses. */
 export function ConflictBar() {
   const { save, session } = useOpenAgent();
   if (save.kind !== 'conflict' || !session) return null;
-  return <ConflictDialog key={save.theirs.draft.revision} session={session} theirs={save.theirs} />;
+  return <ConflictDialog key={save.theirs.draft.revision} session={session} theirs={save.theirs} base={save.base} />;
 }
 
-const sides = { before: say.theirs, after: say.mine };
-
-interface Difference {
-  label: string;
-  path: string;
-  theirs: string;
-  mine: string;
+interface Props {
+  session: DraftSession;
+  theirs: Agent;
+  base: Content | undefined;
 }
 
-function ConflictDialog({ session, theirs }: { session: DraftSession; theirs: Agent }) {
+function ConflictDialog({ session, theirs, base }: Props) {
   const { about, fields } = useOpenAgent();
-  const mine: Content = { about, draft: { ...fields, files: useOpenFiles(), revision: 0 } };
+  const files = useOpenFiles();
+  const mine: Content = useMemo(() => ({ about, draft: { ...fields, files, revision: 0 } }), [about, fields, files]);
   const [now] = useState(() => Date.now());
-  const differences = compare(contentOf(theirs), mine);
-  const [shown, setShown] = useState(differences[0]?.label);
-  const difference = differences.find((d) => d.label === shown) ?? differences[0];
-  const minutes = Math.round((now - Date.parse(theirs.updatedAt)) / 60_000);
+  const parts = useMemo(() => mergeParts(base, mine, contentOf(theirs)), [base, mine, theirs]);
+  const [shown, setShown] = useState<string>();
+  const [chosen, setChosen] = useState<Record<string, Side>>({});
+  const part = parts.find((p) => keyOf(p) === shown) ?? parts[0];
+  const side = (p: Part): Side => chosen[keyOf(p)] ?? 'merged';
+  const open = parts.filter((p) => p.conflict && chosen[keyOf(p)] === undefined).length;
+  const sides = { before: say.theirs, after: part && side(part) !== 'mine' ? say.merged : say.mine };
+
+  const takeTheirs = (): void => {
+    const undo = session.takeTheirs();
+    notify('done', say.taken, { label: say.undo, run: undo });
+  };
   return (
     <Dialog
       wide
       title={say.thisDraftWasChangedElsewhere}
-      about={say.about(minutes)}
+      about={say.about(theirs.draft.savedBy?.name, ago(theirs.draft.savedAt ?? theirs.updatedAt, now))}
       foot={
         <>
-          <Button onClick={() => session.takeTheirs()}>{say.takeTheirs}</Button>
-          <Button look="primary" onClick={() => session.keepMine()}>
-            {say.keepMine}
+          <p role="status" className={css.open}>
+            {open > 0 && say.needsYou(open)}
+          </p>
+          <Button onClick={takeTheirs}>{say.takeTheirs}</Button>
+          <Button onClick={() => session.keepMine()}>{say.keepMine}</Button>
+          <Button
+            look="primary"
+            disabled={open > 0}
+            onClick={() => session.takeMerged(mergedContent(mine, parts, side))}
+          >
+            {say.useMerge}
           </Button>
         </>
       }
     >
       <div className={css.files} role="group" aria-label={say.differences}>
-        {differences.map((d) => (
-          <Button key={d.label} aria-pressed={d === difference} onClick={() => setShown(d.label)}>
-            {d.label}
+        {parts.map((p) => (
+          <Button key={keyOf(p)} aria-pressed={p === part} onClick={() => setShown(keyOf(p))}>
+            {p.key}
           </Button>
         ))}
       </div>
-      <div className={css.legend}>
-        <span>{say.theirs}</span>
-        <span>{say.mine}</span>
-      </div>
-      {difference && (
-        <TextDiff path={difference.path} before={difference.theirs} after={difference.mine} sides={sides} />
+      {part && (
+        <>
+          <Choices<Side>
+            label={say.keepWhich(part.key)}
+            choices={[
+              ...(part.conflict && part.kind !== 'file'
+                ? []
+                : [{ value: 'merged' as Side, label: part.conflict ? say.bothMarked : say.merged }]),
+              { value: 'mine', label: say.mine },
+              { value: 'theirs', label: say.theirs },
+            ]}
+            value={part.conflict ? chosen[keyOf(part)] : side(part)}
+            onChange={(value) => setChosen({ ...chosen, [keyOf(part)]: value })}
+          />
+          <div className={css.legend}>
+            <span>{sides.before}</span>
+            <span>{sides.after}</span>
+          </div>
+          <TextDiff
+            path={part.kind === 'file' ? part.key : 'settings.json'}
+            before={textOf(part.theirs)}
+            after={textOf(part.conflict && chosen[keyOf(part)] === undefined ? part.mine : part[side(part)])}
+            sides={sides}
+          />
+        </>
       )}
     </Dialog>
   );
 }
 
-function compare(theirs: Content, mine: Content): Difference[] {
-  const paths = [...new Set([...Object.keys(theirs.draft.files), ...Object.keys(mine.draft.files)])].sort();
-  const files = paths.map((path) => ({
-    label: path,
-    path,
-    theirs: textOf(theirs, path),
-    mine: textOf(mine, path),
-  }));
-  const settings = { label: say.settings, path: 'settings.json', theirs: settingsOf(theirs), mine: settingsOf(mine) };
-  return [...files, settings].filter((d) => d.theirs !== d.mine);
+const keyOf = ({ kind, key }: Part): string => `${kind} ${key}`;
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  return isBinary(value) ? value.base64 : stringifyJson(value, 2);
 }
 
-function textOf({ draft }: Content, path: string): string {
-  const content = draft.files[path];
-  return typeof content === 'string' ? content : content === undefined ? '' : content.base64;
-}
-
-function settingsOf({ about, draft }: Content): string {
-  const { files: _files, revision: _revision, savedAt: _at, savedBy: _by, ...settings } = draft;
-  const { title, description, tags } = about;
-  return stringifyJson({ title, description, tags, ...settings }, 2);
-}
+const isBinary = (value: unknown): value is Exclude<FileContent, string> =>
+  typeof value === 'object' && value !== null && 'base64' in value;

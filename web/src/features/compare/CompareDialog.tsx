@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useDiff, useVersions } from '../../api/queries';
+import { diff } from '../../api/verbs';
 import { closeDialog } from '../../state/dialogs';
 import { common } from '../../texts/common';
 import { compareDialog as said } from '../../texts/compare';
@@ -9,15 +10,24 @@ import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
+import { isStale } from '../../draft/session';
 import { Changes } from '../../diff/Changes';
 import css from './CompareDialog.module.css';
 
 /** Compares two versions, or a version and the saved draft. */
 export function CompareDialog({ from: first, to: second }: { from: string; to: string }) {
-  const { name } = useOpenAgent();
+  const { name, session } = useOpenAgent();
   const [{ from, to }, setSides] = useState({ from: first, to: second });
   const versions = useVersions(name);
-  const found = useDiff(name, from, to);
+  const found = useDiff(name, from, to, async () => {
+    if (!session || (from !== 'draft' && to !== 'draft')) return diff(name, from, to);
+    try {
+      return await session.withRevision((revision) => diff(name, from, to, revision));
+    } catch (error) {
+      if (isStale(error)) closeDialog();
+      throw error;
+    }
+  });
   const choices = [...new Set([from, to, 'draft', ...(versions.data ?? []).map((v) => v.version)])];
   return (
     <Dialog

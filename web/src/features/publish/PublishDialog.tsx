@@ -19,6 +19,7 @@ import { TextField } from '../../ui/TextField';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent, type OpenAgent } from '../../agent/openAgent';
 import { useUnreachable } from '../../agent/useUnreachable';
+import { isStale } from '../../draft/session';
 import { Reasons } from '../../diff/Changes';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { RuntimeReason } from '../../agent/RuntimeReason';
@@ -51,10 +52,19 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     gcTime: 0,
     queryFn: async () => {
       await session?.flush();
-      return (await diff(name, latestVersion, 'draft')).advice;
+      return (await ofDraft((revision) => diff(name, latestVersion, 'draft', revision))).advice;
     },
   });
   const [report, setReport] = useState<ReplayReport>();
+  /** If another revision was saved, the conflict takes the place of this dialog. */
+  async function ofDraft<T>(work: (revision?: number) => Promise<T>): Promise<T> {
+    try {
+      return await (session ? session.withRevision(work) : work());
+    } catch (error) {
+      if (isStale(error)) closeDialog();
+      throw error;
+    }
+  }
   const told = advice.data && heard(advice.data, latestVersion, report);
   // Below 1.0.0 the middle number rises for breaking changes.
   const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === told?.version)?.bump ?? 'patch';
@@ -90,10 +100,13 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
       });
     }
     try {
-      const published = await publish(
-        name,
-        { version },
-        { changelog: changelog.trim(), comment: forced ? comment.trim() : '', replay: gate ? count : 0 },
+      const published = await ofDraft((revision) =>
+        publish(
+          name,
+          { version },
+          { changelog: changelog.trim(), comment: forced ? comment.trim() : '', replay: gate ? count : 0 },
+          revision,
+        ),
       );
       session?.published(published.version);
       refreshFacts(name);
@@ -195,6 +208,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
             gate={gate}
             onGate={setGate}
             flush={() => flushed(session)}
+            ofDraft={ofDraft}
           />
         )}
         {state.kind === 'failed' && (

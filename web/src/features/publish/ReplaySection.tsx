@@ -31,17 +31,19 @@ interface Props {
   onGate: (gate: boolean) => void;
   /** Saves the draft first, because the server runs the saved draft. */
   flush: () => Promise<boolean>;
+  /** Does work on the draft as it is shown. */
+  ofDraft: <T>(work: (revision?: number) => Promise<T>) => Promise<T>;
 }
 
 /** Replays recorded inputs of the latest version against the draft. */
 export function ReplaySection(props: Props) {
-  const { name, latestVersion, report, onReport, count, onCount, gate, onGate, flush } = props;
+  const { name, latestVersion, report, onReport, count, onCount, gate, onGate, flush, ofDraft } = props;
   const task = useTask();
   const go = (): void =>
     task.run(async () => {
       onReport(undefined);
       if (!(await flush())) throw new Error(say.theDraftIsNotSaved);
-      onReport(await replay(name, count));
+      onReport(await ofDraft((revision) => replay(name, count, revision)));
     });
   return (
     <section className={css.section} aria-label={say.replay}>

@@ -1,9 +1,8 @@
 // The state of one run on screen: starting, queued, running or done. Its output goes to the ring.
 import { ApiError, explain, isMissing } from '../../api/http';
-import type { Json } from '../../api/json';
 import { followRun, type StreamState } from '../../api/stream';
 import type { FieldProblem, RunAnswer, RunEvent, RunStatus } from '../../api/types';
-import { cancelRun, execute, getRun } from '../../api/verbs';
+import { cancelRun, getRun } from '../../api/verbs';
 import { Ring } from '../../console/ring';
 import { controller as say } from '../../texts/run';
 
@@ -62,20 +61,14 @@ export class RunController {
   };
 
   /**
-   * Starts a run after `ready` and clears the previous one. Resolves to its ID, or undefined if it was refused or is
+   * Starts a run by `begin` and clears the previous one. Resolves to its ID, or undefined if it was refused or is
    * no longer shown.
    */
-  async start(
-    agent: string,
-    version: string,
-    input: Json,
-    ready: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<string | undefined> {
+  async start(begin: () => Promise<{ runId: string }>): Promise<string | undefined> {
     const turn = this.reset();
     this.update({ run: { kind: 'starting' } });
     try {
-      await ready();
-      const { runId } = await execute(agent, version, input);
+      const { runId } = await begin();
       if (turn !== this.turn) return undefined;
       this.follow(runId);
       return runId;

@@ -12,6 +12,7 @@ import {
 import { keys, queryClient } from '../../api/queries';
 import { parseJson, type Json } from '../../api/json';
 import type { FieldProblem } from '../../api/types';
+import { execute } from '../../api/verbs';
 import { setLayout } from '../../state/layout';
 import { notify } from '../../state/notices';
 import { initialValue } from '../../schema/form/defaults';
@@ -188,8 +189,10 @@ function begin(
   { name, version, session }: OpenAgent,
   input: Json,
 ): Promise<string | undefined> {
-  return controller.start(name, version ?? 'draft', input, async () => {
-    if (session && !(await session.flush())) throw new Error(unsaved[session.get().save.kind] ?? say.other);
+  return controller.start(async () => {
+    if (!session) return execute(name, version ?? 'draft', input);
+    if (!(await session.flush())) throw new Error(unsaved[session.get().save.kind] ?? say.other);
+    return session.withRevision((revision) => execute(name, 'draft', input, revision));
   });
 }
 

@@ -14,7 +14,10 @@ export function Breaks({ which }: { which: 'input' | 'output' }) {
   const revision = session?.get().draft.revision ?? 0;
   const found = useQuery({
     queryKey: [...keys.diff(name, latestVersion, 'draft'), revision],
-    queryFn: () => diff(name, latestVersion, 'draft'),
+    queryFn: () =>
+      session
+        ? session.withRevision((seen) => diff(name, latestVersion, 'draft', seen))
+        : diff(name, latestVersion, 'draft'),
     enabled: save.kind === 'saved',
     placeholderData: (before) => before,
   });

@@ -18,6 +18,7 @@ import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { useOpenAgent } from '../../agent/openAgent';
 import { curlLine, runLine } from '../../agent/callCommands';
+import { isStale } from '../../draft/session';
 import { exampleInput } from '../../agent/exampleInput';
 import { TryTool } from './TryTool';
 import { manifestFile, recipeOf, type Recipe } from './recipes';
@@ -55,12 +56,15 @@ function Unpublished() {
       return setState({ kind: 'failed', message: say.notSaved });
     }
     try {
-      const { manifest } = await exportTool(name, { format: 'atelier', publish: true });
+      const publish = (revision?: number) =>
+        exportTool(name, { format: 'atelier', publish: true, ...(revision !== undefined && { revision }) });
+      const { manifest } = await (session ? session.withRevision(publish) : publish());
       await queryClient.invalidateQueries({ queryKey: keys.versions(name) });
       void refreshAgents();
       const { version } = manifest;
       session?.published(typeof version === 'string' ? version : '1.0.0');
     } catch (error) {
+      if (isStale(error)) return closeDialog();
       setState({ kind: 'failed', message: explain(error) });
     }
   };
