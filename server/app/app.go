@@ -1,5 +1,5 @@
-// Package app is the composition root: it opens what a server consists of, in order, wires it, serves, and closes it in
-// reverse. It decides nothing that a room could decide.
+// Package app is the composition root. It opens the parts of a server in order, connects them, serves, and closes them
+// in reverse order. It makes no decision that another package could make.
 package app
 
 import (
@@ -37,26 +37,26 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// Options is what an App is made of, beside its configuration.
+// Options configures an App, in addition to its configuration.
 type Options struct {
 	Config  config.Config
 	Version string
 	Log     *slog.Logger
-	Studio  fs.FS             // what the web build left; without index.html the Studio was not built
-	Samples fs.FS             // one folder for each sample
-	Skills  fs.FS             // one folder for each skill that is shipped; nil for none
+	Studio  fs.FS             // output of the web build; without index.html the Studio was not built
+	Samples fs.FS             // one folder per sample
+	Skills  fs.FS             // one folder per bundled skill; nil for none
 	Exe     string            // the binary that is started in jails; "" is the running one
-	Traces  *telemetry.Traces // nil makes them as configured
-	Now     func() time.Time  // nil is time.Now
-	// Examined is what an examination found of the same walls a moment ago, for tests that start many servers; nil examines.
+	Traces  *telemetry.Traces // nil creates them from the configuration
+	Now     func() time.Time  // nil means time.Now
+	// Examined is a recent report about the same sandbox, for tests that start many servers; nil runs the self-test.
 	Examined *doctor.Report
-	// Cost is what a guess at a password costs, for tests with many people; zero is that of RFC 9106.
+	// Cost is the cost of hashing a password, for tests with many people; zero means the cost of RFC 9106.
 	Cost access.Cost
-	// Asked is told of every statement that the database is asked; nil for nobody.
+	// Asked is called for every database statement; nil for none.
 	Asked func(ctx context.Context, operation string)
 }
 
-// App is an open server. Serve may be called once; Close always.
+// App is an open server. Call Serve at most once, and always call Close.
 type App struct {
 	Options
 	closers  closers
@@ -80,8 +80,8 @@ type App struct {
 	problems problem.Writer
 }
 
-// Open opens everything but the network. A data directory that cannot be used, a database that is newer than this
-// program and the like are errors that say what to do.
+// Open opens everything except the network listener. It returns errors that explain the fix, for example if the data
+// directory is unusable or the database is newer than this program.
 func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -97,12 +97,12 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	return a, nil
 }
 
-// Close closes what Open opened, in reverse.
+// Close closes everything that Open opened, in reverse order.
 func (a *App) Close() error { return a.closers.close() }
 
-// newID returns a UUID that sorts by the time it was made.
+// newID returns a UUID that sorts by creation time.
 func newID() string {
-	return uuid.Must(uuid.NewV7()).String() // fails only without random numbers, and then the process is to end
+	return uuid.Must(uuid.NewV7()).String() // fails only without random numbers; then the process must end
 }
 
 func (a *App) openTelemetry(ctx context.Context) error {
@@ -119,7 +119,7 @@ func (a *App) openTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// openStoreAndEngines opens the two that take long side by side: neither needs the other.
+// openStoreAndEngines opens the two slow parts in parallel, because they are independent.
 func (a *App) openStoreAndEngines(ctx context.Context) error {
 	var engines *Engines
 	var enginesErr error
@@ -136,7 +136,7 @@ func (a *App) openStoreAndEngines(ctx context.Context) error {
 	return joinClose(storeErr, enginesErr)
 }
 
-// openAPIs hangs every door beside the others, behind one gate.
+// openAPIs adds every API to the router, behind one gate.
 func (a *App) openAPIs(ctx context.Context) error {
 	samples, err := agents.LoadSamples(a.Samples, agents.SampleNames())
 	if err != nil {
@@ -187,13 +187,13 @@ func (a *App) openAPIs(ctx context.Context) error {
 	return nil
 }
 
-// lookup tells the gate what a path names.
+// lookup finds the resource of a path for the gate.
 type lookup struct {
 	*store.Store
 	runs *runs.Service
 }
 
-// Run implements gate.Things.
+// Run implements gate.Lookup.
 func (t lookup) Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	return t.runs.Get(ctx, actor, id)
 }

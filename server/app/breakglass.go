@@ -17,11 +17,11 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// breakGlassFor is how long a token of the host opens a workspace whose administrators cannot.
+// breakGlassFor is the lifetime of a host-created token for a workspace whose administrators have no access.
 const breakGlassFor = time.Hour
 
-// BreakGlass makes an administrator's token for a workspace by going to the database itself, whether a server runs or not.
-// The list of tokens records it with the reason.
+// BreakGlass creates an administrator token for a workspace directly in the database, whether or not a server runs. The
+// list of tokens records it with the reason.
 func BreakGlass(ctx context.Context, c config.Config, log *slog.Logger, workspace, reason string) (secret string, err error) {
 	if strings.TrimSpace(reason) == "" {
 		return "", errors.New("--reason must not be empty; it is stored with the token")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// closers closes in reverse what was opened in order.
+// closers closes resources in the reverse of their opening order.
 type closers struct{ all []closer }
 
 type closer struct {
@@ -29,7 +29,7 @@ func (c *closers) close() error {
 	return errors.Join(errs...)
 }
 
-// joinClose keeps the first error in front: it is why the others happened.
+// joinClose puts the first error in front, because it caused the others.
 func joinClose(err, closing error) error {
 	switch {
 	case err == nil:

@@ -16,26 +16,26 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// credentialsFile lies in the data directory, for the command line of the same user.
+// credentialsFile is a file in the data directory for the command line of the same user.
 const credentialsFile = "cli-token"
 
-// credentialsName is the name of its token in the list.
+// credentialsName is the name of its token in the list of tokens.
 const credentialsName = "command line on the server"
 
-// Credentials is where the command line finds a server and what it shows there.
+// Credentials holds the server's address and the token for the command line.
 type Credentials struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 }
 
-// LoginLink returns an address that logs one browser in, once.
+// LoginLink returns a URL that logs in one browser once.
 func (a *App) LoginLink(ctx context.Context, base string) (string, error) {
 	secret, err := a.access.LoginLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err
 }
 
-// WriteCredentials leaves DATA/cli-token for the command line, readable by this user only. The token of an earlier start
-// is used again if it still opens the door.
+// WriteCredentials writes DATA/cli-token for the command line, readable only by this user. It reuses the token of an
+// earlier start if it is still valid.
 func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 	path := filepath.Join(a.Config.Data, credentialsFile)
 	credentials, err := ReadCredentials(a.Config.Data)
@@ -62,7 +62,7 @@ func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 	return nil
 }
 
-// Token makes a token of the administrator's workspace that may do everything.
+// Token creates an unrestricted token for the administrator's workspace.
 func (a *App) Token(ctx context.Context, name string) (string, error) {
 	secret, _, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: name, Scopes: everything()})
 	return secret, err
@@ -70,13 +70,14 @@ func (a *App) Token(ctx context.Context, name string) (string, error) {
 
 func everything() []registry.Scope { return []registry.Scope{registry.AdminScope} }
 
-// opens reports whether a token still does for the command line.
+// opens reports whether a token is still valid for the command line.
 func (a *App) opens(ctx context.Context, token string) bool {
 	caller, err := a.access.Issued(ctx, token)
 	return err == nil && caller.May(everything()...)
 }
 
-// ReadCredentials reads what the server of a data directory left. A file that cannot be understood counts as none.
+// ReadCredentials reads the credentials that the server wrote to a data directory. It treats an unreadable file as
+// missing.
 func ReadCredentials(data string) (Credentials, error) {
 	text, err := os.ReadFile(filepath.Join(data, credentialsFile))
 	if err != nil {
@@ -89,7 +90,7 @@ func ReadCredentials(data string) (Credentials, error) {
 	return c, json.Unmarshal(text, &c)
 }
 
-// PassingToken makes a token for this process alone; forget makes it useless.
+// PassingToken creates a token for this process only; forget revokes it.
 func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
 	soon := a.Now().Add(time.Hour)
 	secret, token, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})

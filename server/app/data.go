@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrInUse says that another server has the data directory.
+// ErrInUse reports that another server uses the data directory.
 var ErrInUse = errors.New("in use by another atelier process")
 
-// openData makes the data directory and takes its lock, which the kernel gives back whatever happens to this process.
+// openData creates the data directory and takes its lock. The kernel releases the lock however this process ends.
 func (a *App) openData(ctx context.Context) error {
 	dir, err := filepath.Abs(a.Config.Data)
 	if err != nil {
@@ -37,14 +37,14 @@ func (a *App) openData(ctx context.Context) error {
 		return unusable(dir, err)
 	}
 	a.closers.add("lock", func() error {
-		// Closing alone would not do: a process that is being forked has the file open until it executes.
+		// Unlock explicitly: while another process is being forked, it also holds the file open until it calls exec.
 		return errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_UN), lock.Close())
 	})
 	return nil
 }
 
-// lockPatience is how long a lock may outlive its server: one that was killed leaves processes that it was just forking,
-// and these hold the lock until they execute.
+// lockPatience is the maximum time a lock may outlast its server. Processes that a killed server was forking hold the
+// lock until they call exec.
 const lockPatience = 2 * time.Second
 
 func acquireLock(ctx context.Context, lock *os.File) error {
@@ -63,7 +63,7 @@ func acquireLock(ctx context.Context, lock *os.File) error {
 	}
 }
 
-// unusable says in one sentence why a data directory cannot be used and what to do.
+// unusable explains in one sentence why a data directory is unusable and how to fix it.
 func unusable(dir string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A server that was killed may leave a process that it was forking, and with it the lock, for a moment. The next server
-// waits for that instead of saying that the directory is in use.
+// A process that a killed server was forking may hold the lock for a moment. The next server must wait for it, and must
+// not report the directory as in use.
 func TestLockOfAKilledServerIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")

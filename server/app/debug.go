@@ -8,8 +8,8 @@ import (
 	"net/http/pprof"
 )
 
-// serveDebug serves profiles of this process where the configuration names a loopback address for them. The public
-// address never does: a profile tells what others run, and taking one costs time.
+// serveDebug serves profiles of this process on the configured loopback address, if there is one. The public address
+// never serves them, because a profile reveals the runs of others and takes time.
 func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	if a.Config.DebugListen == "" {
 		return func() {}, nil
@@ -29,7 +29,7 @@ func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // it ends by being closed
+		_ = server.Serve(listener) // ends when it is closed
 	}()
 	return func() {
 		_ = server.Close()

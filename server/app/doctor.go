@@ -11,12 +11,12 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// doctor is an examiner of the bench: the same sandbox, pools and engines that runs have.
+// doctor returns options for a self-test with the same sandbox, pools and engines that runs use.
 func (b *Engines) doctor() doctor.Options {
 	o := doctor.Options{Box: b.sandbox, Binary: b.exe}
 	for _, language := range specs.Languages() {
 		if language == runtimes.WASM {
-			continue // what a module can try is what its worker's filter lets it: that is examined as such
+			continue // a module can only do what its worker's filter permits, and the filter has its own check
 		}
 		name := specs.Runtimes(language)[0]
 		e, ok := b.engines[name]
@@ -43,26 +43,26 @@ func (b *Engines) doctor() doctor.Options {
 	return o
 }
 
-// SelfTest begins the short examination. Runs wait for it from now on.
+// SelfTest starts the short self-test. From then on, runs wait for it.
 func (b *Engines) SelfTest() { b.selfTest.begin() }
 
-// Level is how much of the sandbox this server enforces.
+// Level returns the part of the sandbox that this server enforces.
 func (a *App) Level() sandbox.Level { return a.engines.Level() }
 
-// Found waits for the examination of the start and returns what it found.
+// Found waits for the self-test of the start and returns its report.
 func (a *App) Found(ctx context.Context) (doctor.Report, error) {
 	return a.engines.selfTest.result(ctx)
 }
 
-// Examination is what an examination of this server needs beyond the server.
+// Examination holds the inputs of a full self-test, in addition to the server.
 type Examination struct {
-	Planted doctor.Planted     // from before the server was opened
-	Server  string             // whose doors are tried; "" leaves them out
-	Only    []doctor.Group     // nil is all of them
-	Tell    func(doctor.Check) // hears of each check as it is made
+	Planted doctor.Planted     // created before the server was opened
+	Server  string             // address whose APIs are tested; "" skips them
+	Only    []doctor.Group     // nil means all groups
+	Tell    func(doctor.Check) // called after each check
 }
 
-// Examine lets the doctor make every check there is, after the short examination of the start.
+// Examine runs all checks, after the short self-test of the start.
 func (a *App) Examine(ctx context.Context, e Examination) (start, full doctor.Report, err error) {
 	if start, err = a.Found(ctx); err != nil {
 		return start, full, err

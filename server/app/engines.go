@@ -26,10 +26,10 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// schemasKept is how many compiled schemas stay in memory.
+// schemasKept is the number of compiled schemas that stay in memory.
 const schemasKept = 512
 
-// Engines is everything that it takes to run a program, and nothing that is saved.
+// Engines is the set of engines and everything else needed to run a program. It stores nothing.
 type Engines struct {
 	closers   closers
 	config    config.Config
@@ -53,8 +53,8 @@ type engine interface {
 	Close()
 }
 
-// OpenEngines finds out what this host can enforce and starts preparing workers in the background. exe is the binary that
-// is started in jails, "" the running one.
+// OpenEngines detects which sandbox features this host can enforce and starts preparing workers in the background. exe
+// is the binary started in sandboxes, or "" for the running one.
 func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Engines, error) {
 	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak, Without: c.Masked})
 	if err != nil {
@@ -101,12 +101,12 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
 }
 
-// chooser picks engines by what code uses, and by what runs have taken.
+// chooser selects engines by the features that code uses and by the time earlier runs took.
 func (b *Engines) chooser(runs engines.Runs) *engines.Chooser {
 	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks})
 }
 
-// lacks says why an engine cannot run here and what would help, "" where it can.
+// lacks explains why an engine cannot run here and how to fix it, or returns "" if it can.
 func (b *Engines) lacks(name runtimes.Name) string {
 	engine, ok := b.engines[name]
 	if !ok {
@@ -118,7 +118,7 @@ func (b *Engines) lacks(name runtimes.Name) string {
 	return ""
 }
 
-// interpreter is the program of the host that an engine starts, "" for none.
+// interpreter returns the host program that an engine starts, or "" if there is none.
 func (b *Engines) interpreter(name runtimes.Name) string {
 	if interpreted, ok := b.engines[name].(interface{ Interpreter() string }); ok {
 		return interpreted.Interpreter()
@@ -126,7 +126,7 @@ func (b *Engines) interpreter(name runtimes.Name) string {
 	return ""
 }
 
-// version is that of the language which an engine runs, "" where it is not known.
+// version returns the version of the language that an engine runs, or "" if it is unknown.
 func (b *Engines) version(name runtimes.Name) string {
 	if versioned, ok := b.engines[name].(interface{ Version() string }); ok {
 		return versioned.Version()
@@ -134,7 +134,7 @@ func (b *Engines) version(name runtimes.Name) string {
 	return ""
 }
 
-// ceiling is what the runs of a workspace may reach at most.
+// ceiling returns the hosts that runs of a workspace may reach at most.
 func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
 		return hostpattern.Ceiling{All: true, Private: true}
@@ -142,10 +142,10 @@ func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	return b.config.Ceiling(workspace)
 }
 
-// Close ends every worker and removes what the sandbox made on the host.
+// Close stops every worker and removes the resources that the sandbox created on the host.
 func (b *Engines) Close() error { return b.closers.close() }
 
-// Level is how much of the sandbox this host enforces, as far as that is known.
+// Level returns the part of the sandbox that this host enforces, as far as it is known.
 func (b *Engines) Level() sandbox.Level { return b.selfTest.level(b.sandbox.Level()) }
 
 func (a *App) keepEngines(engines *Engines) {
@@ -158,7 +158,7 @@ func (a *App) keepEngines(engines *Engines) {
 	a.showLoad()
 }
 
-// showLoad puts into the metrics what is read when somebody asks.
+// showLoad registers metrics that are read on request.
 func (a *App) showLoad() {
 	router := a.engines.Router
 	a.metrics.Gauge("atelier_queue_waiting", "Number of queued runs.", nil, func() float64 { return float64(router.Load().Waiting) })

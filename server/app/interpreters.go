@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// interpreter is the one that is configured, else the first of that name where the system installs them. PATH is not
-// asked: what stands there may be a shim that needs the user's home.
+// interpreter returns the configured interpreter, or else the first of that name in the system's directories. It
+// ignores PATH, which may contain a shim that needs the user's home directory.
 func interpreter(configured, name string) string {
 	if configured != "" {
 		return configured

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Local runs programs of files in the jail of this machine. Nothing outlives the process.
+// Local runs programs from files in the sandbox of this machine. It stores nothing beyond the process.
 type Local struct {
 	*runs.Service
 	Chooser *engines.Chooser
@@ -21,7 +21,7 @@ type Local struct {
 	closers closers
 }
 
-// OpenLocal opens what a run needs, and neither a data directory nor a database.
+// OpenLocal opens the parts that a run needs, without a data directory or database.
 func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *slog.Logger) (*Local, error) {
 	l, kept := &Local{}, newMemory()
 	traces, err := telemetry.NewTraces(ctx, version, c.Traces)
@@ -44,10 +44,10 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	return l, nil
 }
 
-// Complete fills in the defaults of a program, and says what is wrong with it.
+// Complete fills in the defaults of a program and validates it.
 func (l *Local) Complete(spec registry.Spec) (registry.Spec, error) {
 	return l.engines.Specs.Complete(spec)
 }
 
-// Close ends what is running.
+// Close stops running programs.
 func (l *Local) Close() error { return l.closers.close() }

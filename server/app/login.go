@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
-// loginProvider is nil without one.
+// loginProvider returns the login provider, or nil if there is none.
 func (a *App) loginProvider() httpapi.Provider {
 	c := a.Config.OIDC
 	if c.Issuer == "" {

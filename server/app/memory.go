@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// memory is where the runs of a Local are kept while its process lives. It has no agents and no versions: what a Local
-// runs are files.
+// memory stores the runs of a Local while its process lives. It has no agents and no versions, because a Local runs
+// files.
 type memory struct {
 	mu     sync.Mutex
 	runs   map[string]registry.Run
@@ -57,7 +57,7 @@ func (m *memory) Run(_ context.Context, _, id string) (registry.Run, error) {
 	return run, nil
 }
 
-// ListRuns implements runs.Archive. Nobody lists the runs of a process.
+// ListRuns implements runs.Archive. It is never called.
 func (m *memory) ListRuns(context.Context, string, registry.RunFilter) (registry.RunPage, error) {
 	return registry.RunPage{Items: []registry.Run{}}, nil
 }

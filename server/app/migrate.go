@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// Migrate brings the database of a configuration up to date and returns what it applied. The server must not run.
+// Migrate brings the database of a configuration up to date and returns the applied migrations. The server must not
+// run.
 func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (applied []string, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		applied, err = s.Migrate(ctx)
@@ -20,7 +21,7 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (applied []
 	return applied, err
 }
 
-// MigrationStatus lists every step of the schema and when it was applied.
+// MigrationStatus lists every migration and when it was applied.
 func MigrationStatus(ctx context.Context, c config.Config, log *slog.Logger) (steps []store.Migration, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		steps, err = s.MigrationStatus(ctx)

@@ -16,10 +16,11 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// keysFile is where the keys of secrets are, in the data directory.
+// keysFile is the file in the data directory with the keys of secrets.
 const keysFile = "secrets.key"
 
-// openSecrets finds the keys. A server whose secrets cannot be read does not start: its agents would fail one by one.
+// openSecrets loads the keys. A server that cannot decrypt its secrets does not start, because its agents would fail
+// one by one.
 func (a *App) openSecrets(ctx context.Context) error {
 	sealed, err := a.store.SecretKeys(ctx)
 	if err != nil {
@@ -33,11 +34,11 @@ func (a *App) openSecrets(ctx context.Context) error {
 	return nil
 }
 
-// now is the time as both databases keep it: what is told is what is stored.
+// now returns the time with the precision of both databases, so that responses equal stored values.
 func (a *App) now() time.Time { return a.Now().UTC().Truncate(time.Microsecond) }
 
-// keysOf returns the keys of a configuration, which have to open what is sealed; sealed counts it by key. Where there are
-// neither keys nor secrets, a key is made.
+// keysOf returns the keys of a configuration, which must be able to decrypt the stored secrets. sealed counts the
+// secrets by key. If there are neither keys nor secrets, it creates a key.
 func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[string]int) (vault.Keys, error) {
 	keys, from := c.SecretsKeys, "secrets-key (ATELIER_SECRETS_KEY)"
 	if keys.ID() == "" {
@@ -89,7 +90,7 @@ func freshKeys(path string) (vault.Keys, error) {
 	return keys, nil
 }
 
-// told says how many secrets which keys have sealed.
+// told returns the number of secrets for each key as text.
 func told(sealed map[string]int) string {
 	total, ids := 0, []string{}
 	for id, count := range sealed {
@@ -99,16 +100,16 @@ func told(sealed map[string]int) string {
 	return fmt.Sprintf("%d secrets encrypted with the key %s", total, strings.Join(ids, ", "))
 }
 
-// Rotation is what became of a rotation of keys.
+// Rotation is the result of a key rotation.
 type Rotation struct {
-	Secrets int    // that were encrypted anew
-	Key     string // ID of their key
+	Secrets int    // number of re-encrypted secrets
+	Key     string // ID of the new key
 	File    string // that the key is in, "" if it came by ATELIER_SECRETS_KEY
 }
 
-// RotateSecrets encrypts every secret anew. Keys of a file get a new one; of several that are given otherwise the first is
-// taken. The server must not run. Whenever this is interrupted, the file still opens what is in the database: the new key is
-// added before the secrets change, all of them in one transaction, and the old ones go after that.
+// RotateSecrets re-encrypts every secret. If the keys are in a file it adds a new key; otherwise it uses the first of
+// the given keys. The server must not run. After an interruption the file can still decrypt the database. The new key
+// is added before the secrets change, all secrets change in one transaction, and the old keys are removed last.
 func RotateSecrets(ctx context.Context, c config.Config, log *slog.Logger) (done Rotation, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		if _, err := s.MigrationStatus(ctx); err != nil {

@@ -13,27 +13,27 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// selfTest is the doctor's word on this server: a short examination that goes on beside the start. Runs wait for it, and
-// none is let through without it. A bad word is asked for again, since a machine can be too busy for a first one.
+// selfTest holds the result of a short self-test that runs in parallel with the start. Runs wait for it and never start
+// without it. A failed test is repeated, because a machine can be too busy for the first one.
 type selfTest struct {
 	examine func(context.Context) doctor.Report
 	log     *slog.Logger
 
-	ctx    context.Context // of the examinations
+	ctx    context.Context // context of the self-tests
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 
 	mu      sync.Mutex
 	begun   bool
-	done    chan struct{} // closed when the examination that is on is over
+	done    chan struct{} // closed when the current self-test is finished
 	ended   time.Time
 	report  doctor.Report
 	all     string                       // why nothing may run, "" if it may
-	refused map[runtimes.Language]string // why a language may not
+	refused map[runtimes.Language]string // reason why a language may not run
 }
 
 const (
-	examinationTime = 30 * time.Second // on a machine that is very busy
+	examinationTime = 30 * time.Second // limit, even on a very busy machine
 	askAgain        = 5 * time.Second
 )
 
@@ -43,7 +43,7 @@ func newSelfTest(examine func(context.Context) doctor.Report, log *slog.Logger) 
 	return p
 }
 
-// begin starts an examination, unless one is on.
+// begin starts a self-test, unless one is running.
 func (p *selfTest) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,13 +62,13 @@ func (p *selfTest) beginLocked() {
 	})
 }
 
-// conclude keeps what an examination found.
+// conclude stores the results of a self-test.
 func (p *selfTest) conclude(r doctor.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report, p.ended, p.all, p.refused = r, time.Now(), "", map[runtimes.Language]string{}
 	for _, c := range r.Checks {
-		if c.Verdict != doctor.Fail || r.Level == sandbox.LevelNone { // then the sandbox itself refuses, and says why
+		if c.Verdict != doctor.Fail || r.Level == sandbox.LevelNone { // in that case the sandbox itself rejects runs with a reason
 			continue
 		}
 		why := fmt.Sprintf("%s: %s %s", c.Name, c.Evidence, c.Fix)
@@ -92,7 +92,7 @@ func (p *selfTest) conclude(r doctor.Report) {
 		slog.Int("passed", r.Passed), slog.Int("reduced", r.Reduced), slog.Int("failed", r.Failed), slog.String("why", p.first()))
 }
 
-// first is what speaks against running anything, or some language.
+// first returns the first reason against running anything or one language.
 func (p *selfTest) first() string {
 	why := p.all
 	for _, other := range p.refused {
@@ -103,13 +103,13 @@ func (p *selfTest) first() string {
 	return why
 }
 
-// wait blocks until programs of a language may run, and answers an error when they may not.
+// wait blocks until programs of a language may run. It returns an error if they may not.
 func (p *selfTest) wait(ctx context.Context, language runtimes.Language) error {
 	for asked := false; ; {
 		p.mu.Lock()
 		if !p.begun {
 			p.mu.Unlock()
-			return nil // nobody wants a proof
+			return nil // no self-test is required
 		}
 		done, why := p.done, p.why(language)
 		if done == nil && why != "" && !asked && time.Since(p.ended) > askAgain {
@@ -136,12 +136,12 @@ func (p *selfTest) why(language runtimes.Language) string {
 		return p.all
 	}
 	if language == runtimes.TypeScript {
-		language = runtimes.JavaScript // one engine
+		language = runtimes.JavaScript // one engine serves both
 	}
 	return p.refused[language]
 }
 
-// level is what the sandbox says of itself, unless the examination says otherwise.
+// level returns the level the sandbox reports, unless the self-test contradicts it.
 func (p *selfTest) level(own sandbox.Level) sandbox.Level {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,14 +153,14 @@ func (p *selfTest) level(own sandbox.Level) sandbox.Level {
 	return own
 }
 
-// refusal is why programs of a language may not run, "" as long as nothing speaks against it.
+// refusal returns the reason why programs of a language may not run, or "" if there is none.
 func (p *selfTest) refusal(language runtimes.Language) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why(language)
 }
 
-// result waits for an examination that is on.
+// result waits for a running self-test and returns its report.
 func (p *selfTest) result(ctx context.Context) (doctor.Report, error) {
 	for {
 		p.mu.Lock()
@@ -183,8 +183,8 @@ func (p *selfTest) close() error {
 	return nil
 }
 
-// proved is a runtime that runs nothing before the proof, and nothing in the name of the doctor: that reaches engines by itself,
-// and its hosts have no ceiling.
+// proved is a runtime that runs nothing before the self-test has passed. It also rejects runs of the self-test's
+// workspace: the self-test calls engines directly, and its hosts are unrestricted.
 type proved struct {
 	runtimes.Runtime
 	selfTest *selfTest

@@ -25,7 +25,7 @@ var (
 	holds   = doctor.Check{Group: doctor.Inside, Name: "privileges", Language: runtimes.Python, Verdict: doctor.Pass}
 )
 
-// TestRunsWaitForTheSelfTest holds an examination back, and lets runs through when it ended well.
+// TestRunsWaitForTheSelfTest checks that runs wait for the self-test and start when it passes.
 func TestRunsWaitForTheSelfTest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +48,7 @@ func TestRunsWaitForTheSelfTest(t *testing.T) {
 	})
 }
 
-// TestFailedSelfTestStopsRuns fails a wall, which stops everything, and asks again after a while.
-// TestNobodyIsTheDoctor: the workspace whose hosts have no ceiling is one that no run can have.
+// TestNobodyIsTheDoctor checks that no run can use the self-test's workspace, whose hosts are unrestricted.
 func TestNobodyIsTheDoctor(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(context.Context) doctor.Report { return reportOf() }, slog.New(slog.DiscardHandler))
@@ -85,7 +84,7 @@ func TestFailedSelfTestStopsRuns(t *testing.T) {
 	})
 }
 
-// TestBrokenLanguageStopsItself lets the others run.
+// TestBrokenLanguageStopsItself checks that a failed language does not stop the others.
 func TestBrokenLanguageStopsItself(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(context.Context) doctor.Report { return reportOf(working, holds) }, slog.New(slog.DiscardHandler))
@@ -101,7 +100,7 @@ func TestBrokenLanguageStopsItself(t *testing.T) {
 	}
 }
 
-// TestWaitingEndsWithTheRun cancels a run that waits, and closes with an examination that is on.
+// TestWaitingEndsWithTheRun cancels a waiting run, and closes the server during a self-test.
 func TestWaitingEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(ctx context.Context) doctor.Report { <-ctx.Done(); return reportOf() }, slog.New(slog.DiscardHandler))

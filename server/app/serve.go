@@ -17,10 +17,10 @@ const (
 	headerTimeout  = 5 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
-	farewell       = 5 * time.Second // for answers and sockets, after the last run has ended
+	farewell       = 5 * time.Second // limit for answers and sockets, after the last run has ended
 )
 
-// Listen takes the configured address. The error says what to do.
+// Listen opens the configured address. Its error explains the fix.
 func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	var l net.ListenConfig
 	listener, err := l.Listen(ctx, "tcp", a.Config.Listen)
@@ -37,8 +37,8 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests until ctx ends. Then it takes no new ones, lets running programs go on for the configured
-// grace, interrupts the rest, and returns when every run is recorded and every answer sent.
+// Serve answers requests until ctx ends. Then it accepts no new requests, gives running programs the configured grace
+// period and interrupts the rest. It returns when every run is stored and every answer sent.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	closeDebug, err := a.serveDebug(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// drain ends a server without losing what it began.
+// drain shuts down a server without losing accepted work.
 func (a *App) drain(ctx context.Context, server *http.Server) {
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("runs", a.runs.Live()))
 	limit, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace+farewell)
@@ -71,18 +71,18 @@ func (a *App) drain(ctx context.Context, server *http.Server) {
 	answered := make(chan error, 1)
 	go func() { answered <- server.Shutdown(limit) }()
 	a.awaitRuns(ctx)
-	a.runs.Close() // interrupts and records what is left; their callers are answered
+	a.runs.Close() // interrupts and stores the remaining runs; their callers get an answer
 	sockets, cut := context.WithTimeout(ctx, farewell)
 	defer cut()
 	a.stream.Close(sockets)
 	if err := <-answered; err != nil {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "closed connections of slow clients", slog.Any("error", err))
-		_ = server.Close() // the listener is closed already
+		_ = server.Close() // the listener is already closed
 	}
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopped")
 }
 
-// awaitRuns gives running programs their grace.
+// awaitRuns waits for running programs during the grace period.
 func (a *App) awaitRuns(ctx context.Context) {
 	grace, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace)
 	defer cancel()
@@ -97,10 +97,10 @@ func (a *App) awaitRuns(ctx context.Context) {
 	}
 }
 
-// Handler is the whole server as a handler, for callers in the same process.
+// Handler returns the whole server as a handler, for callers in the same process.
 func (a *App) Handler() http.Handler { return a.handler }
 
-// URL is how this machine reaches the server at an address that it listens on.
+// URL returns the address at which this machine reaches the server.
 func (a *App) URL(listening net.Addr) string {
 	if a.Config.PublicURL != "" {
 		return a.Config.PublicURL
@@ -108,7 +108,7 @@ func (a *App) URL(listening net.Addr) string {
 	return localURL(listening) + a.Config.BasePath
 }
 
-// localURL names a loopback address for a server that listens on all.
+// localURL returns a loopback address for a server that listens on all interfaces.
 func localURL(listening net.Addr) string {
 	addr, err := netip.ParseAddrPort(listening.String())
 	if err != nil {
@@ -123,8 +123,8 @@ func localURL(listening net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// names are the host names by which the server may be reached. All interfaces are no name: browsers take 0.0.0.0 for
-// this machine, whichever page asks.
+// names returns the host names of the server. The address of all interfaces is excluded, because browsers treat 0.0.0.0
+// as this machine for any page.
 func (a *App) names() []string {
 	names := append([]string(nil), a.Config.Hosts...)
 	host, _, err := net.SplitHostPort(a.Config.Listen)

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// openSkills opens the directory of skills and begins to load it, beside everything else: a server is ready before its
-// skills are, and whoever asks for one waits.
+// openSkills opens the directory of skills and starts loading it in the background. The server is ready before its
+// skills are, and a request for a skill waits.
 func (a *App) openSkills(ctx context.Context) error {
 	dir := a.Config.Skills
 	if dir == "" {

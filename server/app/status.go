@@ -13,17 +13,17 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// statusProvider tells the doors what this server is and how it is doing.
+// statusProvider provides the version and the state of the server to the APIs.
 type statusProvider struct {
 	app *App
 
-	mu     sync.Mutex // guards what is remembered of the last look at the registry
+	mu     sync.Mutex // guards the results of the last registry query
 	looked time.Time
 	loaded bool
 	skills int
 }
 
-// lookEvery bounds how often anybody who polls /health makes the database count.
+// lookEvery limits how often polling /health makes the database count.
 const lookEvery = 5 * time.Second
 
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
@@ -102,7 +102,7 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 // Recording implements httpapi.StatusProvider.
 func (h *statusProvider) Recording() error { return h.app.store.Ready() }
 
-// look asks the registry whether it answers, and how many skills are installed.
+// look checks whether the registry responds, and counts the installed skills.
 func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,7 @@ func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	if err != nil {
 		h.loaded = false
 		if ctx.Err() != nil {
-			h.looked = time.Time{} // it was the client that went away
+			h.looked = time.Time{} // the client disconnected, so the result is unknown
 		}
 		return h.loaded, h.skills
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// DatabaseURL is the database of a configuration: the one it names, or SQLite in the data directory.
+// DatabaseURL returns the database of a configuration: the configured one, or SQLite in the data directory.
 func DatabaseURL(c config.Config) string {
 	if c.DatabaseURL != "" {
 		return c.DatabaseURL
@@ -21,8 +21,8 @@ func DatabaseURL(c config.Config) string {
 	return "sqlite:" + filepath.Join(c.Data, "atelier.db")
 }
 
-// openStore opens the database and settles what an earlier server left undone: runs that it did not see the end of are
-// interrupted, and requests that it did not answer may be tried again.
+// openStore opens the database and cleans up after an earlier server. It marks unfinished runs as interrupted and lets
+// unanswered requests be retried.
 func (a *App) openStore(ctx context.Context) error {
 	files, err := blobs.Open(filepath.Join(a.Config.Data, "blobs"))
 	if err != nil {
@@ -51,13 +51,13 @@ const (
 	noteUsesEvery = time.Minute
 )
 
-// sweep removes what has expired, now and every hour.
+// sweep removes expired records, now and every hour.
 func (a *App) sweep(ctx context.Context) error {
 	a.again(ctx, "sweeper", sweepEvery, a.sweepOnce, func() error { return nil })
 	return nil
 }
 
-// noteUses writes down when tokens were last used: every minute, and at the end.
+// noteUses stores when tokens were last used, every minute and at the end.
 func (a *App) noteUses(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	a.again(ctx, "uses of tokens", noteUsesEvery, func(ctx context.Context) {
@@ -68,7 +68,7 @@ func (a *App) noteUses(ctx context.Context) error {
 	return nil
 }
 
-// again works now and then every so often, until the app is closed; last is what there is to do then.
+// again calls work now and then at every interval, until the app is closed; then it calls last.
 func (a *App) again(ctx context.Context, name string, every time.Duration, work func(context.Context), last func() error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -104,10 +104,10 @@ func (a *App) sweepOnce(ctx context.Context) {
 	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)
 }
 
-// sweptAtOnce is how many runs one sweep takes: other writers wait for no more than that.
+// sweptAtOnce is the number of runs removed per transaction, so that other writers wait only briefly.
 const sweptAtOnce = 200
 
-// retain removes what is older than the configuration keeps, a little at a time.
+// retain removes records older than the configured time, in small batches.
 func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep func(context.Context, time.Time, int) (int, error)) {
 	if keep == 0 {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// openStudio wires the rooms of what people do.
+// openStudio connects the packages of the studio layer.
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	a.access = access.New(access.Options{
@@ -55,7 +55,7 @@ func (a *App) openStudio(context.Context) error {
 	return nil
 }
 
-// follow gives the stream door a reader of a run's events.
+// follow returns a reader of a run's events for the WebSocket.
 func (a *App) follow(ctx context.Context, actor registry.Actor, run string, from int64) (streamapi.Follower, error) {
 	f, err := a.runs.Follow(ctx, actor, run, from)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *App) follow(ctx context.Context, actor registry.Actor, run string, from
 	return f, nil
 }
 
-// meter counts runs in the words of the metrics.
+// meter counts runs in the metrics.
 type meter struct{ metrics *telemetry.Metrics }
 
 // RunFinished implements runs.Meter.

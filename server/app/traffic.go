@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// traffic counts what programs asked the network for. It is an egress.Meter.
+// traffic counts the network requests of programs. It is an egress.Meter.
 type traffic struct {
 	allowed, denied, failed, bytes atomic.Int64
 }
@@ -28,7 +28,7 @@ func (t *traffic) of(decision runtimes.Decision) *atomic.Int64 {
 	}
 }
 
-// showTraffic puts the counts into the metrics.
+// showTraffic registers the counts as metrics.
 func (a *App) showTraffic(t *traffic) {
 	for _, decision := range []runtimes.Decision{runtimes.EgressAllowed, runtimes.EgressDenied, runtimes.EgressFailed} {
 		count := t.of(decision)

@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// asked is a command that asks a server once and tells what it answered.
+// asked is a command that sends one request and prints the answer.
 type asked struct {
 	JSON bool `name:"json" help:"Print the server's answer as JSON."`
 	remote
 }
 
-// ask connects, asks, and prints the answer as it is or what tell makes of it; an answer without a body is null.
+// ask connects, sends the request, and prints the answer either unchanged or with tell. An answer without a body is
+// null.
 func (a asked) ask(ctx context.Context, p Process, method, path string, body any, tell func(answer json.RawMessage) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		answer := json.RawMessage("null")
@@ -27,7 +28,7 @@ func (a asked) ask(ctx context.Context, p Process, method, path string, body any
 	})
 }
 
-// optional is where an answer goes: a deletion has none.
+// optional returns the destination of an answer, or nil for a deletion, which has no body.
 func optional(answer *json.RawMessage, method string) any {
 	if method == http.MethodDelete {
 		return nil
@@ -43,7 +44,7 @@ func (a asked) print(p Process, answer json.RawMessage, tell func(answer json.Ra
 	return err
 }
 
-// list reads a whole list in pages, and prints it as one JSON array or what tell makes of it.
+// list reads all pages of a list and prints them as one JSON array or with tell.
 func list[T any](ctx context.Context, p Process, a asked, path string, query url.Values, limit int, tell func(items []T) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		items, err := all[json.RawMessage](ctx, c, path, query, limit)
@@ -64,7 +65,7 @@ func list[T any](ctx context.Context, p Process, a asked, path string, query url
 	})
 }
 
-// with connects for a piece of work, and closes what connecting opened.
+// with connects, calls work, and closes the resources that connecting opened.
 func (r remote) with(ctx context.Context, p Process, work func(c *client) error) (err error) {
 	server, closing, err := r.connect(ctx, p)
 	if err != nil {
@@ -74,7 +75,7 @@ func (r remote) with(ctx context.Context, p Process, work func(c *client) error)
 	return work(server)
 }
 
-// read takes an answer apart.
+// read decodes an answer.
 func read(answer json.RawMessage, into any) error {
 	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("read the server's answer: %w", err)
@@ -84,13 +85,13 @@ func read(answer json.RawMessage, into any) error {
 
 func agentPath(agent string) string { return "/api/v1/code-agents/" + url.PathEscape(agent) }
 
-// say prints a line on stderr: what was done, for a person.
+// say prints a message for a person to stderr.
 func (p Process) say(format string, args ...any) error {
 	_, err := fmt.Fprintln(p.Stderr, lines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// print prints a line on stdout: what was made, for a program.
+// print prints a result for a program to stdout.
 func (p Process) print(text string) error {
 	_, err := fmt.Fprintln(p.Stdout, lines(text))
 	return err

@@ -32,7 +32,7 @@ func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// writeWhole writes a file that is there whole or not at all.
+// writeWhole writes a file completely or not at all.
 func writeWhole(path string, content io.Reader) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".atelier-*")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cli is the command line: the server, programs of files in the local jail, and a client of a server. Output
-// that a program can read goes to stdout alone; everything else goes to stderr.
+// Package cli is the command line. It starts the server, runs programs from files in the local sandbox, and is a client
+// of a server. Machine-readable output goes only to stdout; everything else goes to stderr.
 package cli
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 )
 
-// Process is everything that a command touches of the process it runs in.
+// Process holds the parts of the process that a command uses.
 type Process struct {
 	Args    []string // without the program's name
 	Stdin   io.Reader
@@ -27,9 +27,9 @@ type Process struct {
 	Getenv  func(string) string
 	Environ []string // NAME=VALUE
 	Version string
-	Studio  fs.FS // what the web build left
+	Studio  fs.FS // output of the web build
 	Samples fs.FS
-	Skills  fs.FS  // what is shipped; nil for none
+	Skills  fs.FS  // bundled skills; nil for none
 	Exe     string // the binary that is started in jails; "" is the running one
 }
 
@@ -83,18 +83,18 @@ type runner interface {
 	run(ctx context.Context, p Process) error
 }
 
-// misused is an error of whoever typed the command.
+// misused is an error in the typed command.
 type misused struct{ error }
 
 func misusedf(format string, args ...any) error { return misused{fmt.Errorf(format, args...)} }
 
-// errTold ends a command that has said already why it failed.
+// errTold ends a command that has already printed its error.
 var errTold = errors.New("told already")
 
-// left is how the parser ends the process when it has printed the help.
+// left carries the exit code with which the parser ends the process after printing the help.
 type left struct{ code int }
 
-// Main runs one command and returns the exit code: 0, 1 for a failure, 2 for a command that makes no sense.
+// Main runs one command and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command.
 func Main(ctx context.Context, p Process) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -128,7 +128,7 @@ func Main(ctx context.Context, p Process) (code int) {
 	return p.report(command.run(ctx, p))
 }
 
-// report tells a failure on stderr and returns the exit code.
+// report prints an error to stderr and returns the exit code.
 func (p Process) report(err error) int {
 	var wrong misused
 	var faults config.Faults
@@ -151,7 +151,7 @@ func (p Process) report(err error) int {
 	return failed
 }
 
-// sentence is an error in words for a person: a fault's message and what is wrong where.
+// sentence formats an error for a person: the message of a fault and its details.
 func sentence(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -181,7 +181,7 @@ func place(d fault.Detail) string {
 	return ""
 }
 
-// lines escapes what could fool a terminal, line by line.
+// lines escapes terminal control characters line by line.
 func lines(text string) string {
 	all := strings.Split(text, "\n")
 	for i, line := range all {
@@ -195,8 +195,8 @@ func (p Process) load(flags map[string]string, file string) (config.Config, erro
 	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Environ: p.Environ, Flags: flags})
 }
 
-// quietLog tells only what went wrong: the output of a command is not to be lost among lines of a server.
+// quietLog logs only warnings and errors, so that the command's output stays readable.
 func (p Process) quietLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelWarn) }
 
-// errorLog tells only what nobody expected.
+// errorLog logs only unexpected errors.
 func (p Process) errorLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelError) }

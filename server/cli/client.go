@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// client speaks to a server, over the network or within this process.
+// client calls a server, over the network or within this process.
 type client struct {
 	base    string
 	token   string
@@ -25,10 +25,10 @@ type client struct {
 	http    *http.Client
 }
 
-// most bounds what is read of one answer.
+// most is the maximum number of bytes read from one answer.
 const most = 64 << 20
 
-// exchange asks, and has a good answer read; any other is the fault that it tells.
+// exchange sends a request and passes a successful answer to read. It returns any other answer as a fault.
 func (c *client) exchange(ctx context.Context, method, path string, body any, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	if body == nil {
 		return c.transfer(ctx, method, path, nil, headers, read)
@@ -42,7 +42,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body any, he
 	return c.transfer(ctx, method, path, bytes.NewReader(text), sent, read)
 }
 
-// transfer is exchange with a body that is sent as it is.
+// transfer is like exchange with a body that is sent unchanged.
 func (c *client) transfer(ctx context.Context, method, path string, body io.Reader, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -58,14 +58,14 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
 	}
-	defer func() { _ = answer.Body.Close() }() // reading is over
+	defer func() { _ = answer.Body.Close() }() // reading is finished
 	if answer.StatusCode >= 400 {
 		return refusal(answer)
 	}
 	return read(answer.Header, answer.Body)
 }
 
-// refusal turns a problem document back into the fault that it was.
+// refusal converts a problem document back into its fault.
 func refusal(answer *http.Response) error {
 	var problem struct {
 		Code   fault.Code     `json:"code"`
@@ -80,17 +80,17 @@ func refusal(answer *http.Response) error {
 		problem.Detail += " " + problem.Remedy
 	}
 	if len(problem.Errors) > 0 && strings.Contains(problem.Detail, problem.Errors[0].Message) {
-		problem.Errors = nil // said already: the doors for other clients put everything into the detail
+		problem.Errors = nil // already included: the entry points for other clients put everything into the detail
 	}
 	return &fault.Error{Code: problem.Code, Message: problem.Detail, Details: problem.Errors}
 }
 
-// call asks and reads the answer into out, which may be nil.
+// call sends a request and decodes the answer into out, which may be nil.
 func (c *client) call(ctx context.Context, method, path string, body, out any) error {
 	return c.exchange(ctx, method, path, body, nil, into(out))
 }
 
-// into reads an answer's JSON.
+// into decodes an answer's JSON.
 func into(out any) func(http.Header, io.Reader) error {
 	return func(_ http.Header, body io.Reader) error {
 		if out == nil {

@@ -33,7 +33,7 @@ func (c *diffCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// printDiff prints the files as any diff, and what changed otherwise as lines that no patch program takes for its own.
+// printDiff prints the files as a usual diff, and other changes as lines that a patch program ignores.
 func printDiff(p Process, answer json.RawMessage) error {
 	var diff struct {
 		From, To string
@@ -63,7 +63,7 @@ func printDiff(p Process, answer json.RawMessage) error {
 	}
 	for _, s := range diff.Settings {
 		if strings.HasSuffix(s.Name, "Schema") {
-			continue // the reasons say it better
+			continue // the reasons are clearer
 		}
 		fmt.Fprintf(&text, "%s: %s → %s\n", s.Name, s.Before, s.After)
 	}

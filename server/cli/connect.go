@@ -13,18 +13,18 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// remote is how commands find a server.
+// remote holds the flags by which commands find a server.
 type remote struct {
 	Server string `help:"Address of the server (default: the server that uses the data directory)." placeholder:"URL"`
 	Token  string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
 	database
 }
 
-// answersWithin is how long a server may take to say that it is there.
+// answersWithin is the maximum time for a server to respond to the availability check.
 const answersWithin = 2 * time.Second
 
-// connect finds a server: the one that is named, else one that has left its token in the data directory and answers,
-// else the store itself, opened in this process under its lock. close ends what it opened.
+// connect finds a server. It uses the named server, or else the running server whose token is in the data directory.
+// Otherwise it opens the store in this process under its lock. close releases everything that it opened.
 func (r remote) connect(ctx context.Context, p Process) (c *client, close func() error, err error) {
 	if r.Server != "" {
 		return r.named(p)
@@ -61,7 +61,7 @@ func (r remote) dataOf(p Process) string {
 	return settings.Data
 }
 
-// answering is the running server of the data directory, nil when there is none.
+// answering returns the running server of the data directory, or nil if there is none.
 func answering(ctx context.Context, p Process, settings config.Config) *client {
 	left, err := app.ReadCredentials(settings.Data)
 	if err != nil || left.URL == "" {
@@ -76,7 +76,7 @@ func answering(ctx context.Context, p Process, settings config.Config) *client {
 	return c
 }
 
-// within opens the server in this process and speaks to it without a network.
+// within opens the server in this process and calls it without a network.
 func within(ctx context.Context, p Process, settings config.Config) (*client, func() error, error) {
 	if _, err := os.Stat(settings.Data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no server found and no data directory %s; start a server with `atelier serve`, or set its address with --server", settings.Data)

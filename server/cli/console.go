@@ -17,11 +17,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// console shows a run: its output on stdout, all else on stderr, where what a program prints cannot do more to a
-// terminal than colour it.
+// console prints a run: its output to stdout, everything else to stderr. On stderr, output of a program can change
+// colours of the terminal but nothing else.
 type console struct {
 	out   io.Writer
-	plain bool // out is no terminal, so the output goes there byte for byte
+	plain bool // out is not a terminal, so the output is copied byte for byte
 	err   *terminal.Filter
 	quiet bool
 }
@@ -35,7 +35,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// show tells one event. After the result it returns true; a program that failed is errTold, and was told.
+// show prints one event and returns true after the result. For a failed program it prints the error and returns
+// errTold.
 func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	switch e.Kind {
 	case runtimes.KindStdout, runtimes.KindStderr:
@@ -65,7 +66,7 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	return false, nil
 }
 
-// egressLine is what became of a request to the network.
+// egressLine describes the outcome of a network request.
 func egressLine(e runtimes.EgressData) string {
 	name := net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
 	switch e.Decision {
@@ -115,7 +116,7 @@ func queueLine(s runtimes.StatusData) string {
 	return ""
 }
 
-// finish prints the output of a program that succeeded, or why it did not.
+// finish prints the output of a successful program, or the error of a failed one.
 func (c *console) finish(e runtimes.Event) error {
 	var answer struct {
 		Status registry.Status        `json:"status"`
@@ -139,7 +140,7 @@ func (c *console) finish(e runtimes.Event) error {
 	return errTold
 }
 
-// failure is a program's error in a few lines.
+// failure formats a program's error in a few lines.
 func failure(status string, e *runtimes.ProgramError) string {
 	if e == nil {
 		return status + "\n"

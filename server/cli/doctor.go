@@ -27,18 +27,18 @@ type doctorCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
-// doctorSettings are the settings that change what there is to examine.
+// doctorSettings selects the settings that affect the checks.
 func doctorSettings(s config.Setting) bool {
 	return slices.Contains([]string{"python", "bash", "node", "warm", "allow-weak-sandbox", "mask-sandbox"}, s.Name)
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*doctorCommand) Help() string {
 	return "Runs test programs in the real sandbox and reports PASS, REDUCED or FAIL for each mechanism, with evidence " +
 		"and a remedy. Exit codes: 0 all passed, 1 something is reduced, 2 something failed."
 }
 
-// exit ends a command that has printed all there is to say.
+// exit ends a command that has printed its whole output.
 type exit struct{ code int }
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -84,7 +84,7 @@ func (c *doctorCommand) only() ([]doctor.Group, error) {
 	return only, nil
 }
 
-// examine opens a server on a folder of its own, and lets it be examined.
+// examine opens a server on a temporary folder and runs the checks on it.
 func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.Config, e app.Examination) (start, full doctor.Report, err error) {
 	dir, err := os.MkdirTemp("", "atelier-doctor-")
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	settings.Data, settings.DatabaseURL, settings.Listen, settings.Traces = dir, "", "127.0.0.1:0", false
-	settings.Skills, settings.SkillsBuiltin = "", false // those of the real server are not this one's to load
+	settings.Skills, settings.SkillsBuiltin = "", false // do not load the skills of the real server
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.errorLog(), Studio: p.Studio, Samples: p.Samples, Exe: p.Exe})
 	if err != nil {
 		return start, full, err
@@ -115,7 +115,7 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	return a.Examine(ctx, e)
 }
 
-// chart shows checks as they are made, or all of them at once as JSON.
+// chart prints checks as they finish, or all of them at once as JSON.
 type chart struct {
 	out    io.Writer
 	json   bool
@@ -127,7 +127,7 @@ func newChart(p Process, asJSON bool) *chart {
 	return &chart{out: p.Stdout, json: asJSON, colour: isTerminal(p.Stdout) && p.Getenv("NO_COLOR") == ""}
 }
 
-// titles of the groups for people.
+// titles returns the displayed titles of the groups.
 func titles() map[doctor.Group]string {
 	return map[doctor.Group]string{
 		doctor.Environment: "Host features",
@@ -170,7 +170,7 @@ func (g *chart) paint(v doctor.Verdict, text string) string {
 	return "\x1b[" + codes[v] + "m" + text + "\x1b[0m"
 }
 
-// end prints the sum and returns the exit code as an error.
+// end prints the summary and returns the exit code as an error.
 func (g *chart) end(start, full doctor.Report) error {
 	if g.json {
 		encoder := json.NewEncoder(g.out)
@@ -201,7 +201,7 @@ func (g *chart) end(start, full doctor.Report) error {
 	return exit{code}
 }
 
-// failures names what failed once more, where nobody has to scroll for it.
+// failures lists the failed checks again at the end of the output.
 func failures(r doctor.Report) string {
 	var names []string
 	for _, c := range r.Checks {

@@ -43,7 +43,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 			return err
 		}
-		root, err := os.OpenRoot(c.Dir) // a link in the folder leads nowhere outside it
+		root, err := os.OpenRoot(c.Dir) // links in the folder cannot lead outside it
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// agreed shows changes and asks.
+// agreed prints the changes and asks for confirmation.
 func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "no differences")
@@ -73,14 +73,15 @@ func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bo
 		return true, nil
 	}
 	_, _ = fmt.Fprint(p.Stderr, "Write these changes? [y/N] ")
-	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer is a no
+	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer means no
 	if strings.EqualFold(strings.TrimSpace(answer), "y") {
 		return true, nil
 	}
 	return false, fmt.Errorf("nothing was written")
 }
 
-// lying are the files of a folder that belong to an agent: names that start with a dot and the example input do not.
+// lying returns the files of a folder that belong to an agent. It skips names that start with a dot and the example
+// input.
 func lying(folder fs.FS) (map[string]registry.File, error) {
 	files := map[string]registry.File{}
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -102,7 +103,8 @@ func lying(folder fs.FS) (map[string]registry.File, error) {
 	return files, err
 }
 
-// writeFolder makes a folder what it should be. A file is replaced and not written into, so that a link is not followed.
+// writeFolder updates a folder to the wanted files. It replaces a file and never writes into it, so that links are not
+// followed.
 func writeFolder(root *os.Root, there, wanted map[string]registry.File) error {
 	for _, name := range changed(there, wanted) {
 		content, is := wanted[name]
@@ -183,7 +185,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// keptAgent is an agent as a server has it: what PUT takes, by name.
+// keptAgent is an agent on a server: the fields of PUT, by name.
 type keptAgent struct {
 	id       string
 	revision int64
@@ -204,7 +206,7 @@ func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, er
 	if err := json.Unmarshal(whole.Draft["revision"], &kept.revision); err != nil {
 		return keptAgent{}, fmt.Errorf("read the server's answer: %w", err)
 	}
-	for _, field := range []string{"revision", "savedAt", "savedBy"} { // of the draft, and not of what is saved
+	for _, field := range []string{"revision", "savedAt", "savedBy"} { // these belong to the draft and are not part of the saved body
 		delete(kept.fields, field)
 	}
 	for field, value := range map[string]any{"name": whole.Name, "title": whole.Title, "description": whole.Description, "tags": whole.Tags, "metadata": whole.Metadata} {
@@ -226,7 +228,8 @@ func fieldsOf(in agents.Input) (map[string]json.RawMessage, error) {
 	return fields, json.Unmarshal(text, &fields)
 }
 
-// laidOver is what a push sends: the folder's fields over the server's. Limits that a folder does not name stay as they are.
+// laidOver returns the body of a push: the folder's fields override the server's. Limits that the folder does not set
+// stay unchanged.
 func laidOver(kept, local map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	sent := map[string]json.RawMessage{}
 	for field, value := range kept {

@@ -20,7 +20,7 @@ func (c *copyCommand) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/copy", c.in(map[string]any{"name": c.Name}), named(p))
 }
 
-// named prints the name of the agent that was answered.
+// named prints the name of the agent in the answer.
 func named(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var agent struct{ Name string }
@@ -53,7 +53,8 @@ func (c *redraftCommand) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		// The draft that is given up is the one that is there now; a save meanwhile is refused, not lost.
+		// Only the current draft is discarded; if it was saved in the meantime the request is rejected and the save is
+		// kept.
 		match := map[string]string{"If-Match": fmt.Sprintf(`"%d"`, kept.revision)}
 		var answer json.RawMessage
 		path := agentPath(c.Agent) + "/draft"

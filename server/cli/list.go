@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// page is one page of any list.
+// page is one page of a list.
 type page[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"nextCursor"`
@@ -71,7 +71,7 @@ func (c *agentsCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// latest marks a latest version that is deprecated.
+// latest marks a deprecated latest version.
 func latest(version string, deprecated bool) string {
 	if deprecated {
 		return version + " (deprecated)"

@@ -43,18 +43,18 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	bridge := &mcpBridge{calls: map[string]*mcp.CallToolRequest{}, there: map[string]bool{}}
 	client := mcp.NewClient(&mcp.Implementation{Name: "atelier-cli", Version: p.Version}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(ctx context.Context, r *mcp.ToolListChangedRequest) {
-			_ = bridge.sync(ctx, r.Session) // the next change tries again
+			_ = bridge.sync(ctx, r.Session) // the next change retries
 		},
 		ProgressNotificationHandler: bridge.progress,
 		LoggingMessageHandler:       bridge.log,
 	})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: server.base + path, HTTPClient: &http.Client{Transport: authorised{server}},
-	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // whose servers report changes without being asked
+	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // servers of this protocol version report changes without a subscription
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	defer func() { _ = session.Close() }() // the server ends it as well
+	defer func() { _ = session.Close() }() // the server ends it too
 	bridge.server = mcp.NewServer(&mcp.Implementation{Name: "atelier", Title: "Atelier", Version: p.Version}, &mcp.ServerOptions{
 		Instructions: session.InitializeResult().Instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{}},
@@ -65,7 +65,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	return bridge.server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(p.Stdin), Writer: nopWriteCloser{p.Stdout}})
 }
 
-// authorised sends the token of a client with each request.
+// authorised sends a client's token with each request.
 type authorised struct{ client *client }
 
 func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -88,12 +88,12 @@ type mcpBridge struct {
 	server *mcp.Server
 
 	mu    sync.Mutex
-	there map[string]bool                 // names of the tools offered
-	calls map[string]*mcp.CallToolRequest // calls that want progress, by the token sent on
+	there map[string]bool                 // names of the offered tools
+	calls map[string]*mcp.CallToolRequest // calls that want progress, by the forwarded token
 	last  int
 }
 
-// sync offers the tools that the remote server has now.
+// sync offers the current tools of the remote server.
 func (b *mcpBridge) sync(ctx context.Context, session *mcp.ClientSession) error {
 	found := map[string]*mcp.Tool{}
 	for tool, err := range session.Tools(ctx, nil) {
@@ -153,7 +153,7 @@ func (b *mcpBridge) progress(ctx context.Context, r *mcp.ProgressNotificationCli
 	}
 	params := *r.Params
 	params.ProgressToken = call.Params.GetProgressToken()
-	_ = call.Session.NotifyProgress(ctx, &params) // a client that has gone reads nothing
+	_ = call.Session.NotifyProgress(ctx, &params) // a disconnected client reads nothing
 }
 
 func (b *mcpBridge) log(ctx context.Context, r *mcp.LoggingMessageRequest) {

@@ -70,7 +70,8 @@ func (c *registryCopyCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// idInRegistry turns publisher/name, or a name, into the ID of the only agent that has it. What no agent is named may be an ID.
+// idInRegistry converts publisher/name, or a unique name, into the agent's ID. Text that matches no name is treated as
+// an ID.
 func idInRegistry(ctx context.Context, server *client, wanted string) (string, error) {
 	if publisher, name, ok := strings.Cut(wanted, "/"); ok {
 		var found listedAgent
@@ -121,7 +122,7 @@ func setListed(ctx context.Context, p Process, a asked, agent string, listed boo
 	})
 }
 
-// said is a query of the values that are not empty.
+// said returns a query with the values that are not empty.
 func said(values map[string]string) url.Values {
 	query := url.Values{}
 	for name, value := range values {

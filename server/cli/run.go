@@ -21,7 +21,7 @@ type runCommand struct {
 	remote
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*runCommand) Help() string {
 	return "Prints the output as JSON on stdout. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
 		"program succeeded, 1 if it failed.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
@@ -51,7 +51,8 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	return c.runReference(ctx, p, console, input)
 }
 
-// looksLikePath tells a mistyped path from a reference, which has neither slashes nor a suffix before its @.
+// looksLikePath distinguishes a mistyped path from a reference. A reference has neither slashes nor a suffix before its
+// @.
 func looksLikePath(target string) bool {
 	name, _, _ := strings.Cut(target, "@")
 	return strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) != ""

@@ -20,7 +20,7 @@ import (
 // source reads a program from disk.
 type source func() (registry.Spec, error)
 
-// folderAt is an agent's folder: agent.yaml and the files beside it.
+// folderAt reads an agent's folder: agent.yaml and its other files.
 func folderAt(dir string) source {
 	return func() (registry.Spec, error) {
 		folder, err := agents.ReadFolder(os.DirFS(dir))
@@ -28,7 +28,7 @@ func folderAt(dir string) source {
 	}
 }
 
-// fileAt is a program of one file; its name tells the language.
+// fileAt reads a program of one file, whose extension determines the language.
 func fileAt(path string) source {
 	return func() (registry.Spec, error) {
 		languages := map[string]runtimes.Language{
@@ -46,8 +46,7 @@ func fileAt(path string) source {
 	}
 }
 
-// showChoice says why a program that leaves its runtime to auto does not simply run in goja. What is wrong with a program is
-// told by its run.
+// showChoice explains why a program with runtime auto does not use goja. The run itself reports errors of the program.
 func (c *console) showChoice(ctx context.Context, local *app.Local, spec registry.Spec) error {
 	spec, err := local.Complete(spec)
 	if err != nil || c.quiet {
@@ -60,7 +59,7 @@ func (c *console) showChoice(ctx context.Context, local *app.Local, spec registr
 	return err
 }
 
-// runFiles runs a program of files in the jail of this machine.
+// runFiles runs a program from files in the sandbox of this machine.
 func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read source, input json.RawMessage) (err error) {
 	spec, err := read()
 	if err != nil {
@@ -85,7 +84,7 @@ func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // its end is an event
+	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // the end of the run is an event
 	defer stop()
 	events, err := local.Follow(ctx, actor, run.ID, 0)
 	if err != nil {

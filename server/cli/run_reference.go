@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// runReference runs a version on a server. The run is asked for asynchronously and followed, so that output shows while
-// the program runs; when this process is told to stop, the run is cancelled.
+// runReference runs a version on a server. It starts the run asynchronously and follows its events, so that output
+// appears while the program runs. If this process is interrupted, the run is cancelled.
 func (c *runCommand) runReference(ctx context.Context, p Process, out *console, input json.RawMessage) (err error) {
 	ref, err := referenceOf(c.Target)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 		}
 		follow := context.WithoutCancel(ctx)
 		stop := context.AfterFunc(ctx, func() {
-			_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // its end is an event
+			_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // the end of the run is an event
 		})
 		defer stop()
 		ended := false

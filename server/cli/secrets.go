@@ -28,7 +28,7 @@ type secretsCommand struct {
 	RotateKey secretsRotateKey `cmd:"" help:"Encrypt all secrets with a new key. Stop the server first."`
 }
 
-// ofAgent says whose secret is meant.
+// ofAgent selects the agent that owns the secret.
 type ofAgent struct {
 	Agent string `help:"Agent that owns the secret (default: the workspace)." placeholder:"NAME"`
 }
@@ -71,8 +71,8 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 	})
 }
 
-// value reads what is to be kept, and enough of what is too long to be refused as that. The line break that ends what echo
-// prints is no part of it.
+// value reads the secret's value. From a value that is too long it reads just enough for the server to reject it. It
+// removes the trailing line break that echo adds.
 func (c *secretsSet) value(p Process) (string, error) {
 	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
 		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (hidden): ", lines(c.Name))
@@ -155,7 +155,7 @@ type secretsRotateKey struct {
 	KeyFile string `name:"secrets-key-file" help:"Key file (ATELIER_SECRETS_KEY_FILE; default: secrets.key in the data directory)." placeholder:"FILE"`
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*secretsRotateKey) Help() string {
 	return "Adds a new key to the key file, encrypts all secrets with it in one transaction, and removes the old keys. " +
 		"If you use ATELIER_SECRETS_KEY: put the new key before the old one, run this command, then remove the old key."

@@ -21,10 +21,10 @@ type serveCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
-// ownMemory is the memory in bytes from which on a server without requests is collected more often.
+// ownMemory is the memory in bytes above which an idle server runs the garbage collector more often.
 const ownMemory = 256 << 20
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*serveCommand) Help() string {
 	return "Each setting is a flag, an environment variable and a key of atelier.yaml (logLevel for --log-level). A flag overrides a " +
 		"variable, and a variable overrides the file. OTEL_EXPORTER_OTLP_* variables send traces to a collector."
@@ -38,7 +38,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
 	end, err := gctuning.Slow()
 	defer end()
-	if err != nil { // a little slower, and as right
+	if err != nil { // the server is a little slower but correct
 		log.LogAttrs(ctx, slog.LevelDebug, "cannot reduce the wake-ups of Go's runtime", slog.Any("error", err))
 	}
 	gctuning.Collect(settings.RequestMemory + ownMemory)
@@ -65,7 +65,8 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	return a.Serve(ctx, listener)
 }
 
-// warnings tell on every start what the operator has accepted, or why nothing can be run.
+// warnings returns the warning of every start: the risk the operator has accepted, or the reason why no program can
+// run.
 func warnings(level sandbox.Level) string {
 	told := level.Weak()
 	if level.Level == sandbox.LevelNone {
@@ -78,7 +79,7 @@ func warnings(level sandbox.Level) string {
 	return text
 }
 
-// openTo tells on every start who may call skills without a token.
+// openTo returns a notice of every start about the callers that need no token for skills.
 func openTo(c config.Config) string {
 	if c.SkillsAnonymous != config.AnonymousLoopback {
 		return ""
@@ -86,7 +87,7 @@ func openTo(c config.Config) string {
 	return "\nWARNING: Anybody on this machine can list and run skills without a token (--skills-anonymous=loopback). Do not put a proxy in front of this server.\n"
 }
 
-// noted tells of variables that nobody reads.
+// noted lists environment variables that are not settings.
 func noted(c config.Config) string {
 	text := ""
 	for _, note := range c.Notes {

@@ -9,8 +9,7 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 )
 
-// flagsOf makes a struct with a flag for each setting, so that --help lists all there are and none has to be written
-// down twice.
+// flagsOf creates a struct with a flag for each setting, so that --help lists all settings and none is defined twice.
 func flagsOf(wanted func(config.Setting) bool) any {
 	var fields []reflect.StructField
 	for _, s := range config.Settings() {
@@ -38,7 +37,7 @@ func help(s config.Setting) string {
 	return s.Help + " (" + strings.Join(notes, ", ") + ")"
 }
 
-// givenIn reads the flags that were given.
+// givenIn returns the flags that were set.
 func givenIn(flags any) map[string]string {
 	given := map[string]string{}
 	v := reflect.ValueOf(flags).Elem()

@@ -22,7 +22,7 @@ type skillsCommand struct {
 	Schema    skillsSchema    `cmd:"" help:"Print the JSON Schema of skill.yaml, for editors."`
 }
 
-// installedSkill is what the server tells of one.
+// installedSkill is a skill in the server's answer.
 type installedSkill struct {
 	Name, Version, Digest, Origin, Source, State string
 	Error                                        *struct {
@@ -91,7 +91,7 @@ func (c *skillsInstall) run(ctx context.Context, p Process) error {
 	})
 }
 
-// body is what is sent: a folder's files, an archive as it is, an address or a name.
+// body returns the request body: a folder's files, an unchanged archive, an address or a name.
 func (c *skillsInstall) body() (any, map[string]string, error) {
 	if strings.HasPrefix(c.From, "http://") || strings.HasPrefix(c.From, "https://") {
 		return map[string]string{"url": c.From}, nil, nil
@@ -106,7 +106,7 @@ func (c *skillsInstall) body() (any, map[string]string, error) {
 		file, err := os.Open(c.From)
 		return file, map[string]string{"Content-Type": "application/gzip"}, err
 	}
-	root, err := os.OpenRoot(c.From) // a link in the folder leads nowhere outside it
+	root, err := os.OpenRoot(c.From) // links in the folder cannot lead outside it
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +153,7 @@ type skillsCheck struct {
 	Dir string `arg:"" help:"Folder of a skill." type:"existingdir"`
 }
 
-// run looks as the server does, but at no code: that is parsed in the jail of a server.
+// run performs the server's checks except for code, which only the sandbox of a server parses.
 func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 )
 
-// table prints columns that line up.
+// table prints aligned columns.
 type table struct{ w *tabwriter.Writer }
 
 func newTable(w io.Writer, columns ...string) table {
@@ -22,7 +22,7 @@ func (t table) row(cells ...string) {
 	for i, cell := range cells {
 		cells[i] = telemetry.Escape(cell)
 	}
-	_, _ = fmt.Fprintln(t.w, strings.Join(cells, "\t")) // Flush tells what went wrong
+	_, _ = fmt.Fprintln(t.w, strings.Join(cells, "\t")) // Flush returns the error
 }
 
 func (t table) flush() error { return t.w.Flush() }

@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// TestWhoIsAnonymous: a caller without a credential is let through to skills from this machine alone, when that was said.
+// TestWhoIsAnonymous checks that callers without a credential may call skills only from this machine, and only if the
+// setting allows it.
 func TestWhoIsAnonymous(t *testing.T) {
 	t.Parallel()
 	traces, err := telemetry.NewTraces(t.Context(), "test", false)
@@ -58,7 +59,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		"other routes":         {path: "/v1/skills", want: 401},
 		"a longer path":        {path: "/v1/skills/run/x", want: 401},
 		"the API":              {path: "/api/v1/runs", want: 401},
-		"a path that climbs":   {path: "/skills/../api/v1/runs", want: 404}, // it reaches no route: the router takes paths as they are
+		"a path that climbs":   {path: "/skills/../api/v1/runs", want: 404}, // matches no route, because the router does not clean paths
 		"a wrong token":        {path: "/skills/list", headers: map[string]string{"Authorization": "Bearer wrong"}, want: 401},
 		"contracts":            {path: "/v1/contracts/run", closed: true, want: 200},
 	} {

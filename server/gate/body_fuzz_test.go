@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// Whatever comes as a body, what passes is JSON that a decoder can bear, and a refusal points into the text.
+// For any body, accepted text is JSON within the decoder's limits, and an error position lies inside the text.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{}`, `[[["\"]]]"]]`, "{\n\"ä\": nope}", `"\u`, "\xff", strings.Repeat("[", 300), `{"a":"` + strings.Repeat(`{[\"`, 300) + `"}`} {
 		f.Add(seed)

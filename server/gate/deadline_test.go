@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate/gatetest"
 )
 
-// A client without a credential announced a body and sent none: the refusal was never sent, and the connection never
-// closed, because the server first reads what nobody has read.
+// Regression: a client without a credential announced a body and sent none. The rejection was never sent and the
+// connection never closed, because the server first reads the unread body.
 func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 	t.Parallel()
 	for body, waits := range map[string]bool{"{}": true, "": false} {
@@ -28,8 +28,8 @@ func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 	}
 }
 
-// A client with a credential sent half a body and no more: the deadline passed, was lifted, and the server waited for the
-// other half before it answered, for ever.
+// Regression: a client with a credential sent half a body. The expired deadline was removed, so the server waited
+// forever for the other half before it answered.
 func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 	t.Parallel()
 	for name, whole := range map[string]bool{"half": false, "whole": true} {
@@ -48,13 +48,13 @@ func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 	}
 }
 
-// broken is the rest of a body that does not come.
+// broken is a body whose rest never arrives.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// An archive was read with the deadline of its body left standing: the server took that for a client that had gone, and
-// stopped installing what took longer.
+// Regression: the deadline of the body stayed set after an archive was read. The server treated it as a disconnected
+// client and cancelled long installations.
 func TestBytesThatArrivedHaveNoDeadline(t *testing.T) {
 	t.Parallel()
 	w := gatetest.Connect()

@@ -25,7 +25,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// keys is access for one token and one session.
+// keys implements access for one token and one session.
 type keys struct{}
 
 func (keys) Fixed(bearer string) (registry.Caller, bool) {
@@ -51,7 +51,7 @@ func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 	return registry.Caller{Actor: actor, Scopes: []registry.Scope{registry.AdminScope}}, nil
 }
 
-// nowhere keeps no failed logins, for tests that do not ask for them.
+// nowhere stores no failed logins, for tests that do not need them.
 type nowhere struct{}
 
 func (nowhere) PutLoginFailures(context.Context, registry.LoginFailures) error { return nil }

@@ -35,7 +35,7 @@ func TestBody_ManyValues_TooLarge(t *testing.T) {
 	}
 }
 
-// A body of unknown length reserves as it grows, and a refused one is read to its end.
+// A body of unknown length reserves memory as it grows. A rejected body is read to its end.
 func TestBody_BeyondBudget_TooManyRequests(t *testing.T) {
 	t.Parallel()
 	b := budget.New(4 << 20)

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// shaky is access whose look-ups answer one after the other what is listed, and the last for ever.
+// shaky is access whose look-ups return the listed results in order, and then repeat the last one.
 type shaky struct {
 	keys
 	answers []error
@@ -33,7 +33,7 @@ func (s *shaky) Session(ctx context.Context, cookie, workspace string) (registry
 	return s.keys.Session(ctx, cookie, workspace)
 }
 
-// A stream outlives a look-up that failed, and ends with the session.
+// A stream continues after a failed look-up and ends with the session.
 func TestOnlyAnEndEndsAStream(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("the database is locked")

@@ -17,8 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 )
 
-// A client that sends half of an archive and then nothing is waited for before it is answered; without a deadline that was
-// for ever.
+// The server waits for the rest of half an archive before it answers; without a deadline it waited forever.
 func TestHalfAnArchiveIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	api := httpapi.New(httpapi.Options{Archives: archives.New(archives.Options{}), Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, Now: time.Now})

@@ -158,7 +158,7 @@ func TestSchemaOfManifestsIsServed(t *testing.T) {
 	}
 }
 
-// TestFormatsAreDescribed fails when a format is added that the description does not list.
+// TestFormatsAreDescribed fails if a format is added that the description does not list.
 func TestFormatsAreDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := newAPI().OpenAPI()

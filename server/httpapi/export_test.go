@@ -1,4 +1,4 @@
 package httpapi
 
-// What tests look at by itself.
+// SendEvents exports sendEvents to tests.
 var SendEvents = sendEvents

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/httpapi"
 )
 
-// quiet is a run without events until it was asked three times, and then its end.
+// quiet is a run without events until the third read, and then its end.
 type quiet struct {
 	asked int
 	end   error
@@ -28,8 +28,8 @@ func (f *quiet) Next(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{}, context.Cause(ctx)
 }
 
-// A reader that comes back to a run which prints nothing for long must be told that it is there: proxies give up on an
-// answer that does not begin.
+// A reader that reconnects to a quiet run must receive the start of the answer, because proxies close an answer that
+// does not begin.
 func TestQuietStreamBegins(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
@@ -42,7 +42,8 @@ func TestQuietStreamBegins(t *testing.T) {
 	}
 }
 
-// That everything was seen is said only when it was: an EventSource does not come back then.
+// The server must report the end of a stream only if the reader has all events, because an EventSource does not
+// reconnect afterwards.
 func TestStreamThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the database is away")

@@ -1,5 +1,6 @@
-// Package problem turns errors into RFC 9457 problem documents. It is the only room that knows which HTTP status a
-// fault has. What a caller may not see goes to the log: an unclassified error is "Internal error." and a request ID.
+// Package problem turns errors into RFC 9457 problem documents. It is the only package that maps faults to HTTP
+// statuses. Information that a caller may not see goes to the log: an unclassified error becomes "Internal error." and
+// a request ID.
 package problem
 
 import (
@@ -18,18 +19,18 @@ import (
 // MediaType is the content type of every error answer.
 const MediaType = "application/problem+json"
 
-// Document is one problem as it goes over the wire. It is an error, so that a framework can carry it.
+// Document is a problem document as it is sent. It implements error, so that a framework can pass it on.
 type Document struct {
 	Title      string
 	Status     int
 	Code       fault.Code
 	Detail     string
 	Errors     []fault.Detail
-	Extra      map[string]any // further members, such as currentRevision; they cannot replace those above
+	Extra      map[string]any // further members such as currentRevision; they cannot replace those above
 	RetryAfter time.Duration
 }
 
-// Of describes an error to a caller. Only what the fault says for callers goes in.
+// Of describes an error to a caller. It includes only the fields of a fault that are meant for callers.
 func Of(err error) *Document {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -48,7 +49,7 @@ func (d *Document) Error() string { return string(d.Code) + ": " + d.Detail }
 // GetStatus and GetHeaders let a framework answer with the document.
 func (d *Document) GetStatus() int { return d.Status }
 
-// GetHeaders returns the headers that belong to the document.
+// GetHeaders returns the document's headers.
 func (d *Document) GetHeaders() http.Header {
 	h := http.Header{}
 	if d.RetryAfter > 0 {
@@ -61,10 +62,10 @@ func (d *Document) GetHeaders() http.Header {
 	return h
 }
 
-// ContentType is what a framework should answer with instead of plain JSON.
+// ContentType returns the content type that a framework must use instead of plain JSON.
 func (d *Document) ContentType(string) string { return MediaType }
 
-// MarshalJSON writes the members of RFC 9457 and ours, then the extra ones by name, in one object.
+// MarshalJSON writes one object: the members of RFC 9457, then ours, then the extra ones sorted by name.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	known := struct {
@@ -96,7 +97,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// encode writes v as JSON in which <, > and & stay as they are.
+// encode writes v as JSON without escaping <, > and &.
 func encode(text *bytes.Buffer, v any) error {
 	encoder := json.NewEncoder(text)
 	encoder.SetEscapeHTML(false)

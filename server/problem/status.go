@@ -8,10 +8,10 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// clientGone is what the log shows for a request whose client did not wait. Nobody receives it.
+// clientGone is the logged status of a request whose client disconnected. It is never sent.
 const clientGone = 499
 
-// Status is the HTTP status of a code. This is the only place that knows.
+// Status returns the HTTP status of a code. No other function maps codes to statuses.
 func Status(code fault.Code) int {
 	switch code {
 	case fault.Internal:
@@ -43,10 +43,10 @@ func Status(code fault.Code) int {
 	case fault.Cancelled:
 		return clientGone
 	}
-	return http.StatusInternalServerError // a code of no known kind is a fault of ours
+	return http.StatusInternalServerError // an unknown code is an internal error
 }
 
-// FromStatus is the fault that a framework's own refusal stands for: it knows a status and what is wrong where.
+// FromStatus converts a framework's error answer, which has a status and details, into a fault.
 func FromStatus(status int, details []fault.Detail) *fault.Error {
 	switch status {
 	case http.StatusUnprocessableEntity:
@@ -61,7 +61,7 @@ func FromStatus(status int, details []fault.Detail) *fault.Error {
 	return fault.New(fault.Internal, "Internal error.")
 }
 
-// unclassified is what an error of no known code is to a caller.
+// unclassified converts an error without a known code into an internal fault.
 func unclassified(err error) *fault.Error {
 	if errors.Is(err, context.Canceled) {
 		return fault.New(fault.Cancelled, "The request was cancelled.")

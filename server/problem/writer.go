@@ -9,12 +9,13 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 )
 
-// Writer answers with problems and logs what callers may not see.
+// Writer answers with problem documents and logs the errors that callers may not see.
 type Writer struct {
 	Log *slog.Logger
 }
 
-// Describe makes the document for an error. An internal one is logged whole and carries the request's ID instead.
+// Describe creates the document for an error. An internal error is logged in full; its document contains only the
+// request ID.
 func (p Writer) Describe(ctx context.Context, err error) *Document {
 	doc := Of(err)
 	telemetry.Note(ctx, slog.String("code", string(doc.Code)))
@@ -27,11 +28,11 @@ func (p Writer) Describe(ctx context.Context, err error) *Document {
 	return doc
 }
 
-// Write answers a request with the problem that err is.
+// Write answers a request with the problem document of err.
 func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 	doc := p.Describe(r.Context(), err)
 	body, err := doc.MarshalJSON()
-	if err != nil { // an extra member that is no JSON
+	if err != nil { // an extra member cannot be encoded
 		p.Log.LogAttrs(r.Context(), slog.LevelError, "encode problem", slog.Any("error", err))
 		doc.Extra = nil
 		body, _ = doc.MarshalJSON() // strings and numbers always marshal
@@ -43,6 +44,6 @@ func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(doc.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(append(body, '\n')) // the client is gone: there is nobody to tell
+		_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// The requests of this door. Their JSON Schemas are made from these types and published; every body is held to its own.
+// These types are the request bodies of this API. Their JSON Schemas are generated from the types and published; every
+// body must match its schema.
 type (
 	executeRequest struct {
 		Skill     string          `json:"skill" jsonschema:"description=Name of the skill."`
@@ -91,7 +92,7 @@ type contract struct {
 
 type contracts map[string]contract
 
-// newContracts makes the schema of each request, and of skill.yaml.
+// newContracts creates the schema of each request and of skill.yaml.
 func newContracts() contracts {
 	all := contracts{}
 	for name, v := range map[string]any{
@@ -116,7 +117,7 @@ func compiled(text []byte, err error) contract {
 	return contract{text: text, compiled: c, err: err}
 }
 
-// anyObject stands for a member that is an object of the client's own, and for the content of a file.
+// anyObject describes a member that is an arbitrary object of the client, and the content of a file.
 func anyObject(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
@@ -129,7 +130,7 @@ func anyObject(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// nullable writes "or null" the way that JSON Schema has it: the library has it its own way.
+// nullable rewrites "or null" in standard JSON Schema, because the library uses another form.
 func nullable(s *jsonschema.Schema) {
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		p := pair.Value
@@ -158,11 +159,11 @@ func (d *API) getContract(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, c.err, nil)
 	default:
 		w.Header().Set("Content-Type", "application/schema+json")
-		_, _ = w.Write(append(c.text, '\n')) // the client has gone: there is nobody to tell
+		_, _ = w.Write(append(c.text, '\n')) // the client may have disconnected
 	}
 }
 
-// decode reads a body that keeps its contract. The error lists every member that does not.
+// decode reads a body that matches its contract. Its error lists every member that does not.
 func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into any) error {
 	body, err := gate.Body(w, r, d.BodyBytes)
 	if err != nil {
@@ -185,7 +186,7 @@ func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into a
 	return nil
 }
 
-// outOfContract is a refused body in the form of the framework that such services are written with.
+// outOfContract formats a rejected body like the web framework of such services.
 func outOfContract(err error) any {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidInput || len(f.Details) == 0 {

@@ -27,7 +27,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// strict stands for the parser of Python: it takes a draft, and refuses a version.
+// strict replaces the Python parser: it accepts a draft and rejects a version.
 type strict struct{}
 
 func (strict) Check(_ context.Context, r inspect.Request) (inspect.Report, error) {
@@ -46,7 +46,7 @@ func (strict) Format(context.Context, string, int) (string, []fault.Detail, erro
 	return "", nil, nil
 }
 
-// administrator is access for whoever comes.
+// administrator grants access to every caller.
 type administrator struct{ gate.Access }
 
 func (administrator) Fixed(string) (caller registry.Caller, ok bool) { return caller, false }
@@ -55,7 +55,7 @@ func (administrator) Issued(context.Context, string) (registry.Caller, error) {
 	return registry.Caller{Actor: access.Administrator(), Scopes: []registry.Scope{registry.AdminScope}}, nil
 }
 
-// withStrict is the door over a service whose parser is strict, behind a gate.
+// withStrict returns the API over a service with a strict parser, behind a gate.
 func withStrict(t *testing.T) http.Handler {
 	t.Helper()
 	s, log := storetest.Open(t, storetest.SQLite), slog.New(slog.DiscardHandler)
@@ -87,7 +87,7 @@ func withStrict(t *testing.T) http.Handler {
 	}).Guard(router)
 }
 
-// TestADraftThatIsNotPromoted is kept, and why it was not is said with the places.
+// TestADraftThatIsNotPromoted checks that the draft is kept and that the answer gives the reason with positions.
 func TestADraftThatIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/skills/create",

@@ -15,16 +15,16 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// operation says of a route what a client has to know. Its bodies are those of the contract, and of the types that answer.
+// operation describes a route for clients. Its bodies are those of the contract and of the answer types.
 type operation struct {
 	id, method, path, summary string
 	contract                  string // of the request; "" for none
-	status                    int    // of success; 0 is 200
+	status                    int    // of success; 0 means 200
 	answer                    reflect.Type
-	refusals                  []fault.Code // beside those that every route has
+	refusals                  []fault.Code // in addition to those of every route
 }
 
-// operations are the routes of Hang.
+// operations lists the routes of Hang.
 func operations() []operation {
 	return []operation{
 		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "List skills", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
@@ -46,7 +46,7 @@ func operations() []operation {
 	}
 }
 
-// Describe puts the door's routes into the description of the API.
+// Describe adds the routes to the description of the API.
 func (d *API) Describe(api *huma.OpenAPI) error {
 	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
 	for _, o := range operations() {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// executionResult is the answer to POST /skills/execute. A failure is an answer like any other, with success false.
+// executionResult is the answer to POST /skills/execute. A failure is a normal answer with success false.
 type executionResult struct {
 	ExecutionID     string          `json:"execution_id"`
 	Skill           string          `json:"skill"`
@@ -50,7 +50,7 @@ type skillProvenance struct {
 	ErrorMessage    *string   `json:"error_message"`
 }
 
-// unknownVersion stands for the version where a call failed.
+// unknownVersion replaces the version if a call failed.
 const unknownVersion = "unknown"
 
 func (d *API) execute(w http.ResponseWriter, r *http.Request) {
@@ -73,8 +73,8 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, answer)
 }
 
-// aboutTheCall says whether an error is about what was asked for, and not about this server at this moment. These clients
-// expect the former as a result, and try the latter again.
+// aboutTheCall reports whether an error is caused by the request and not by the server's current state. Clients expect
+// the former as a result and retry the latter.
 func aboutTheCall(err error) bool {
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others are the house's
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.Forbidden, fault.BadRequest:
@@ -84,7 +84,7 @@ func aboutTheCall(err error) bool {
 }
 
 func (d *API) resultOf(request executeRequest, run registry.Run, version registry.Version, err error, began time.Time) (executionResult, error) {
-	now := d.Now().UTC().Truncate(time.Microsecond) // as many digits as these clients read
+	now := d.Now().UTC().Truncate(time.Microsecond) // the number of digits these clients read
 	inputs, hashErr := pyhash.Sum(request.Args)
 	if hashErr != nil {
 		return executionResult{}, hashErr
@@ -128,7 +128,7 @@ func (d *API) resultOf(request executeRequest, run registry.Run, version registr
 	return answer, nil
 }
 
-// failure is why a call failed, in the words of these services; "" if it did not.
+// failure returns the reason of a failed call as these services word it, or "" if it succeeded.
 func failure(skill string, run registry.Run, err error) string {
 	var f *fault.Error
 	switch {
@@ -152,7 +152,7 @@ func failure(skill string, run registry.Run, err error) string {
 	return "Handler execution failed: " + run.Error.Message
 }
 
-// logbook gathers what a call has to tell.
+// logbook collects the log lines of a call.
 type logbook struct {
 	at      time.Time
 	entries []executionLog
@@ -162,10 +162,10 @@ func (l *logbook) add(level, message string) {
 	l.entries = append(l.entries, executionLog{Timestamp: l.at, Level: level, Message: message})
 }
 
-// mostLines bounds what the answer repeats of a program's output; the run has more.
+// mostLines limits how many lines of a program's output the answer repeats; the run stores more.
 const mostLines = 200
 
-// program adds what the program printed.
+// program adds the output of the program.
 func (l *logbook) program(run registry.Run) {
 	for _, s := range []struct{ name, level, text string }{{"stdout", "INFO", run.Stdout}, {"stderr", "WARNING", run.Stderr}} {
 		lines := strings.Split(strings.TrimRight(s.text, "\n"), "\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// skillMetadata is a skill that can be called.
+// skillMetadata is a callable skill.
 type skillMetadata struct {
 	Name             string          `json:"name"`
 	Version          string          `json:"version"`
@@ -78,7 +78,7 @@ func (d *API) listSkills(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, skillListing{found, len(found)})
 }
 
-// named finds the skill that a path names, or answers that there is none.
+// named finds the skill named by a path, or answers that it does not exist.
 func (d *API) named(w http.ResponseWriter, r *http.Request) (skillMetadata, bool) {
 	id := chi.URLParam(r, "id")
 	e, err := d.Skills.Find(r.Context(), actor(r), id)
@@ -104,7 +104,7 @@ func (d *API) getSchema(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tokens are the parts of a JSON pointer.
+// tokens returns the parts of a JSON pointer.
 func tokens(pointer string) []string {
 	if pointer == "" {
 		return nil

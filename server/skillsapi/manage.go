@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// skillInstallation is a skill as those who manage skills see it.
+// skillInstallation is a skill in the view of skill managers.
 type skillInstallation struct {
 	Success     bool            `json:"success"`
 	Name        string          `json:"name"`
@@ -51,7 +51,7 @@ func installationOf(e skills.Entry) skillInstallation {
 	return i
 }
 
-// installedSkills are those with a version, and those with a draft that waits; one may be both.
+// installedSkills lists skills with a version and skills with a pending draft; a skill may be in both lists.
 type installedSkills struct {
 	Skills []skillInstallation `json:"skills"`
 	Drafts []skillInstallation `json:"drafts"`
@@ -77,7 +77,7 @@ func (d *API) installed(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, installedSkills{Skills: active, Drafts: drafts, Count: len(active)})
 }
 
-// violation is a body that does not keep its contract: these clients expect a bad request that says so.
+// violation answers a body that does not match its contract with Bad Request, which these clients expect.
 func (d *API) violation(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.InvalidInput {
@@ -177,7 +177,7 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, answer)
 }
 
-// claimsOf is what a client says of the worth of its code, as one object.
+// claimsOf returns the client's claims about the quality of its code as one object.
 func claimsOf(q createRequest) (json.RawMessage, error) {
 	said := map[string]any{}
 	if len(q.ControlDecision) > 0 && string(q.ControlDecision) != "null" {
@@ -254,7 +254,7 @@ func (d *API) install(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, installationOf(e))
 }
 
-// source reads where a skill is to be installed from: an archive as it is, or a request that keeps the contract.
+// source reads the source of a skill to install: an unchanged archive, or a request that matches the contract.
 func (d *API) source(w http.ResponseWriter, r *http.Request) (skills.Source, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && (kind == "application/gzip" || kind == "application/x-gzip") {
 		archive, err := gate.Whole(w, r, folders.MaxArchive)
@@ -297,7 +297,7 @@ func (d *API) uninstall(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, skillUninstalled{true, q.Name})
 }
 
-// skillPromotion is the version that a draft became.
+// skillPromotion is the version created from a draft.
 type skillPromotion struct {
 	Success   bool   `json:"success"`
 	Name      string `json:"name"`

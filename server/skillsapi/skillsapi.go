@@ -1,6 +1,6 @@
-// Package skillsapi is the door for clients of existing skill executors: their routes, field by field, on the verbs that
-// every other door calls. Requests are held to published contracts; errors have the forms and statuses that those clients
-// read. What it decides is decoding only.
+// Package skillsapi serves clients of existing skill executors. It offers their routes, field by field, on top of the
+// functions that every entry point calls. Requests must match published contracts, and errors have the forms and
+// statuses that those clients read. The package itself only decodes.
 package skillsapi
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// Options configures a Door.
+// Options configures an API.
 type Options struct {
 	Skills    *skills.Service
 	Agents    *agents.Service
@@ -29,16 +29,16 @@ type Options struct {
 	NewID     func() string
 }
 
-// API is safe for concurrent use.
+// API serves the routes. It is safe for concurrent use.
 type API struct {
 	Options
 	contracts contracts
 }
 
-// New returns the door.
+// New returns an API.
 func New(o Options) *API { return &API{Options: o, contracts: newContracts()} }
 
-// Hang puts the door's routes into a router.
+// Hang adds the routes to a router.
 func (d *API) Hang(r chi.Router) {
 	r.Get("/skills/list", d.listSkills)
 	r.Post("/skills/execute", d.execute)
@@ -58,13 +58,13 @@ func (d *API) Hang(r chi.Router) {
 	r.Get("/v1/contracts/{name}", d.getContract)
 }
 
-// actor is who asks. The gate lets nothing through to these routes without one.
+// actor returns the actor of a request. The gate ensures that these routes have one.
 func actor(r *http.Request) registry.Actor {
 	caller, _ := gate.CallerOf(r.Context())
 	return caller.Actor
 }
 
-// write answers with JSON in which <, > and & stay as they are.
+// write answers with JSON that does not escape <, > and &.
 func (d *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -75,18 +75,19 @@ func (d *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // the client has gone: there is nobody to tell
+	_, _ = w.Write(text.Bytes()) // the client may have disconnected
 }
 
-// serviceError is a refusal. Detail is a sentence, or what is wrong where in a body, as the framework of such services has it.
+// serviceError is an error answer. Detail is a sentence, or the list of errors in a body as the framework of such
+// services formats it.
 type serviceError struct {
 	Detail any            `json:"detail"`
 	Code   string         `json:"code"`
 	Errors []fault.Detail `json:"errors"`
 }
 
-// refuse answers with {"detail": …}, which is where these clients look, and the code and places of the fault beside it. Detail is
-// the fault's sentence unless another form is given.
+// refuse answers with {"detail": …}, which these clients read, and the code and details of the fault. Detail is the
+// fault's message unless another form is given.
 func (d *API) refuse(w http.ResponseWriter, r *http.Request, err error, detail any) {
 	doc := d.Problems.Describe(r.Context(), err)
 	for name, values := range doc.GetHeaders() {
@@ -98,7 +99,7 @@ func (d *API) refuse(w http.ResponseWriter, r *http.Request, err error, detail a
 	d.write(w, r, doc.Status, serviceError{detail, string(doc.Code), orNone(doc.Errors)})
 }
 
-// sentence is a problem in words, with what is wrong where.
+// sentence formats a problem and its details as text.
 func sentence(doc *problem.Document) string {
 	text := doc.Detail
 	for _, e := range doc.Errors {

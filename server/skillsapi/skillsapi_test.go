@@ -37,7 +37,7 @@ func ask(t *testing.T, method, path, body string, headers ...string) (int, strin
 	return w.Code, w.Body.String()
 }
 
-// TestEveryRouteIsDescribed, and nothing else.
+// TestEveryRouteIsDescribed checks that the description contains exactly the registered routes.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	api := &huma.OpenAPI{Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)}}
@@ -65,8 +65,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// TestContractsAreWhatIsEnforced: each is a schema that compiles, and a body that does not keep it is refused in the form that
-// the clients of that route read.
+// TestContractsAreWhatIsEnforced checks that each contract compiles, and that a body that does not match it is rejected
+// in the form that clients of the route read.
 func TestContractsAreWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	_, text := ask(t, "GET", "/v1/contracts", "")
@@ -85,8 +85,8 @@ func TestContractsAreWhatIsEnforced(t *testing.T) {
 	}
 }
 
-// TestRefusedBodies have the statuses and the forms of the services that these clients know: a list of places for /skills, a sentence
-// for /v1.
+// TestRefusedBodies checks the statuses and forms of rejected bodies against the services these clients know: a list of
+// positions for /skills, a sentence for /v1.
 func TestRefusedBodies(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 65)
@@ -125,7 +125,7 @@ func TestRefusedBodies(t *testing.T) {
 	}
 }
 
-// TestPackagesAreThoseOfTheRules.
+// TestPackagesAreThoseOfTheRules compares the listed packages with the rules.
 func TestPackagesAreThoseOfTheRules(t *testing.T) {
 	t.Parallel()
 	status, text := ask(t, "GET", "/v1/packages", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// codeIssue is one thing that is wrong with code, in the form of existing clients, with its place.
+// codeIssue is one error in code with its position, in the form of existing clients.
 type codeIssue struct {
 	ID          string `json:"id"`
 	Severity    string `json:"severity"` // low, medium, high, critical
@@ -22,7 +22,7 @@ type codeIssue struct {
 	Column      int    `json:"column"`
 }
 
-// codeReport is what was found about code, without running it.
+// codeReport holds the errors found in code without running it.
 type codeReport struct {
 	Passed bool        `json:"passed"`
 	Score  float64     `json:"score"`
@@ -32,12 +32,12 @@ type codeReport struct {
 	Steps  []string    `json:"review_steps_passed"`
 }
 
-// weights make a score of issues, as those clients reckon it.
+// weights returns the weights of issues in the score, as those clients calculate it.
 func weights() map[string]float64 {
 	return map[string]float64{"low": 0.1, "medium": 0.25, "high": 0.5, "critical": 1}
 }
 
-// validateCode checks Python against the rules that created skills keep. It runs nothing.
+// validateCode checks Python code against the rules for created skills without running it.
 func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 	var q validateRequest
 	if err := d.decode(w, r, "validate_code", &q); err != nil {
@@ -74,7 +74,7 @@ func issueOf(d fault.Detail, severity string) codeIssue {
 	return codeIssue{ID: d.Code, Severity: severity, Pattern: d.Code, Description: message, Remediation: remedy, Matched: place(d), Line: d.Line, Column: d.Column}
 }
 
-// importables are modules that a skill may import, or none.
+// importables lists the modules that a skill may import.
 type importables struct {
 	Packages []importable `json:"packages"`
 	Count    int          `json:"count"`
@@ -86,7 +86,7 @@ type importable struct {
 	Source string `json:"source"`
 }
 
-// packages lists what skills under the rules may import. Nothing is installed beside the standard library.
+// packages lists the packages that skills may import under the rules. Only the standard library is installed.
 func (d *API) packages(w http.ResponseWriter, r *http.Request) {
 	all := []importable{}
 	for _, name := range rules.Imports(runtimes.Rules{Pack: runtimes.Restricted}) {

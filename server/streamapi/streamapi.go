@@ -1,5 +1,5 @@
-// Package streamapi is the WebSocket door: it sends the events of one run, one per frame, and nothing else. The peer has
-// nothing to say; whoever speaks, or does not keep up, is closed with a reason and may come back where it stopped.
+// Package streamapi serves WebSockets. It sends the events of one run, one per frame. The peer must not send messages.
+// A peer that sends a message or reads too slowly is disconnected with a reason, and may reconnect at the last event.
 package streamapi
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// Follower reads a run's events one by one. Next answers io.EOF after the result.
+// Follower reads a run's events one at a time. Next returns io.EOF after the result.
 type Follower interface {
 	Next(ctx context.Context) (runtimes.Event, error)
 }
@@ -31,25 +31,25 @@ type Follower interface {
 // Follow opens a run's events after seq from.
 type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
 
-// ErrorWriter answers with the problem that an error is.
+// ErrorWriter writes an error as a problem document.
 type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// Options configures a Door. The times are fields so that tests need not wait; zero takes the default.
+// Options configures an API. The times are fields so that tests need not wait; zero means the default.
 type Options struct {
 	Follow Follow
 	Refuse ErrorWriter
-	Slow   time.Duration // a reader that takes longer for one frame is closed with a reason; 5 s
-	Write  time.Duration // a reader that takes longer than this is cut off; 20 s
-	Ping   time.Duration // between pings; 20 s
+	Slow   time.Duration // a reader that is slower for one frame is closed with a reason; default 5 s
+	Write  time.Duration // a reader that is slower than this is disconnected; default 20 s
+	Ping   time.Duration // time between pings; default 20 s
 }
 
 // API serves WebSockets.
 type API struct {
 	Options
 	upgrader websocket.Upgrader
-	mu       sync.Mutex // guards closed, and open.Add against open.Wait
+	mu       sync.Mutex // guards closed, and orders open.Add before open.Wait
 	closed   bool
 	open     sync.WaitGroup
 	stopping context.Context
@@ -57,18 +57,18 @@ type API struct {
 }
 
 const (
-	maxFromPeer = 512         // bytes of one message that nobody asked for
-	farewell    = time.Second // for the peer's half of the closing handshake
+	maxFromPeer = 512         // bytes of one unexpected message
+	farewell    = time.Second // limit for the peer's part of the closing handshake
 )
 
-// New returns the door.
+// New returns an API.
 func New(o Options) *API {
 	o.Slow, o.Write, o.Ping = or(o.Slow, 5*time.Second), or(o.Write, 20*time.Second), or(o.Ping, 20*time.Second)
 	d := &API{Options: o}
 	d.stopping, d.stop = context.WithCancel(context.Background())
 	d.upgrader = websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
-		CheckOrigin: func(*http.Request) bool { return true }, // the gate has
+		CheckOrigin: func(*http.Request) bool { return true }, // the gate checks it
 		Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
 			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "This endpoint is a WebSocket. Use the same path with /events for the events as JSON.", Err: reason})
 		},
@@ -76,8 +76,8 @@ func New(o Options) *API {
 	return d
 }
 
-// Close gives the open sockets until ctx ends to send what is left, then closes them with a reason, and waits for all.
-// By then the runs have ended, so that a reader that keeps up gets its result.
+// Close gives open sockets until ctx ends to send the remaining events. Then it closes them with a reason and waits for
+// all of them. The runs have ended by then, so a reader that keeps up receives its result.
 func (d *API) Close(ctx context.Context) {
 	d.mu.Lock()
 	d.closed = true
@@ -95,8 +95,8 @@ func or(value, otherwise time.Duration) time.Duration {
 	return value
 }
 
-// ServeHTTP follows the run that the path names, from the seq that the query names. What can be refused is refused
-// before the upgrade, as any other route does.
+// ServeHTTP streams the run named in the path, starting after the seq in the query. It returns errors before the
+// upgrade, like any other route.
 func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	run := chi.URLParam(r, "run")
 	caller, _ := gate.CallerOf(r.Context())
@@ -118,12 +118,12 @@ func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.open.Done()
 	conn, err := d.upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return // answered already
+		return // already answered
 	}
 	d.serve(r.Context(), conn, events)
 }
 
-// enter counts a socket, unless the door is closed.
+// enter counts a socket, unless the API is closed.
 func (d *API) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -144,14 +144,14 @@ func seqOf(text string) (int64, error) {
 	return seq, nil
 }
 
-// Why a connection ends, beside the peer's own reasons.
+// Reasons to end a connection, in addition to the peer's own.
 var (
 	errSpoke    = errors.New("the client sent data")
 	errStopping = errors.New("the server is shutting down")
 )
 
-// serve sends events until there are no more. One goroutine reads, to notice that the peer has gone or speaks; it ends
-// when the connection is closed, and is waited for.
+// serve sends events until there are no more. One goroutine reads, to detect that the peer has disconnected or sent a
+// message. It ends when the connection is closed, and serve waits for it.
 func (d *API) serve(ctx context.Context, conn *websocket.Conn, events Follower) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -167,7 +167,7 @@ func (d *API) serve(ctx context.Context, conn *websocket.Conn, events Follower) 
 			wait(listening, farewell)
 		}
 	}
-	_ = conn.Close() // the closing handshake was what could fail
+	_ = conn.Close() // only the closing handshake could fail
 	<-listening
 }
 
@@ -180,7 +180,7 @@ func wait(ended <-chan struct{}, most time.Duration) {
 	}
 }
 
-// listen returns why nothing more comes from the peer.
+// listen returns the reason why the peer sends nothing more.
 func (d *API) listen(conn *websocket.Conn) error {
 	conn.SetReadLimit(maxFromPeer)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(2*d.Ping + d.Write)) }
@@ -195,13 +195,14 @@ func (d *API) listen(conn *websocket.Conn) error {
 	return err
 }
 
-// end is how a connection is closed; code 0 is for a peer that is gone.
+// end describes how to close a connection; code 0 means that the peer is gone.
 type end struct {
 	code   int
 	reason string
 }
 
-// send writes events, and pings, also between events: a peer is known to be there by its pongs alone.
+// send writes events, and pings in regular intervals even while events arrive, because only pongs show that the peer is
+// connected.
 func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
 	ping := time.Now().Add(d.Ping)
 	for {
@@ -216,7 +217,7 @@ func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) e
 		}
 		began := time.Now()
 		if err := d.write(conn, event); err != nil {
-			return end{} // a frame is half on the wire, no close frame can follow
+			return end{} // a frame is partly written, so no close frame can follow
 		}
 		if time.Since(began) > d.Slow && event.Kind != runtimes.KindResult {
 			return end{websocket.CloseTryAgainLater, "reader is too slow; resume with from=" + strconv.FormatInt(event.Seq, 10)}
@@ -236,7 +237,7 @@ func endFor(cause error) end {
 	return end{}
 }
 
-// next waits for an event and pings the peer whenever that is due.
+// next waits for an event and sends due pings.
 func (d *API) next(ctx context.Context, conn *websocket.Conn, events Follower, ping *time.Time) (runtimes.Event, error) {
 	for {
 		if now := time.Now(); !now.Before(*ping) {
@@ -254,7 +255,7 @@ func (d *API) next(ctx context.Context, conn *websocket.Conn, events Follower, p
 	}
 }
 
-// write sends one event, as the program wrote it: <, > and & stay.
+// write sends one event without escaping <, > and &.
 func (d *API) write(conn *websocket.Conn, event runtimes.Event) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(d.Write)); err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tape is a run's events, and then silence until the reader goes, or the end.
+// tape plays a run's events, and then stays silent until the reader disconnects or the run ends.
 type tape struct {
 	events []runtimes.Event
 	hold   bool
@@ -166,7 +166,7 @@ func TestPeerThatSpeaksIsClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := serve(t, streamapi.Options{Follow: follow(&tape{hold: true})}).dial(t, "")
-			_ = conn.WriteMessage(websocket.TextMessage, make([]byte, size)) // the server may hang up in the middle
+			_ = conn.WriteMessage(websocket.TextMessage, make([]byte, size)) // the server may disconnect in the middle
 			_, _, err := conn.ReadMessage()
 			if size < 512 && !websocket.IsCloseError(err, websocket.ClosePolicyViolation) {
 				t.Errorf("ended with %v", err)
@@ -203,7 +203,7 @@ func TestQuietSocketIsPinged(t *testing.T) {
 	}
 }
 
-// chatter is a run that never falls silent until enough is closed.
+// chatter is a run that produces events until enough is closed.
 type chatter struct {
 	seq    int64
 	enough chan struct{}
@@ -221,8 +221,8 @@ func (f *chatter) Next(context.Context) (runtimes.Event, error) {
 	return e, nil
 }
 
-// TestBusySocketIsPingedToo holds that a peer is known to be there by its pongs also while events come without a pause: it would
-// be taken for gone otherwise.
+// TestBusySocketIsPingedToo checks that pings are sent while events arrive without a pause; otherwise the peer would be
+// treated as disconnected.
 func TestBusySocketIsPingedToo(t *testing.T) {
 	t.Parallel()
 	f := &chatter{enough: make(chan struct{})}
@@ -250,7 +250,7 @@ func TestSlowReaderIsClosedWithWhereToComeBack(t *testing.T) {
 
 func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 	t.Parallel()
-	f := &tape{events: events(4000, strings.Repeat("x", runtimes.MaxChunk)), hold: true} // more than sockets buffer
+	f := &tape{events: events(4000, strings.Repeat("x", runtimes.MaxChunk)), hold: true} // more bytes than the socket buffers hold
 	d := serve(t, streamapi.Options{Follow: follow(f), Write: 50 * time.Millisecond})
 	d.dial(t, "")
 	d.Close(t.Context())

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// accepted reads an Accept-Encoding header: a coding counts unless it is absent or has quality 0.
+// accepted reports whether an Accept-Encoding header accepts a coding: it must be present with a quality other than 0.
 func accepted(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, parameters, _ := strings.Cut(part, ";")

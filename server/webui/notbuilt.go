@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// notBuiltPage is shown by a binary that was built without Node. It has no script and no style of its own.
+// notBuiltPage is the page of a binary that was built without Node. It has no script and no style of its own.
 func notBuiltPage(base string) string {
 	return `<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ func notBuilt(base string) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusOK)
 		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte(notBuiltPage(base))) // the client has gone: there is nobody to tell
+			_, _ = w.Write([]byte(notBuiltPage(base))) // the client may have disconnected
 		}
 	})
 }

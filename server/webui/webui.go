@@ -1,5 +1,5 @@
-// Package webui serves the Studio: files that were compressed when it was built, hashed assets for good, the page always
-// fresh. It knows nothing of the API.
+// Package webui serves the Studio. Its files were compressed when it was built. Hashed assets are cached permanently;
+// the page is always revalidated. The package does not depend on the API.
 package webui
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Base is the path beneath which the Studio lives.
+// Base is the base path of the Studio.
 const Base = "/studio/"
 
-// page is what every path of the Studio without an extension shows.
+// page is the file served for every path of the Studio without an extension.
 const page = "index.html"
 
-// ErrorWriter answers with the problem that an error is.
+// ErrorWriter writes an error as a problem document.
 type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// New returns the handler of everything beneath Base, which browsers see beneath base. A dist without the page means that
-// the Studio was not built; the handler then says how to build it.
+// New returns the handler of everything under Base, which browsers see under base. If dist has no page, the Studio was
+// not built; the handler then explains how to build it.
 func New(dist fs.FS, base string, refuse ErrorWriter) http.Handler {
 	if dist == nil || !has(dist, page) {
 		return notBuilt(base)
@@ -35,7 +35,7 @@ func New(dist fs.FS, base string, refuse ErrorWriter) http.Handler {
 	return studio{dist: dist, base: base, refuse: refuse}
 }
 
-// Built reports whether dist holds the Studio.
+// Built reports whether dist contains the Studio.
 func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
 
 type studio struct {
@@ -51,7 +51,7 @@ func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
-	// A place within the Studio is found by the page. The address of a version, a/weather@1.0.0, only looks like a file.
+	// The page resolves paths within the Studio. The path of a version, a/weather@1.0.0, only looks like a file.
 	if path.Ext(name) == "" || strings.HasPrefix(name, "a/") {
 		name = page
 	}
@@ -62,7 +62,7 @@ func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, name)
 }
 
-// exists looks for a file in any of the forms that the build leaves.
+// exists looks for a file in any form that the build writes.
 func (s studio) exists(name string) bool {
 	return has(s.dist, name) || has(s.dist, name+".gz")
 }
@@ -95,15 +95,15 @@ func (s studio) send(w http.ResponseWriter, r *http.Request, name string) {
 		s.refuse.Write(w, r, err)
 		return
 	}
-	defer func() { _ = file.Close() }() // reading is over
+	defer func() { _ = file.Close() }() // reading is finished
 	if info, err := file.Stat(); err == nil {
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	copyTo(w, r, file)
 }
 
-// sendMoved serves the page for a base path: the page names its files from the root, and tells its scripts the path. All
-// other files name each other by where they are.
+// sendMoved serves the page for a base path. The page refers to its files from the root and passes the base path to its
+// scripts. All other files use relative references.
 func (s studio) sendMoved(w http.ResponseWriter, r *http.Request) {
 	text, err := fs.ReadFile(s.dist, page)
 	if err != nil {
@@ -114,14 +114,14 @@ func (s studio) sendMoved(w http.ResponseWriter, r *http.Request) {
 	copyTo(w, r, strings.NewReader(moved))
 }
 
-// sendInflated serves a client that takes no compression from a build that kept only compressed files.
+// sendInflated decompresses a file for a client that accepts no compression, if the build kept only compressed files.
 func (s studio) sendInflated(w http.ResponseWriter, r *http.Request, name string) {
 	file, err := s.dist.Open(name)
 	if err != nil {
 		s.refuse.Write(w, r, err)
 		return
 	}
-	defer func() { _ = file.Close() }() // reading is over
+	defer func() { _ = file.Close() }() // reading is finished
 	plain, err := gzip.NewReader(file)
 	if err != nil {
 		s.refuse.Write(w, r, err)
@@ -133,11 +133,11 @@ func (s studio) sendInflated(w http.ResponseWriter, r *http.Request, name string
 func copyTo(w http.ResponseWriter, r *http.Request, from io.Reader) {
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = io.Copy(w, from) // the client has gone: there is nobody to tell
+		_, _ = io.Copy(w, from) // the client may have disconnected
 	}
 }
 
-// caching keeps files whose name has a hash for good, and asks about all others every time.
+// caching permits permanent caching of files with a hash in their name, and requires revalidation of all others.
 func caching(name string) string {
 	if strings.HasPrefix(name, "assets/") {
 		return "public, max-age=31536000, immutable"
@@ -145,7 +145,8 @@ func caching(name string) string {
 	return "no-cache"
 }
 
-// contentType is by extension, and the same on every machine for what a browser is strict about.
+// contentType returns the type for an extension. It does not depend on the machine for types that browsers check
+// strictly.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":
