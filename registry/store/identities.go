@@ -14,7 +14,7 @@ import (
 // In the workspaces of the grants the user has exactly the granted roles from now on. A workspace always keeps its last
 // administrator.
 func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error) {
-	err = s.change(ctx, "log in by a provider", func(ctx context.Context, tx bun.Tx) error {
+	err = s.change(ctx, "sign in by a provider", func(ctx context.Context, tx bun.Tx) error {
 		row := identityRow{Issuer: who.Issuer, Subject: who.Subject, UserID: newcomer.ID, CreatedAt: instant(newcomer.CreatedAt)}
 		if _, err := tx.NewInsert().Model(&row).On("CONFLICT (issuer, subject) DO NOTHING").Exec(ctx); err != nil {
 			return err

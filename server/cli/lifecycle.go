@@ -92,7 +92,7 @@ func (c *deleteCommand) run(ctx context.Context, p Process) error {
 		path += "?" + query.Encode()
 	}
 	return c.ask(ctx, p, http.MethodDelete, path, nil, func(json.RawMessage) error {
-		return p.say("deleted %s; restore it with `atelier undelete %s`", c.Agent, c.Agent)
+		return p.say("deleted %s; restore it with `atelier restore %s`", c.Agent, c.Agent)
 	})
 }
 

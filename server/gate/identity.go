@@ -80,7 +80,7 @@ func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
 		return method == http.MethodPost
-	case "/api/v1/session/ways":
+	case "/api/v1/session/methods":
 		return true
 	}
 	return false

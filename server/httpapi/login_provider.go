@@ -120,7 +120,7 @@ func (a *API) listLoginMethods() {
 	type in struct{}
 	type out struct{ Body LoginMethods }
 	add(a, endpoint{
-		id: "listLoginWays", method: http.MethodGet, path: Base + "/session/ways", tag: "session", summary: "List the ways to sign in", public: true,
+		id: "listLoginMethods", method: http.MethodGet, path: Base + "/session/methods", tag: "session", summary: "List the ways to sign in", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
 		methods := LoginMethods{}

@@ -43,7 +43,7 @@ func TestReplayFindsWhatCallersWouldNotice(t *testing.T) {
 	s.Want(t, http.StatusOK, http.MethodPut, agent, map[string]any{"code": after, "inputSchema": schema}, servertest.Headers{"If-Match": `"1"`})
 	var changed report
 	s.Want(t, http.StatusOK, http.MethodPost, agent+"/replay", map[string]any{"version": "1.0.0", "runs": 100}).Into(t, &changed)
-	for _, verdict := range []string{"same", "changed", "fails", "refused", "mended"} {
+	for _, verdict := range []string{"same", "changed", "fails", "refused", "fixed"} {
 		if changed.Counts[verdict] != 1 {
 			t.Errorf("%s: %+v", verdict, changed)
 		}

@@ -98,7 +98,7 @@ func TestEveryRouteWantsItsScope(t *testing.T) {
 				walked++
 				may := len(op.needs) == 0 || scope == "admin" || slices.Contains(op.needs, scope)
 				if op.path == "/api/v1/session" && op.method == http.MethodDelete && scope != "admin" {
-					continue // nothing to log out of, and nothing to learn
+					continue // nothing to sign out of, and nothing to learn
 				}
 				answer := s.Do(t, op.method, op.path, nil, accept, only[scope])
 				if strings.HasPrefix(op.path, "/api/v1/me/") {

@@ -22,7 +22,7 @@ import (
 	"testing/fstest"
 )
 
-// Server is a running server and a client of it, logged in with a token.
+// Server is a running server and a client of it, signed in with a token.
 type Server struct {
 	*Client
 	App  *app.App

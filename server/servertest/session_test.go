@@ -29,7 +29,7 @@ func as(cookie *http.Cookie) servertest.Headers {
 	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
 }
 
-// The link that the server printed logs one browser in, once.
+// The link that the server printed signs one browser in, once.
 func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime")
@@ -138,7 +138,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Whoever is logged in is listed with where from, and can be logged out at once by an administrator.
+// Whoever is signed in is listed with where from, and can be signed out at once by an administrator.
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

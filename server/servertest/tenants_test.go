@@ -220,7 +220,7 @@ func walks(has possessions) map[string]walk {
 		"DELETE /api/v1/secrets/{name}":           {about: has.secrets, at: "name"},
 		"GET /api/v1/secrets/{name}/uses":         {about: has.secrets, at: "name", wants: -1},
 		"GET /api/v1/session":                     anything,
-		"GET /api/v1/session/ways":                anything,
+		"GET /api/v1/session/methods":                anything,
 		"POST /api/v1/session":                    {body: `{"name":"alan","password":"of nobody here"}`},
 		"DELETE /api/v1/session":                  {wants: -1},
 		"GET /api/v1/sessions":                    anything,
@@ -507,7 +507,7 @@ func (w *walker) route(route string, line walk, acme tenant) {
 	}
 	for name, who := range w.callers {
 		if pattern == "/api/v1/session" && method == http.MethodDelete && name == "session" {
-			continue // it would log out who walks
+			continue // it would sign out who walks
 		}
 		for _, way := range ways {
 			w.abroad(name, method, pattern, line, who, way)

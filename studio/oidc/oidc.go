@@ -40,7 +40,7 @@ type Service struct {
 	provider *oidc.Provider // nil until it was reached
 }
 
-// New returns the service. It asks the provider for nothing before somebody logs in, so that a provider that is down keeps
+// New returns the service. It asks the provider for nothing before somebody signs in, so that a provider that is down keeps
 // nobody from starting.
 func New(o Options) *Service {
 	return &Service{Options: o, http: &http.Client{Timeout: patience, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}

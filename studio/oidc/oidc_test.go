@@ -27,7 +27,7 @@ import (
 const callback = "http://127.0.0.1:8002/login/oidc/callback"
 
 // liar is a provider that says what a test wants it to. A real one, which only tells the truth, is what the browser tests
-// log in at.
+// sign in at.
 type liar struct {
 	*httptest.Server
 	key     *rsa.PrivateKey

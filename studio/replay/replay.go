@@ -65,7 +65,7 @@ const (
 	Changed Verdict = "changed"
 	Fails   Verdict = "fails"
 	Refused Verdict = "refused"
-	Fixed   Verdict = "mended"
+	Fixed   Verdict = "fixed"
 )
 
 // Side is a run as far as it is compared.
@@ -79,7 +79,7 @@ type Side struct {
 
 // Item is one input.
 type Item struct {
-	Verdict Verdict `json:"verdict" enum:"same,changed,fails,refused,mended"`
+	Verdict Verdict `json:"verdict" enum:"same,changed,fails,refused,fixed"`
 	Slower  bool    `json:"slower"`
 	Before  Side    `json:"before"`
 	After   Side    `json:"after"`

@@ -444,7 +444,7 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	if _, err := w.Install(t.Context(), me(), skills.Source{Files: files("echo")}); err != nil {
-		t.Errorf("mended, it is refused: %v", err)
+		t.Errorf("repaired, it is refused: %v", err)
 	}
 	_, err := w.Install(t.Context(), me(), skills.Source{Files: with("handler.py", handler+"# more\n")})
 	expect(t, err, fault.VersionExists, "skill.yaml:2 echo@1.0.0 exists with other content, and versions cannot change; raise version in skill.yaml to 1.0.1")

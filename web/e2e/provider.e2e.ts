@@ -90,7 +90,7 @@ describe('an OpenID provider', () => {
   test('is offered once it is known that there is one', async () => {
     const session = await openSession(browser, atelier, { also: provider.issuer });
     const { page } = session;
-    const allow = await refuse(page, '**/api/v1/session/ways');
+    const allow = await refuse(page, '**/api/v1/session/methods');
     await page.goto('/studio/');
     await page.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();
     expect(await violations(page)).toEqual([]);

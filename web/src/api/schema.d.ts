@@ -986,7 +986,7 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v1/session/ways': {
+  '/api/v1/session/methods': {
     parameters: {
       query?: never;
       header?: never;
@@ -994,7 +994,7 @@ export interface paths {
       cookie?: never;
     };
     /** List the ways to sign in */
-    get: operations['listLoginWays'];
+    get: operations['listLoginMethods'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2166,7 +2166,7 @@ export interface components {
       before: components['schemas']['Side'];
       slower: boolean;
       /** @enum {string} */
-      verdict: 'same' | 'changed' | 'fails' | 'refused' | 'mended';
+      verdict: 'same' | 'changed' | 'fails' | 'refused' | 'fixed';
     };
     LabelBody: {
       /** @description Empty takes the label away. */
@@ -9080,7 +9080,7 @@ export interface operations {
       };
     };
   };
-  listLoginWays: {
+  listLoginMethods: {
     parameters: {
       query?: never;
       header?: never;

@@ -20,7 +20,7 @@ import type {
   JsonSchema,
   Language,
   ListedAgent,
-  LoginWays,
+  LoginMethods,
   Member,
   NewInvitation,
   NewToken,
@@ -59,7 +59,7 @@ const versionPath = (agent: string, version: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(version)}`;
 
 export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
-export const listLoginWays = (): Promise<LoginWays> => request('/session/ways');
+export const listLoginMethods = (): Promise<LoginMethods> => request('/session/methods');
 export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
 export const signInByPassword = (name: string, password: string): Promise<null> =>
   request('/session', { method: 'POST', body: { name, password } });

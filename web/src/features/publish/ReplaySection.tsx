@@ -14,7 +14,7 @@ const words: Record<ReplayItem['verdict'], string> = {
   changed: say.anotherOutput,
   fails: say.failsNow,
   refused: say.inputRefusedNow,
-  mended: say.worksNow,
+  fixed: say.worksNow,
 };
 
 const counts = [5, 20, 50, 100];

@@ -24,7 +24,7 @@ const report = (counts: Record<string, number>): ReplayReport => ({
 
 describe('advice that hears a replay', () => {
   it.each([
-    ['the same outputs', { same: 2, mended: 1 }, 'patch', '1.2.4'],
+    ['the same outputs', { same: 2, fixed: 1 }, 'patch', '1.2.4'],
     ['another output', { same: 1, changed: 1 }, 'minor', '1.3.0'],
     ['a run that fails', { changed: 1, fails: 1 }, 'major', '2.0.0'],
     ['an input that is refused', { refused: 1 }, 'major', '2.0.0'],
