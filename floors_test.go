@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/atelier-run/atelier"
 
-// floors is the plan of the house. A room imports rooms of a lower floor only; a room that is not listed here fails the
-// test, so that its floor is a decision and not an accident. ARCHITECTURE.md shows the same list.
+// floors maps each package to its layer. A package may import only packages of a lower layer. A package that is missing
+// here fails the test, so that its layer is a decision and not an accident. ARCHITECTURE.md shows the same list.
 var floors = map[string]int{
 	"internal/budget":       0,
 	"internal/fault":        0,
@@ -153,7 +153,7 @@ func TestFloorsHaveNoEmptyRooms(t *testing.T) {
 	}
 }
 
-// TestArchitectureShowsTheFloors keeps the plan that people read equal to the plan that is enforced.
+// TestArchitectureShowsTheFloors checks that the layers in ARCHITECTURE.md equal the enforced ones.
 func TestArchitectureShowsTheFloors(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -186,7 +186,7 @@ func TestArchitectureShowsTheFloors(t *testing.T) {
 	}
 }
 
-// TestFloorsRefuse proves that the check above can fail.
+// TestFloorsRefuse checks that the check above can fail.
 func TestFloorsRefuse(t *testing.T) {
 	t.Parallel()
 	plan := map[string]int{"cellar": 0, "hall": 1, "hall/closet": 1, "hall/stairs": 1, "roof": 2, "hall/halltest": 1}
@@ -217,7 +217,7 @@ func TestFloorsRefuse(t *testing.T) {
 	}
 }
 
-// faults lists what is wrong with the imports between rooms, one sentence each.
+// faults lists the wrong imports between packages, one sentence each.
 func faults(floors map[string]int, rooms map[string][]string) []string {
 	var found []string
 	for room, wanted := range rooms {
@@ -228,7 +228,7 @@ func faults(floors map[string]int, rooms map[string][]string) []string {
 		}
 		for _, other := range wanted {
 			below, ok := floors[other]
-			// A room may use its own inner rooms without a floor between them, never the other way round.
+			// A package may import its own sub-packages on the same layer, but they may not import it.
 			own := below == floor && strings.HasPrefix(other, room+"/")
 			switch {
 			case !ok:
@@ -244,19 +244,19 @@ func faults(floors map[string]int, rooms map[string][]string) []string {
 	return found
 }
 
-// forTests says whether a room is a kit that only tests may import.
+// forTests reports whether a package may be imported only by tests.
 func forTests(room string) bool {
 	return strings.HasSuffix(path.Base(room), "test")
 }
 
-// source is one parsed Go file of the house that is not a test.
+// source is one parsed Go file of this module that is not a test.
 type source struct {
 	room, path string
 	syntax     *ast.File
 	files      *token.FileSet
 }
 
-// sources parses the files itself: with `go list` the test cache would answer for a tree that has changed.
+// sources parses the files itself, because with `go list` the test cache would use results of an older tree.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -299,7 +299,7 @@ func roomOf(dir string) string {
 	return dir
 }
 
-// imports maps each room to the rooms of this module that it imports.
+// imports maps each package to the packages of this module that it imports.
 func imports(t *testing.T, files []source) map[string][]string {
 	t.Helper()
 	rooms := map[string][]string{}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// walls name the packages that only some rooms may import. The reasons are laws 2 and 3 of the house: parsers and
-// engines of user code run in the jail only, SQL and processes have one home each.
+// walls maps packages to the only packages that may import them. The reasons are laws 2 and 3: parsers and engines of
+// user code run only in the sandbox, and SQL and processes each have one package.
 var walls = map[string]struct {
 	packages []string
 	rooms    []string
@@ -63,7 +63,7 @@ func TestWallsHold(t *testing.T) {
 	}
 }
 
-// calls name what only some rooms may mention, as package.Name of the standard library.
+// calls lists identifiers of the standard library, as package.Name, and the only packages that may use them.
 var calls = map[string]struct {
 	names func(pkg, name string) bool
 	rooms []string
@@ -82,7 +82,8 @@ var calls = map[string]struct {
 	},
 }
 
-// errorStatus accepts the statuses that say how an answer is to be read; those that say what went wrong have one home.
+// errorStatus reports whether a name is an error status. Only server/problem may use those; other statuses are allowed
+// everywhere.
 func errorStatus(name string) bool {
 	fine := []string{
 		"StatusText", "StatusOK", "StatusCreated", "StatusAccepted", "StatusNoContent", "StatusPartialContent",
@@ -116,19 +117,19 @@ func TestCallsStayAtHome(t *testing.T) {
 	}
 }
 
-// outside says whether a room is no part of the product: test kits and the tools of this repository.
+// outside reports whether a package is not part of the product: test helpers and the tools of this repository.
 func outside(room string) bool {
 	return forTests(room) || within(room, []string{"scripts"})
 }
 
-// within says whether name is one of roots or lies beneath one of them.
+// within reports whether name equals one of roots or lies under one of them.
 func within(name string, roots []string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		return name == root || strings.HasPrefix(name, root+"/")
 	})
 }
 
-// TestRationaleNamesEveryDependency keeps the habit: what we depend on has a paragraph that says why.
+// TestRationaleNamesEveryDependency checks that RATIONALE explains each dependency in a paragraph.
 func TestRationaleNamesEveryDependency(t *testing.T) {
 	t.Parallel()
 	rationale := read(t, "docs/RATIONALE.md")
@@ -154,7 +155,8 @@ func TestRationaleNamesEveryDependency(t *testing.T) {
 	}
 }
 
-// known is what people call a module: its last part that is no version, the house for those that come in many parts.
+// known returns the usual name of a module: its last part that is not a version, or the organisation for modules with
+// many parts.
 func known(module string) string {
 	for _, house := range []string{"go.opentelemetry.io/otel", "uptrace/bun", "@types/", "@fontsource-variable/", "eslint", "@vitejs/"} {
 		if strings.Contains(module, house) {
@@ -183,8 +185,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// draftReaders are the functions that may read the content of a draft without DraftAt, because they replace it under its own
-// revision, keep it as it is, or compare it. Every other use asks which revision the caller has seen.
+// draftReaders lists functions that may read the content of a draft without DraftAt. They replace the draft under its
+// own revision, keep it unchanged, or compare it. Every other use must pass the revision that the caller has seen.
 var draftReaders = map[string]string{
 	"studio/agents.apply":       "lays a save over the draft; the store compares the revision",
 	"studio/agents.Redraft":     "replaces the draft; the store compares the revision",
@@ -196,7 +198,8 @@ var draftReaders = map[string]string{
 	"studio/skills.draft":       "writes the draft that it has just saved into its folder",
 }
 
-// TestDraftsAreReadByRevision: whoever runs, publishes, compares or copies a draft says which revision of it was seen.
+// TestDraftsAreReadByRevision checks that code which runs, publishes, compares or copies a draft passes the revision
+// that was seen.
 func TestDraftsAreReadByRevision(t *testing.T) {
 	t.Parallel()
 	for _, file := range sources(t) {

@@ -1,6 +1,6 @@
-// Package budget bounds the memory that requests take while the server processes them. A request reserves the memory that
-// its body needs before the body is read, and gives it back when nothing holds the body any more. A reservation that does
-// not fit is refused at once; nobody waits.
+// Package budget limits the memory that requests use while the server processes them. A request reserves the memory for
+// its body before the body is read, and releases it when nothing refers to the body any more. A reservation that does
+// not fit is rejected immediately; no request waits.
 package budget
 
 import (
@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// Small is the largest body, in bytes, that may use the part of the budget that larger bodies may not. So large bodies
-// never keep small ones out.
+// Small is the maximum size in bytes of a body that may use the reserved part of the budget. Therefore large bodies
+// never block small ones.
 const Small = 64 << 10
 
-// The estimated cost of a body in memory, measured on decoded bodies of many small values.
+// Estimated memory cost of a body, measured on decoded bodies of many small values.
 const (
-	perByte  = 4   // the text, its decoded copy, and the copies on the way to a program and to the store
+	perByte  = 4   // the text, its decoded copy, and the copies for the program and the store
 	perValue = 128 // one JSON value or name in a decoded tree
 )
 
-// Cost is the memory that a body takes while it is decoded and checked. values counts JSON values and names.
+// Cost returns the memory that a body uses while it is decoded and checked. values counts JSON values and names.
 func Cost(bytes, values int64) int64 { return perByte*bytes + perValue*values }
 
-// Budget is a weighted semaphore with a share for each owner, who is a workspace or an address. It is safe for concurrent use.
+// Budget is a weighted semaphore with a share per owner. An owner is a workspace or an address. It is safe for
+// concurrent use.
 type Budget struct {
 	total int64
 
@@ -30,24 +31,24 @@ type Budget struct {
 	owners map[string]int64
 }
 
-// New returns a budget of so many bytes. One owner may take half of it; an eighth is for small bodies alone.
+// New returns a budget of total bytes. One owner may use half of it; an eighth is reserved for small bodies.
 func New(total int64) *Budget { return &Budget{total: total, owners: map[string]int64{}} }
 
-// Used is how many bytes are reserved.
+// Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Open returns a reservation of no bytes yet.
+// Open returns an empty reservation.
 func (b *Budget) Open(owner string) *Reservation {
 	return &Reservation{budget: b, owner: owner, holders: 1}
 }
 
-// take adds bytes to the own bytes of one of an owner's requests, and reports whether they fit. The only request that the
-// server processes always fits, so that every body that a route accepts can be processed; the only one of its owner may
-// exceed the owner's share.
+// take adds bytes to the own bytes of an owner's request, and reports whether they fit. If no other request is active
+// the bytes always fit, so every body that a route accepts can be processed. An owner's only request may exceed the
+// owner's share.
 func (b *Budget) take(owner string, own, bytes int64, small bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,18 +74,18 @@ func (b *Budget) give(owner string, bytes int64) {
 	}
 }
 
-// Reservation is what one request holds. A nil one holds nothing and refuses nothing.
+// Reservation is the memory held by one request. A nil Reservation holds nothing and accepts everything.
 type Reservation struct {
 	budget *Budget
 	owner  string
 
 	mu      sync.Mutex
 	bytes   int64
-	settled int64 // what stays of bytes once the body is decoded and checked
+	settled int64 // part of bytes that remains after the body is decoded and checked
 	holders int
 }
 
-// Reserve makes the reservation that of a body of so many bytes and values, and reports whether it fits.
+// Reserve sets the reservation to that of a body of the given bytes and values, and reports whether it fits.
 func (r *Reservation) Reserve(bytes, values int64) bool {
 	if r == nil {
 		return true
@@ -100,7 +101,7 @@ func (r *Reservation) Reserve(bytes, values int64) bool {
 	return true
 }
 
-// Settle gives back what only decoding and checking the body took.
+// Settle releases the memory that was needed only to decode and check the body.
 func (r *Reservation) Settle() {
 	if r == nil {
 		return
@@ -113,8 +114,7 @@ func (r *Reservation) Settle() {
 	}
 }
 
-// Hold keeps the reservation until release is called, also when its request has been answered: a run that was accepted
-// keeps its input.
+// Hold keeps the reservation until release is called, even after the answer, because an accepted run keeps its input.
 func (r *Reservation) Hold() (release func()) {
 	if r == nil {
 		return func() {}
@@ -125,7 +125,7 @@ func (r *Reservation) Hold() (release func()) {
 	return sync.OnceFunc(r.Release)
 }
 
-// Release ends the hold of whoever opened the reservation. The last release gives the bytes back.
+// Release ends the hold of the code that opened the reservation. The last release returns the bytes.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -148,7 +148,7 @@ func With(ctx context.Context, r *Reservation) context.Context {
 	return context.WithValue(ctx, key{}, r)
 }
 
-// Of returns the reservation of ctx, nil if it carries none.
+// Of returns the reservation of ctx, or nil if there is none.
 func Of(ctx context.Context) *Reservation {
 	r, _ := ctx.Value(key{}).(*Reservation)
 	return r

@@ -1,16 +1,16 @@
-// Package bytesize writes counts of bytes as people read them, the same as the Studio does.
+// Package bytesize formats byte counts for people, in the same way as the Studio.
 package bytesize
 
 import "strconv"
 
-// Text is a size in the largest unit that leaves a number of at least one, such as 256 MiB. It has a digit after the point
-// below ten, when that says more.
+// Text formats a size in the largest unit with a number of at least one, such as 256 MiB. Below ten it shows one
+// decimal if that is not zero.
 func Text[N int | int64](n N) string {
 	if n < 1<<10 {
 		return strconv.FormatInt(int64(n), 10) + " B"
 	}
 	size, unit := float64(n)/(1<<10), 0
-	for size >= 1<<10-0.5 && unit < len(units)-1 { // what is written as 1024 is one of the next
+	for size >= 1<<10-0.5 && unit < len(units)-1 { // a size that would round to 1024 uses the next unit
 		size, unit = size/(1<<10), unit+1
 	}
 	digits := 0

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// basePath takes what needs no escaping anywhere, so that it is written into addresses, cookies and pages as it is.
+// basePath accepts only paths that need no escaping, so that they can be written unchanged into URLs, cookies and
+// pages.
 func basePath(v string) (string, error) {
 	path := strings.TrimSuffix(v, "/")
 	if len(path) > 200 || path != "" && !regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`).MatchString(path) {
@@ -16,7 +17,7 @@ func basePath(v string) (string, error) {
 	return path, nil
 }
 
-// joinBase gives the public address and the base path one opinion of the path.
+// joinBase makes the path of the public URL and the base path agree.
 func joinBase(c *Config) error {
 	u, err := url.Parse(c.PublicURL)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 )
 
-// The public address and the base path have one opinion of the path, whoever gave it.
+// The path of the public URL and the base path agree, whichever is set.
 func TestBasePath(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ public, base, wantPublic, wantBase, fault string }{

@@ -1,6 +1,6 @@
-// Package config is the typed configuration of a server: defaults, then atelier.yaml, then the environment, then flags.
-// It is the only room that reads the environment. Every wrong value is reported at once, by the name under which it was
-// given, with what would be right. The package knows what values mean as text, not what is done with them.
+// Package config is the typed configuration of a server. It reads defaults, then atelier.yaml, then the environment,
+// then flags. It is the only package that reads the environment. It reports all wrong values together, each by its
+// given name and with the correct form. The package parses values but does not use them.
 package config
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
-// Config is what a server is told. It is a value: loaded once, checked once, passed down.
+// Config holds the configuration of a server. It is a value: loaded once, checked once, passed down.
 type Config struct {
 	Listen         string // host:port
 	Hosts          []string
@@ -21,13 +21,13 @@ type Config struct {
 	Data           string         // directory
 	DatabaseURL    string         // sqlite:PATH or postgres://…; "" is SQLite in the data directory
 	Token          string         // fixes the administrator's token; "" lets the server make one
-	SecretsKeys    vault.Keys     // of stored secrets; none reads them from a file
+	SecretsKeys    vault.Keys     // keys of stored secrets; if empty they are read from a file
 	SecretsFile    string         // of the keys; "" is secrets.key in the data directory
 	BodyBytes      int64
-	RequestMemory  int64 // bytes that the bodies of all requests may take while they are processed
+	RequestMemory  int64 // maximum bytes for the bodies of all requests while they are processed
 	ShutdownGrace  time.Duration
-	KeepRuns       time.Duration // 0 is for ever
-	KeepEvents     time.Duration // 0 is as long as the run
+	KeepRuns       time.Duration // 0 means forever
+	KeepEvents     time.Duration // 0 means as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none
 
@@ -38,14 +38,14 @@ type Config struct {
 	Bash   string
 	Node   string
 
-	Concurrency   int      // programs at once; 0 is chosen from the machine
-	QueueSize     int      // runs that may wait, per workspace
+	Concurrency   int      // concurrent programs; 0 means a number chosen for the machine
+	QueueSize     int      // maximum waiting runs per workspace
 	Warm          int      // prepared workers per runtime
-	AllowWeak     []string // required mechanisms of the sandbox that may be missing
-	Masked        []string // mechanisms of the sandbox to do without, for trials
+	AllowWeak     []string // required sandbox mechanisms that may be missing
+	Masked        []string // sandbox mechanisms to disable, for tests
 	ScriptRuntime bool
 	Egress        map[string]hostpattern.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
-	Restricted    []string                       // workspaces whose Python programs follow the rules; * is every one
+	Restricted    []string                       // workspaces whose Python programs must follow the rules; * means all
 
 	OIDC OIDC
 
@@ -53,7 +53,7 @@ type Config struct {
 	SkillsAnonymous    string // off, loopback
 	SkillsBuiltin      bool
 	EmbeddingModel     string   // directory; "" for none
-	SkillsHosts        []string // grants for fetching archives
+	SkillsHosts        []string // hosts from which archives may be fetched
 	ApproveSideEffects bool
 
 	Quotas Quotas
@@ -61,12 +61,12 @@ type Config struct {
 	Defaults Limits
 	Ceilings Limits
 
-	Traces bool // OTEL_* names a place to send traces to
+	Traces bool // OTEL_* variables name a trace collector
 
-	Notes []string // about the environment: names that nobody reads, and what was probably meant
+	Notes []string // hints on unknown environment variables, with the probable setting
 }
 
-// Limits has the fields of runtimes.Limits, which lies a floor above.
+// Limits has the fields of runtimes.Limits, which belongs to a higher layer.
 type Limits struct {
 	TimeoutMs      int64
 	CPUMs          int64
@@ -77,7 +77,7 @@ type Limits struct {
 	RecursionDepth int64
 }
 
-// Quotas are what each workspace may take unless it has its own; 0 is no limit.
+// Quotas holds the default quotas of a workspace; 0 means no limit.
 type Quotas struct {
 	ConcurrentRuns   int64
 	RunsPerDay       int64
@@ -85,7 +85,7 @@ type Quotas struct {
 	StorageBytes     int64
 }
 
-// Ceiling is what the agents of a workspace may be granted at most.
+// Ceiling returns the hosts that agents of a workspace may be granted at most.
 func (c Config) Ceiling(workspace string) hostpattern.Ceiling {
 	if own, ok := c.Egress[workspace]; ok {
 		return own
@@ -94,7 +94,7 @@ func (c Config) Ceiling(workspace string) hostpattern.Ceiling {
 	return hostpattern.Ceiling{All: all.All || !ok, Grants: all.Grants}
 }
 
-// Loopback reports whether only this machine can reach the address that the server listens on.
+// Loopback reports whether only this machine can reach the server's listen address.
 func (c Config) Loopback() bool { return isLoopback(c.Listen) }
 
 func isLoopback(address string) bool {

@@ -96,7 +96,7 @@ func TestAliasesOfSkillServices(t *testing.T) {
 	}
 }
 
-// Each name that nobody reads is told once, with the nearest one that somebody does.
+// Each unknown variable is reported once, with the most similar known name.
 func TestNamesThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Sources{File: empty(t), Getenv: env(nil), Environ: []string{
@@ -170,7 +170,7 @@ func TestEgressHosts(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
-	if c := (config.Config{}); !c.Ceiling("a").All { // one that nobody loaded
+	if c := (config.Config{}); !c.Ceiling("a").All { // a Config that was not loaded
 		t.Error("nothing said is not everything")
 	}
 }

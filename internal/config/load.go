@@ -13,15 +13,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Sources is where values come from, each stronger than the one before it.
+// Sources lists the sources of values; a later one overrides an earlier one.
 type Sources struct {
 	File    string // path of atelier.yaml; "" takes ATELIER_CONFIG, or atelier.yaml in the working directory where there is one
 	Getenv  func(string) string
-	Environ []string          // NAME=VALUE, to tell of names that nobody reads; nil tells of none
-	Flags   map[string]string // by Setting.Name, only those that were given
+	Environ []string          // NAME=VALUE, used to report unknown names; nil reports none
+	Flags   map[string]string // by Setting.Name, only the flags that were set
 }
 
-// Faults is every wrong value of a configuration.
+// Faults lists every wrong value of a configuration.
 type Faults []string
 
 func (f Faults) Error() string {
@@ -31,19 +31,19 @@ func (f Faults) Error() string {
 // value is a text and the name under which it was given.
 type value struct{ text, from string }
 
-// defaultFile is read when it exists and no other file is named.
+// defaultFile is read if it exists and no other file is named.
 const defaultFile = "atelier.yaml"
 
-// secondsAliases give in seconds what default-timeout-ms gives in milliseconds.
+// secondsAliases lists variables that set default-timeout-ms in seconds.
 func secondsAliases() []string { return []string{"CODE_EXEC_MAX_EXECUTION_TIME", "SKILL_TIMEOUT"} }
 
-// Environment reads a variable of this process. It is the Getenv of main.
+// Environment reads a variable of this process; main passes it as Getenv.
 func Environment(name string) string { return os.Getenv(name) }
 
 // Environ lists the variables of this process.
 func Environ() []string { return os.Environ() }
 
-// Load reads all sources. Its error is Faults when values are wrong.
+// Load reads all sources. If values are wrong, its error is of type Faults.
 func Load(from Sources) (Config, error) {
 	settings := Settings()
 	file, faults := readFile(from, settings)
@@ -74,7 +74,7 @@ func Load(from Sources) (Config, error) {
 	return c, nil
 }
 
-// pick returns a setting's value from the strongest source that gives one.
+// pick returns a setting's value from the strongest source that has one.
 func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	if text, ok := from.Flags[s.Name]; ok {
 		return value{text, "--" + s.Name}, true
@@ -91,7 +91,7 @@ func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	return value{}, false
 }
 
-// aliased reads the variables of existing deployments, some of which have another form.
+// aliased reads the variables of existing deployments, some of which use another format.
 func aliased(s Setting, getenv func(string) string) (value, bool) {
 	switch host, port := getenv("CODE_EXEC_HOST"), getenv("CODE_EXEC_PORT"); {
 	case s.Name == "listen" && (host != "" || port != ""):
@@ -109,7 +109,7 @@ func aliased(s Setting, getenv func(string) string) (value, bool) {
 			text = strconv.FormatInt(int64(seconds*1000), 10)
 		}
 		if name == "CODE_EXEC_EMBEDDING_MODEL" && !filepath.IsAbs(text) {
-			continue // the name of a model, such as sentence-transformers/all-MiniLM-L6-v2, which configures nothing
+			continue // the name of a model, such as sentence-transformers/all-MiniLM-L6-v2, is ignored
 		}
 		if name == "CODE_EXEC_LOG_LEVEL" && strings.EqualFold(text, "warning") {
 			text = "warn"
@@ -119,7 +119,7 @@ func aliased(s Setting, getenv func(string) string) (value, bool) {
 	return value{}, false
 }
 
-// readFile reads atelier.yaml as flat keys with scalar or list values.
+// readFile reads atelier.yaml: flat keys with scalar or list values.
 func readFile(from Sources, settings []Setting) (map[string]string, Faults) {
 	name := or(from.File, from.Getenv("ATELIER_CONFIG"))
 	text, err := os.ReadFile(or(name, defaultFile))
@@ -170,7 +170,7 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// contradictions are values that are right alone and wrong together.
+// contradictions reports values that are valid alone but not together.
 func contradictions(c Config) Faults {
 	var faults Faults
 	for _, l := range []struct {
@@ -205,8 +205,8 @@ func complaint(s Setting, v value, err error) string {
 	return fmt.Sprintf("%s: %q %v", v.from, v.text, err)
 }
 
-// traces says whether the standard OTEL_* variables name a collector. Everything else about the export is read by the
-// OpenTelemetry library itself, from the same variables.
+// traces reports whether the standard OTEL_* variables name a collector. The OpenTelemetry library reads all other
+// export settings from the same variables.
 func traces(getenv func(string) string) bool {
 	return !truthy(getenv("OTEL_SDK_DISABLED")) && getenv("OTEL_TRACES_EXPORTER") != "none" &&
 		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")

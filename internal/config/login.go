@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OIDC is a provider of logins. Issuer is "" for none.
+// OIDC is a login provider. Issuer is "" if there is none.
 type OIDC struct {
 	Issuer      string
 	Client      string
@@ -17,7 +17,7 @@ type OIDC struct {
 	Roles       []GroupRole
 }
 
-// GroupRole is the role of a group of the provider's in a workspace; the group * has everybody.
+// GroupRole is the role that a provider's group has in a workspace; the group * contains everybody.
 type GroupRole struct {
 	Group     string
 	Workspace string
@@ -50,8 +50,8 @@ func loginSettings() []Setting {
 	}
 }
 
-// issuer is where a provider is. What goes there and comes back decides who somebody is, so only this machine is spoken to
-// without encryption.
+// issuer parses the provider's URL. The exchanged data proves a person's identity, so unencrypted connections are
+// allowed only to this machine.
 func issuer(v string) (string, error) {
 	if v == "" {
 		return "", nil
@@ -60,7 +60,7 @@ func issuer(v string) (string, error) {
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(hostPort(u)):
-		return v, nil // as it is: with or without a slash at the end is not the same issuer
+		return v, nil // unchanged: a trailing slash makes it a different issuer
 	}
 	return "", fmt.Errorf("must be the URL of a provider, for example https://login.example.com; http is allowed only for this machine")
 }
@@ -75,7 +75,7 @@ func hostPort(u *url.URL) string {
 func groupRoles(v string) ([]GroupRole, error) {
 	var all []GroupRole
 	for _, entry := range list(v) {
-		cut := strings.LastIndex(entry, "=") // names of groups may have some
+		cut := strings.LastIndex(entry, "=") // group names may contain "="
 		if cut < 1 {
 			return nil, fmt.Errorf("has %q, which must be GROUP=ROLE or GROUP=WORKSPACE:ROLE", entry)
 		}

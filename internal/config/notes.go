@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
-// meaningless are variables of existing deployments that stand for nothing here, with the reason.
+// meaningless lists variables of existing deployments that have no effect here, with the reason.
 func meaningless() map[string]string {
 	return map[string]string{
 		"CODE_EXEC_REDIS_URL":      "runs and their provenance are stored in the database",
@@ -16,12 +16,12 @@ func meaningless() map[string]string {
 	}
 }
 
-// readElsewhere are names with our prefix that are no settings: those of tests, of tools, and of the file of settings.
+// readElsewhere reports whether a name with our prefix is used by tests, tools or the location of the settings file.
 func readElsewhere(name string) bool {
 	return name == "ATELIER_CONFIG" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
 }
 
-// notes tells once of each variable with a prefix of ours that nobody reads, and what was probably meant.
+// notes reports each unknown variable with one of our prefixes once, with the probable setting.
 func notes(settings []Setting, environ []string) []string {
 	known := []string{"ATELIER_CONFIG", "CODE_EXEC_HOST", "CODE_EXEC_PORT", "CODE_EXEC_DEBUG"}
 	for _, s := range settings {
@@ -43,7 +43,7 @@ func notes(settings []Setting, environ []string) []string {
 	return slices.Compact(all)
 }
 
-// nearest is the known name that takes the fewest changes of letters, one with the same prefix if there is a choice.
+// nearest returns the known name with the smallest edit distance, preferably one with the same prefix.
 func nearest(name string, known []string) string {
 	best, least := "", 1<<30
 	for _, k := range slices.Sorted(slices.Values(known)) {

@@ -7,13 +7,13 @@ import (
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
-// Setting is one line of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
+// Setting is one entry of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
 type Setting struct {
-	Name    string   // of the flag; in atelier.yaml with camel case
+	Name    string   // name of the flag; camel case in atelier.yaml
 	Env     string   // "" for none
 	Aliases []string // variables of existing deployments
 	Default string
-	Form    string // what a value looks like, for --help
+	Form    string // placeholder of the value for --help
 	Help    string
 	Group   string
 	Secret  bool // never repeated in a message
@@ -22,7 +22,7 @@ type Setting struct {
 	set func(*Config, string) error
 }
 
-// Settings lists everything that can be set, in the order of --help.
+// Settings lists all settings in the order of --help.
 func Settings() []Setting {
 	return slices.Concat(serverSettings(), loginSettings(), skillSettings(), runSettings(), quotaSettings(), limitSettings())
 }
@@ -127,7 +127,7 @@ func runSettings() []Setting {
 	}
 }
 
-// quotaSettings are what workspaces may take that have no quotas of their own.
+// quotaSettings lists the default quotas of workspaces.
 func quotaSettings() []Setting {
 	var all []Setting
 	for _, q := range []struct {
@@ -146,7 +146,7 @@ func quotaSettings() []Setting {
 	return all
 }
 
-// limitSettings are the defaults and the ceilings of each limit of a run, as the contract has them.
+// limitSettings lists the defaults and maxima of each limit of a run.
 func limitSettings() []Setting {
 	limits := []struct {
 		name, form, what string

@@ -1,6 +1,6 @@
 package config
 
-// The values of --skills-anonymous.
+// Values of --skills-anonymous.
 const (
 	AnonymousOff      = "off"
 	AnonymousLoopback = "loopback"

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// The functions below read one kind of value. Their errors say what would be right, as the end of a sentence that starts
+// Each function below parses one kind of value. Its errors state the expected form and complete a sentence that starts
 // with the setting's name; they do not repeat the value.
 
 func address(v string) (string, error) {
@@ -24,7 +24,7 @@ func address(v string) (string, error) {
 	return v, nil
 }
 
-// loopbackAddress is an address that only this machine can reach.
+// loopbackAddress parses an address that only this machine can reach.
 func loopbackAddress(v string) (string, error) {
 	if v != "" && !isLoopback(v) {
 		return "", fmt.Errorf("must be a loopback address, for example 127.0.0.1:6060")
@@ -32,7 +32,7 @@ func loopbackAddress(v string) (string, error) {
 	return v, nil
 }
 
-// hostOf is the host of host:port; the port is checked.
+// hostOf returns the host of host:port and checks the port.
 func hostOf(v string) (string, error) {
 	host, port, err := net.SplitHostPort(v)
 	if err != nil {
@@ -69,8 +69,7 @@ func prefixes(v string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// weakMechanisms and maskableMechanisms are the names that the sandbox has for what may be missing, and for what it can
-// be told to do without.
+// weakMechanisms and maskableMechanisms list the sandbox's names of mechanisms that may be missing or can be disabled.
 func weakMechanisms() []string { return []string{"seccomp"} }
 
 func maskableMechanisms() []string {
@@ -124,7 +123,7 @@ func absolute(v string) (string, error) {
 	return v, nil
 }
 
-// modelDirectory takes a path. The name of a model, which existing deployments have here, is none and stands for nothing.
+// modelDirectory accepts a path. Existing deployments set a model name here, which is ignored.
 func modelDirectory(v string) (string, error) {
 	if v != "" && !strings.Contains(v, "/") && !strings.HasPrefix(v, ".") {
 		return "", nil
@@ -153,7 +152,7 @@ func duration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// span is a time for which things are kept; there is no longest one.
+// span parses a retention time; it has no maximum.
 func span(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
@@ -180,7 +179,7 @@ func boolean(v string) (bool, error) {
 	return false, fmt.Errorf("must be true or false")
 }
 
-// ceilings reads what the agents of each workspace may be granted.
+// ceilings parses the hosts that agents of each workspace may be granted.
 func ceilings(v string) (map[string]hostpattern.Ceiling, error) {
 	all := map[string]hostpattern.Ceiling{}
 	for _, entry := range list(v) {
@@ -208,7 +207,7 @@ func ceilings(v string) (map[string]hostpattern.Ceiling, error) {
 	return all, nil
 }
 
-// grants reads hosts that may be reached.
+// grants parses a list of hosts.
 func grants(v string) ([]string, error) {
 	all := list(v)
 	for _, text := range all {

@@ -1,7 +1,8 @@
-// Package editdistance tells how near a misspelt word is to one that is known.
+// Package editdistance measures how similar a misspelt word is to a known one.
 package editdistance
 
-// Distance is Levenshtein's: how many bytes must be put in, taken out or changed to make one word of the other.
+// Distance returns the Levenshtein distance: the number of bytes to insert, remove or change to turn one word into the
+// other.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -21,7 +22,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Within says whether two words are at most n apart, without a look at words whose lengths are further apart.
+// Within reports whether the distance of two words is at most n. It does not compare words whose lengths differ by
+// more.
 func Within(a, b string, n int) bool {
 	return len(a) <= len(b)+n && len(b) <= len(a)+n && Distance(a, b) <= n
 }

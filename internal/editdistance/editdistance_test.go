@@ -28,7 +28,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// A word of any length costs nothing when it is far too long.
+// A word that is far too long costs nothing, whatever its length.
 func TestWithinRefusesLongWordsAtOnce(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	if n := testing.AllocsPerRun(1, func() { editdistance.Within(long, "name", 2) }); n != 0 {

@@ -1,5 +1,5 @@
-// Package fault is the one failure language of the house: an error has a code that doors translate, a sentence for a
-// person and, for invalid input, a list of what is wrong and where. It knows nothing of HTTP.
+// Package fault defines the error type of all packages. An error has a code that each API translates, a message for a
+// person and, for invalid input, a list of details. The package does not depend on HTTP.
 package fault
 
 import (
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Code says what kind of failure an error is. Doors translate codes; the linter refuses a switch that forgets one.
+// Code is the kind of an error. Each API translates codes; the linter rejects a switch that omits one.
 type Code string
 
-// The codes of the house. A client reads them in the `code` member of a problem document.
+// Codes of errors. Clients read them in the `code` member of a problem document.
 const (
 	Internal             Code = "internal"
 	Unauthenticated      Code = "unauthenticated"
@@ -36,7 +36,7 @@ const (
 	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"
-	QuotaExceeded        Code = "quota_exceeded" // until a time
+	QuotaExceeded        Code = "quota_exceeded" // until a given time
 	StorageFull          Code = "storage_full"
 	TooManyRequests      Code = "too_many_requests"
 	SandboxUnavailable   Code = "sandbox_unavailable"
@@ -48,8 +48,8 @@ const (
 	Cancelled            Code = "cancelled"
 )
 
-// Detail names one thing that is wrong. Pointer is an RFC 6901 JSON pointer into what the caller sent; File, Line and
-// Column (both from 1) point into a source file instead. Values that the caller sent are never echoed.
+// Detail describes one error. Pointer is an RFC 6901 JSON pointer into the request; File, Line and Column (both from 1)
+// point into a source file instead. Details never repeat values of the request.
 type Detail struct {
 	Pointer string `json:"pointer,omitempty"`
 	File    string `json:"file,omitempty"`
@@ -59,13 +59,13 @@ type Detail struct {
 	Message string `json:"message"`
 }
 
-// Error is a failure with a code. Message is a sentence that may be shown to the caller; Err is for the log only.
+// Error is an error with a code. Message may be shown to the caller; Err is only for the log.
 type Error struct {
 	Code       Code
 	Message    string
 	Details    []Detail
 	Extra      map[string]any // further members of the problem document, such as currentRevision
-	RetryAfter time.Duration  // for QueueFull, QuotaExceeded and TooManyRequests: when to try again
+	RetryAfter time.Duration  // delay before a retry, for QueueFull, QuotaExceeded and TooManyRequests
 	Err        error
 }
 
@@ -82,18 +82,19 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// New returns an error with a code and a sentence for the caller.
+// New returns an error with a code and a message for the caller.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns an InvalidInput error about one field, named by its JSON pointer.
+// Invalid returns an InvalidInput error about one field, which its JSON pointer names.
 func Invalid(pointer, format string, args ...any) *Error {
 	d := Detail{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
 	return &Error{Code: InvalidInput, Message: "The input is not valid.", Details: []Detail{d}}
 }
 
-// CodeOf returns the code of the outermost *Error in err's chain, Internal for any other error, "" for nil.
+// CodeOf returns the code of the outermost *Error in err's chain. It returns Internal for any other error and "" for
+// nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -105,5 +106,5 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Is reports whether err carries the code.
+// Is reports whether err has the code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Shown makes a text of a stranger fit for a message, a terminal and a header: so many characters of it, and none that does
-// more than show.
+// Shown makes untrusted text safe for a message, a terminal and a header. It truncates the text to most characters and
+// escapes non-printable ones.
 func Shown(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"

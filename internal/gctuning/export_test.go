@@ -1,6 +1,6 @@
 package gctuning
 
-// Watching is the thread that is slowed down, SlackFile where it says how much.
+// Watching finds the thread that is slowed down; SlackFile is the file with its slack.
 var (
 	Watching  = watching
 	SlackFile = slackFile

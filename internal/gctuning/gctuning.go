@@ -1,5 +1,5 @@
-// Package gctuning slows down how often Go's runtime looks after itself in a process that serves: its collector, and the
-// thread that watches all others.
+// Package gctuning reduces background work of Go's runtime in a server process: the garbage collector and the monitor
+// thread (sysmon).
 package gctuning
 
 import (
@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// headroom is memory that counts for the collector and is never touched, so that it takes none: what a small server
-// allocates would otherwise be collected every seven megabytes.
+// headroom is heap memory that the collector counts but that is never touched, so it uses no physical memory. Without
+// it, a small server would collect garbage every seven megabytes.
 const headroom = 16 << 20
 
-// slack is how late the watching thread may wake. It asks for 20 µs again and again for as long as anything works, and
-// gets about 70, which was a tenth to a fifth of the processor time of a server; all it does then is to give the
-// place of a thread that waits for the disk to another one.
+// slack is the maximum delay of the monitor thread's wake-ups. The thread asks for 20 µs repeatedly while any thread
+// works, and gets about 70 µs, which took a tenth to a fifth of a server's processor time. Its only task then is to
+// hand over the place of a thread that waits for the disk.
 const slack = time.Millisecond
 
-// Slow holds until end is called. Where the process may not change the watching thread, which takes CAP_SYS_NICE, the
-// error says so, and the rest holds all the same.
+// Slow reduces background work until end is called. Changing the monitor thread needs CAP_SYS_NICE. If that is not
+// permitted, the returned error reports it; the other settings still apply.
 func Slow() (end func(), err error) {
 	ballast := make([]byte, headroom)
 	err = rest(slack)
 	return func() { runtime.KeepAlive(ballast) }, err
 }
 
-// Collect makes the collector work harder where the process would take more than about so many bytes, unless the
-// environment has set a limit (GOMEMLIMIT). It is no wall: memory that is in use stays.
+// Collect makes the garbage collector work harder if the process would use more than about above bytes, unless
+// GOMEMLIMIT is set. It is not a hard limit, because memory in use stays.
 func Collect(above int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(above)
 	}
 }
 
-// rest sets the timer slack of the watching thread.
+// rest sets the timer slack of the monitor thread.
 func rest(slack time.Duration) error {
 	thread, err := watching()
 	if err != nil {
@@ -49,7 +49,8 @@ func rest(slack time.Duration) error {
 
 func slackFile(thread string) string { return filepath.Join("/proc", thread, "timerslack_ns") }
 
-// watching is the thread that Go's runtime starts first of all, and never ends. The kernel lists threads by their age.
+// watching finds the monitor thread. Go's runtime starts it first and never ends it, and the kernel lists threads by
+// age.
 func watching() (string, error) {
 	tasks, err := os.Open("/proc/self/task")
 	if err != nil {

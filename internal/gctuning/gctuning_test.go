@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/internal/gctuning"
 )
 
-// TestSlow: the watching thread has the slack, and the collector waits for more than the headroom before its next turn.
+// TestSlow checks that the monitor thread has the slack, and that the collector waits for more than the headroom before
+// its next cycle.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	end, err := gctuning.Slow()
@@ -32,7 +33,7 @@ func TestSlow(t *testing.T) {
 		if os.Getuid() == 0 {
 			t.Error(err)
 		}
-		return // also said by the caller
+		return // the caller reports it too
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +48,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestWatching: the thread that is slowed down is the one that watches. While a goroutine works without a pause it sleeps
-// by the clock, which a thread that runs goroutines does not do for long.
+// TestWatching checks that the slowed-down thread is the monitor thread. While a goroutine works without a pause, that
+// thread sleeps by the clock; a thread that runs goroutines does not do so for long.
 func TestWatching(t *testing.T) {
 	t.Parallel()
 	thread, err := gctuning.Watching()
@@ -58,7 +59,7 @@ func TestWatching(t *testing.T) {
 	var over atomic.Bool
 	var work sync.WaitGroup
 	work.Go(func() {
-		for !over.Load() { // works
+		for !over.Load() { // busy loop
 		}
 	})
 	defer work.Wait()

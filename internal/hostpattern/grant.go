@@ -1,5 +1,5 @@
-// Package hostpattern is the grammar of what a program may be granted to reach: host:port, the same for those who save a
-// grant, cap it and hold a program to it. It knows names and addresses, and resolves nothing.
+// Package hostpattern defines the syntax of hosts that a program may be granted: host:port. The same rules apply to
+// saving, limiting and enforcing a grant. The package handles names and addresses but resolves nothing.
 package hostpattern
 
 import (
@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Grant is one entry of capabilities.hosts: a name, all names beneath one, or an address; always with a port.
+// Grant is one entry of capabilities.hosts: a name, all names under one, or an address; always with a port.
 type Grant struct {
-	host string // lower case, ASCII; of a wildcard what follows *.
+	host string // lower case ASCII; for a wildcard the part after *.
 	wild bool
-	addr netip.Addr // of a grant of an address
+	addr netip.Addr // for a grant of an address
 	port uint16
 }
 
-// ParseGrant reads an entry. What it refuses it explains, so that the reason can stand beside the field.
+// ParseGrant parses an entry. Its errors explain the reason, so that they can be shown next to the field.
 func ParseGrant(text string) (Grant, error) {
 	if err := oddities(text); err != nil {
 		return Grant{}, err
@@ -53,7 +53,7 @@ func ParseGrant(text string) (Grant, error) {
 	return Grant{host: ascii, wild: wild, port: port}, nil
 }
 
-// oddities are the mistakes that people make, each with a sentence of its own.
+// oddities detects common mistakes, each with its own message.
 func oddities(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -99,7 +99,7 @@ func isRange(text string) bool {
 	return err == nil
 }
 
-// cutPort takes the port off the end.
+// cutPort removes the port from the end.
 func cutPort(text string) (host string, port uint16, err error) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 || strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
@@ -122,7 +122,7 @@ func cutPort(text string) (host string, port uint16, err error) {
 	return host, uint16(number), nil
 }
 
-// addressGrant is an entry with an IPv6 address.
+// addressGrant parses an entry with an IPv6 address.
 func addressGrant(host string, port uint16) (Grant, error) {
 	inner, ok := strings.CutPrefix(host, "[")
 	inner, end := strings.CutSuffix(inner, "]")
@@ -138,7 +138,7 @@ func addressGrant(host string, port uint16) (Grant, error) {
 	return Grant{addr: addr, port: port}, nil
 }
 
-// literalGrant is an entry with an IPv4 address, or with what a resolver would take for one.
+// literalGrant parses an entry with an IPv4 address, or a name that a resolver would treat as one.
 func literalGrant(name string, wild bool, port uint16) (Grant, error) {
 	addr, err := netip.ParseAddr(name)
 	switch {
@@ -150,7 +150,7 @@ func literalGrant(name string, wild bool, port uint16) (Grant, error) {
 	return Grant{addr: addr, port: port}, nil
 }
 
-// String is the grant in its one form.
+// String returns the grant in canonical form.
 func (g Grant) String() string {
 	switch {
 	case g.addr.IsValid():
@@ -182,7 +182,7 @@ type Ceiling struct {
 	Grants  []Grant
 }
 
-// Allows reports whether a grant stays beneath the ceiling. Where a name leads is seen when it is resolved.
+// Allows reports whether a grant is within the ceiling. The addresses of a name are checked when it is resolved.
 func (c Ceiling) Allows(grant Grant) bool {
 	if grant.addr.IsValid() && Class(grant.addr) == Metadata {
 		return false
@@ -195,7 +195,7 @@ func (c Ceiling) Allows(grant Grant) bool {
 	return c.All && (c.Private || !grant.addr.IsValid() || Class(grant.addr) == "")
 }
 
-// Reaches reports whether the ceiling lets a target be reached, whatever a version was granted.
+// Reaches reports whether the ceiling allows a target, independent of a version's grants.
 func (c Ceiling) Reaches(t Target) bool {
 	if t.Addr.IsValid() && Class(t.Addr) == Metadata {
 		return false
@@ -213,7 +213,7 @@ func (c Ceiling) Lists(t Target) bool {
 	return c.All && c.Private
 }
 
-// Includes reports whether everything that another grant allows is allowed by this one.
+// Includes reports whether this grant allows everything that another grant allows.
 func (g Grant) Includes(other Grant) bool {
 	switch {
 	case g == other:

@@ -27,7 +27,7 @@ func TestGrantsThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestGrantsThatAreRefused: the reason names the mistake, and what is right where that can be known.
+// TestGrantsThatAreRefused checks that the error names the mistake, and the correct form if it is known.
 func TestGrantsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, reason := range map[string]string{
@@ -148,7 +148,7 @@ func TestTargetsThatAreNone(t *testing.T) {
 		"::1:80:80x", strings.Repeat("a.", 300) + "com", strings.Repeat("x", 64) + ".com", "example.com:0", "a@b", "a/b", "ex%61mple.com", "example。。com",
 	} {
 		target, err := hostpattern.ParseHostPort(text, 80)
-		if text == "127.0.0.1." { // the one dot at the end is no part of a name
+		if text == "127.0.0.1." { // the dot at the end is not part of a name
 			if err != nil || target.String() != "127.0.0.1:80" {
 				t.Errorf("%q is %s, %v", text, target, err)
 			}

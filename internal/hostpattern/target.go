@@ -10,14 +10,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Target is where a request wants to go, in the one form that is compared with grants.
+// Target is the destination of a request in the canonical form that is compared with grants.
 type Target struct {
 	Host string     // lower case ASCII name, or the address as text
-	Addr netip.Addr // of a literal address
+	Addr netip.Addr // for a literal address
 	Port uint16
 }
 
-// String is the target as a grant would name it.
+// String returns the target in the form of a grant.
 func (t Target) String() string {
 	if t.Addr.IsValid() {
 		return netip.AddrPortFrom(t.Addr, t.Port).String()
@@ -25,7 +25,7 @@ func (t Target) String() string {
 	return t.Host + ":" + strconv.Itoa(int(t.Port))
 }
 
-// Authority is the target as the Host header of a request names it: without the port where the scheme implies it.
+// Authority returns the target in the form of a Host header, without the port that the scheme implies.
 func (t Target) Authority(implied uint16) string {
 	if t.Port != implied {
 		return t.String()
@@ -36,11 +36,11 @@ func (t Target) Authority(implied uint16) string {
 	return t.Host
 }
 
-// longestHost is more than any name has; what is longer is not looked at.
+// longestHost is longer than any valid name; longer text is rejected unread.
 const longestHost = 512
 
-// ParseTarget reads a host as a URL or a CONNECT request names it, without brackets or with them. Only one form of an
-// address is taken: what resolvers make of 0x7f.1 or 2130706433 differs between them.
+// ParseTarget parses a host from a URL or a CONNECT request, with or without brackets. It accepts only one form of an
+// address, because resolvers interpret forms such as 0x7f.1 or 2130706433 differently.
 func ParseTarget(host string, port uint16) (Target, error) {
 	if len(host) > longestHost {
 		return Target{}, errors.New("the host is too long")
@@ -73,7 +73,7 @@ func ParseTarget(host string, port uint16) (Target, error) {
 	return Target{Host: name, Addr: addr, Port: port}, nil
 }
 
-// ParseHostPort reads host:port, with a port for those that have none.
+// ParseHostPort parses host:port; otherwise is the default port.
 func ParseHostPort(text string, otherwise uint16) (Target, error) {
 	host, digits := text, ""
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
@@ -90,8 +90,8 @@ func ParseHostPort(text string, otherwise uint16) (Target, error) {
 	return ParseTarget(host, port)
 }
 
-// asciiName is a host name as it is looked up: mapped and encoded by IDNA, lower case, with labels of letters, digits,
-// hyphens and underscores.
+// asciiName converts a host name to its lookup form: mapped and encoded by IDNA, in lower case. Labels consist of
+// letters, digits, hyphens and underscores.
 func asciiName(name string) (string, error) {
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
 	ascii, err := profile.ToASCII(name)
@@ -110,7 +110,7 @@ func asciiName(name string) (string, error) {
 	return ascii, nil
 }
 
-// endsInNumber says whether something that resolves names might take this one for an address, as the WHATWG has it.
+// endsInNumber reports whether a resolver might treat the name as an address, following the WHATWG rule.
 func endsInNumber(name string) bool {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(name), "."), ".")
 	last := labels[len(labels)-1]

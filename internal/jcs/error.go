@@ -2,10 +2,10 @@ package jcs
 
 import "strings"
 
-// Reason says what is wrong with a document.
+// Reason is the kind of error in a document.
 type Reason string
 
-// The reasons for which a document is refused.
+// Reasons for which a document is rejected.
 const (
 	Syntax       Reason = "syntax"
 	TooLarge     Reason = "too_large"
@@ -15,8 +15,8 @@ const (
 	BadNumber    Reason = "bad_number"
 )
 
-// Error says why a document is not accepted and where: Pointer is the JSON pointer of the value that was being read,
-// Offset the byte from 0. Message is a sentence without its subject, which is the value at Pointer, and never quotes values.
+// Error explains why a document is rejected and where. Pointer is the JSON pointer of the value being read, and Offset
+// is its byte from 0. Message is a predicate about the value at Pointer and never quotes values.
 type Error struct {
 	Reason  Reason
 	Pointer string
@@ -31,10 +31,10 @@ func (e *Error) Error() string {
 	return e.Pointer + " " + e.Message
 }
 
-// maxPointer bounds the pointer of an error in bytes: keys are as long as a hostile client likes.
+// maxPointer limits the pointer of an error in bytes, because a hostile client can send keys of any length.
 const maxPointer = 1 << 10
 
-// under puts the error beneath a key or an index; it is called on the way up.
+// under prefixes the error's pointer with a key or an index; it is called while the recursion returns.
 func (e *Error) under(token string) *Error {
 	if len(e.Pointer)+len(token) > maxPointer {
 		token = "…"
@@ -43,7 +43,7 @@ func (e *Error) under(token string) *Error {
 	return e
 }
 
-// EscapePointer writes one reference token of a JSON pointer (RFC 6901).
+// EscapePointer escapes one reference token of a JSON pointer (RFC 6901).
 func EscapePointer(token string) string {
 	if !strings.ContainsAny(token, "~/") {
 		return token

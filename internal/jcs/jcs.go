@@ -1,10 +1,11 @@
-// Package jcs gives one text to one JSON value: the canonical form of RFC 8785, and the digests over it that name
-// versions, inputs and outputs. It is also the wall that a hostile document meets first: depth, size, encoding and
-// duplicate keys are checked in one pass that builds nothing.
+// Package jcs writes JSON in the canonical form of RFC 8785 and computes the digests that identify versions, inputs and
+// outputs. It is also the first check of untrusted documents. One pass checks depth, size, encoding and duplicate keys,
+// and allocates no values.
 //
-// One deviation from RFC 8785 is deliberate. The RFC reads every number as a double, which would give 9007199254740993
-// and 9007199254740992 the same digest; programs here keep the digits of big integers, so their digests must too. An
-// integer literal (no fraction, no exponent) keeps its digits. Other numbers are written as ECMAScript writes doubles.
+// One deviation from RFC 8785 is deliberate. The RFC reads every number as a double, so 9007199254740993 and
+// 9007199254740992 would have the same digest. Programs here keep the digits of big integers, so their digests must
+// too. An integer literal (no fraction, no exponent) keeps its digits. Other numbers are written as ECMAScript writes
+// doubles.
 package jcs
 
 import (
@@ -16,18 +17,18 @@ import (
 	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
-// MaxDepth is how deep arrays and objects may be nested in a document that is made canonical.
+// MaxDepth is the maximum nesting of arrays and objects in a document with a canonical form.
 const MaxDepth = 256
 
-// Limits bounds a document; zero fields do not, except that Depth is never more than MaxDepth.
+// Limits limits a document. Zero fields set no limit, but Depth is never more than MaxDepth.
 type Limits struct {
-	Depth int // of nested arrays and objects; a document of one flat object has depth 1
+	Depth int // nesting of arrays and objects; a document of one flat object has depth 1
 	Bytes int
 	// Digits of one number. Python takes quadratic time to read the digits of an integer.
 	Digits int
 }
 
-// JSON returns the canonical form of a document. It fails where Check fails with no limits; the error is an *Error.
+// JSON returns the canonical form of a document. It fails if Check without limits fails; the error is an *Error.
 func JSON(raw []byte) ([]byte, error) {
 	s := scanner{in: raw, depth: MaxDepth, write: true, out: make([]byte, 0, len(raw))}
 	if err := s.document(); err != nil {
@@ -36,9 +37,9 @@ func JSON(raw []byte) ([]byte, error) {
 	return s.out, nil
 }
 
-// Check tells whether raw is one JSON document within the limits: UTF-8 without lone surrogates, no key twice in an
-// object, no number beyond a double other than integer literals, nothing after the value. The error is an *Error. What
-// it accepts, JSON makes canonical.
+// Check reports whether raw is one JSON document within the limits. It rejects invalid UTF-8, lone surrogates,
+// duplicate keys in an object and text after the value. It also rejects numbers outside the range of a double, except
+// integer literals. The error is an *Error. JSON can canonicalize every document that Check accepts.
 func Check(raw []byte, limits Limits) error {
 	if limits.Bytes > 0 && len(raw) > limits.Bytes {
 		return &Error{Reason: TooLarge, Message: "is larger than the limit of " + bytesize.Text(limits.Bytes)}
@@ -62,8 +63,8 @@ func Digest(raw []byte) (string, error) {
 	return Sum(text), nil
 }
 
-// DigestValue returns the digest of what encoding/json makes of v. Strings in v must be UTF-8: encoding/json replaces
-// other bytes, so that two values could share a digest.
+// DigestValue returns the digest of v encoded by encoding/json. Strings in v must be UTF-8: encoding/json replaces
+// other bytes, so two values could have the same digest.
 func DigestValue(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -72,7 +73,7 @@ func DigestValue(v any) (string, error) {
 	return Digest(raw)
 }
 
-// Sum returns "sha256:" and the hexadecimal SHA-256 of bytes as they are.
+// Sum returns "sha256:" and the hexadecimal SHA-256 of the bytes.
 func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -80,7 +80,7 @@ func TestDoubles(t *testing.T) {
 		0xbecbf647612f3696: "-0.0000033333333333333333",
 		0x43143ff3c1cb0959: "1424953923781206.2",
 	} {
-		// The exponent form is never an integer literal, which would keep its digits.
+		// The exponent form is never an integer literal, whose digits would be kept.
 		in := strconv.FormatFloat(math.Float64frombits(bits), 'e', 20, 64)
 		got, err := jcs.JSON([]byte(in))
 		if err != nil || string(got) != want {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// safeLiteral is how many characters a literal without an exponent may have and still surely be within a double.
+// safeLiteral is the maximum length of a literal without an exponent that is certainly within the range of a double.
 const safeLiteral = 300
 
 func (s *scanner) number() *Error {
@@ -68,7 +68,7 @@ func countDigits(literal []byte) (n int) {
 	return n
 }
 
-// integer keeps the digits as they are: JSON allows no leading zeros, so that only -0 has a second form.
+// integer copies the digits unchanged: JSON forbids leading zeros, so only -0 has a second form.
 func (s *scanner) integer(literal []byte) {
 	if !s.write {
 		return
@@ -100,7 +100,7 @@ func appendDouble(out []byte, f float64) []byte {
 	}
 	out = strconv.AppendFloat(out, f, 'e', -1, 64)
 	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
-		out[n-2] = out[n-1] // e-09 is e-9 in ECMAScript
+		out[n-2] = out[n-1] // ECMAScript writes e-9 for e-09
 		out = out[:n-1]
 	}
 	return out

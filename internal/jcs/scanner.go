@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads a document once, by recursion that depth bounds. With write set it also appends the canonical form.
+// scanner reads a document once. It recurses, limited by depth. If write is set it also appends the canonical form.
 type scanner struct {
 	in    []byte
 	pos   int
-	depth int // nesting still allowed
+	depth int // remaining nesting
 	most  int // digits that a number may have, 0 for any
 	write bool
 	out   []byte
 
-	members []member // of all objects that are open, innermost last
-	key     []byte   // scratch for keys and strings with escapes
+	members []member // members of all open objects, innermost last
+	key     []byte   // buffer for keys and strings with escapes
 }
 
 // member is one "key":value of an open object; from and to delimit its canonical text in out.
@@ -67,7 +67,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// accept takes c and the white space after it, if c is next.
+// accept consumes c and the following white space, if c is next.
 func (s *scanner) accept(c byte) bool {
 	if s.peek() != c || s.pos >= len(s.in) {
 		return false
@@ -170,7 +170,7 @@ func (s *scanner) object() *Error {
 	return err
 }
 
-// readMembers reads up to and with the closing brace.
+// readMembers reads up to and including the closing brace.
 func (s *scanner) readMembers() *Error {
 	for {
 		if s.peek() != '"' {
@@ -204,8 +204,8 @@ func (s *scanner) readMembers() *Error {
 	}
 }
 
-// closeObject refuses duplicate keys and brings the members, which were written in the order of the source from start
-// on, into canonical order with commas between them.
+// closeObject rejects duplicate keys and sorts the members. They were written from start in source order; it writes
+// them in canonical order with commas.
 func (s *scanner) closeObject(members []member, start int) *Error {
 	if !slices.IsSortedFunc(members, compareMembers) {
 		slices.SortFunc(members, compareMembers)
@@ -231,22 +231,22 @@ func (s *scanner) closeObject(members []member, start int) *Error {
 
 func compareMembers(a, b member) int { return compareUTF16(a.key, b.key) }
 
-// compareUTF16 orders strings by UTF-16 code units, as RFC 8785 wants. It differs from the order of bytes only where a
-// character beyond U+FFFF, whose first unit is a surrogate, meets one from U+E000 to U+FFFF.
+// compareUTF16 orders strings by UTF-16 code units, as RFC 8785 requires. The order differs from byte order only if a
+// character above U+FFFF, whose first unit is a surrogate, is compared with one from U+E000 to U+FFFF.
 func compareUTF16(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i] == b[i] {
 			continue
 		}
 		if a[i] < 0xee || b[i] < 0xee {
-			return cmp.Compare(a[i], b[i]) // below U+E000 on one side: bytes and units agree
+			return cmp.Compare(a[i], b[i]) // one side is below U+E000: bytes and units agree
 		}
 		return cmp.Compare(rank(a[i]), rank(b[i]))
 	}
 	return cmp.Compare(len(a), len(b))
 }
 
-// rank moves the first bytes of four-byte sequences (F0 to F4) below those of U+E000 to U+FFFF (EE and EF).
+// rank orders the first bytes of four-byte sequences (F0 to F4) before those of U+E000 to U+FFFF (EE and EF).
 func rank(c byte) int {
 	if c >= 0xf0 {
 		return int(c) - 0xf0
@@ -254,7 +254,7 @@ func rank(c byte) int {
 	return int(c)
 }
 
-// text reads a string and returns what it stands for, valid until the next call.
+// text reads a string and returns its decoded value, valid until the next call.
 func (s *scanner) text() ([]byte, *Error) {
 	s.pos++
 	start := s.pos
@@ -288,7 +288,7 @@ func (s *scanner) multibyte() *Error {
 	return nil
 }
 
-// escaped reads on from the first backslash of a string that began at start.
+// escaped continues from the first backslash of a string that began at start.
 func (s *scanner) escaped(start int) ([]byte, *Error) {
 	s.key = append(s.key[:0], s.in[start:s.pos]...)
 	for s.pos < len(s.in) {

@@ -1,4 +1,4 @@
-// Package lru keeps the values that were used last.
+// Package lru is a cache of the most recently used values.
 package lru
 
 import (
@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Cache keeps so many values of so many bytes together; one that is larger by itself is kept alone. It may be used by many
-// goroutines.
+// Cache holds a limited number of values and total bytes. A value larger than the limit is kept alone. It is safe for
+// concurrent use.
 type Cache[K comparable, V any] struct {
 	most, limit int
 
 	mu      sync.Mutex
 	entries map[K]*list.Element
-	used    *list.List // of *entry, the last used first
+	used    *list.List // list of *entry, the last used first
 	bytes   int
 }
 
@@ -23,12 +23,12 @@ type entry[K comparable, V any] struct {
 	bytes int
 }
 
-// New returns an empty cache of at most so many values, and bytes.
+// New returns an empty cache with the given maximum of values and bytes.
 func New[K comparable, V any](most, bytes int) *Cache[K, V] {
 	return &Cache[K, V]{most: max(1, most), limit: bytes, entries: map[K]*list.Element{}, used: list.New()}
 }
 
-// Get answers a value that is kept.
+// Get returns a cached value.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return element.Value.(*entry[K, V]).value, true
 }
 
-// Put keeps a value, unless there is one of that key: values of one key are the same.
+// Put adds a value, unless the key exists: values of one key are always equal.
 func (c *Cache[K, V]) Put(key K, value V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

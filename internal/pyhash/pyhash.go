@@ -1,6 +1,6 @@
-// Package pyhash hashes JSON as existing skill executors do: SHA-256 over what Python's json.dumps(value, sort_keys=True)
-// writes of json.loads(text). Those who keep such hashes compare them byte for byte, so separators, escapes, the order of
-// keys and the digits of floats are Python's, odd as some of them are.
+// Package pyhash hashes JSON like existing skill executors: SHA-256 of Python's json.dumps(value, sort_keys=True) for
+// json.loads(text). Users of such hashes compare them byte for byte. Therefore separators, escapes, key order and float
+// digits follow Python, even if some are odd.
 package pyhash
 
 import (
@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds nesting: a document is read by recursion.
+// maxDepth limits nesting, because documents are read by recursion.
 const maxDepth = 512
 
 // Sum returns the hash of a JSON document in hexadecimal.
@@ -28,8 +28,8 @@ func Sum(text []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Dumps returns a JSON document as Python writes it, with sorted keys and in ASCII. Its reading is no check: who asks has
-// made sure that the text is JSON, and only what makes no sense at all is an error.
+// Dumps returns a JSON document as Python writes it, with sorted keys and in ASCII. It does not validate: the caller
+// guarantees that the text is JSON, and only unreadable text is an error.
 func Dumps(text []byte) ([]byte, error) {
 	d := &dumper{text: text}
 	out, err := d.value(make([]byte, 0, len(text)+len(text)/8), 0)
@@ -42,7 +42,7 @@ func Dumps(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// dumper reads a document from its start and writes it anew.
+// dumper reads a document from its start and rewrites it.
 type dumper struct {
 	text []byte
 	at   int
@@ -111,7 +111,8 @@ func (d *dumper) array(out []byte, depth int) (_ []byte, err error) {
 	}
 }
 
-// object sorts by code point. Keys are kept in WTF-8, whose bytes have that order, halves of surrogate pairs included.
+// object sorts keys by code point. Keys are stored in WTF-8, whose byte order equals code point order, including lone
+// surrogates.
 func (d *dumper) object(out []byte, depth int) ([]byte, error) {
 	d.at++
 	members := map[string][]byte{}
@@ -133,7 +134,7 @@ func (d *dumper) object(out []byte, depth int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		members[string(key)] = value // the last one counts, as in Python
+		members[string(key)] = value // the last value of a key counts, as in Python
 	}
 	keys := make([]string, 0, len(members))
 	for key := range members {
@@ -151,7 +152,7 @@ func (d *dumper) object(out []byte, depth int) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// number keeps integers as integers of any size, and writes everything else as the double that Python reads.
+// number keeps integers of any size, and writes every other number as the double that Python reads.
 func (d *dumper) number(out []byte) ([]byte, error) {
 	start := d.at
 	for d.at < len(d.text) && strings.IndexByte("+-.0123456789eE", d.text[d.at]) >= 0 {
@@ -180,12 +181,12 @@ func (d *dumper) number(out []byte) ([]byte, error) {
 	return appendFloat(out, f), nil
 }
 
-// appendFloat writes a double as Python's repr does: the fewest digits that read back as the same, plain between 1e-4 and
-// 1e16, with a sign and two digits in the exponent beyond.
+// appendFloat writes a double like Python's repr, with the fewest digits that read back as the same value. Values
+// between 1e-4 and 1e16 have no exponent; the exponent of other values has a sign and at least two digits.
 func appendFloat(out []byte, f float64) []byte {
 	scientific := strconv.FormatFloat(f, 'e', -1, 64)
 	mantissa, exponent, found := strings.Cut(scientific, "e")
-	if !found { // beyond the largest double
+	if !found { // larger than the largest double
 		if f > 0 {
 			return append(out, "Infinity"...)
 		}
@@ -202,8 +203,8 @@ func appendFloat(out []byte, f float64) []byte {
 	return out
 }
 
-// string reads a string into WTF-8: UTF-8 in which half of a surrogate pair, which JSON can say and Python keeps, has the
-// three bytes that its number would have.
+// string reads a string into WTF-8. That is UTF-8 in which a lone surrogate, which JSON can contain and Python keeps,
+// is encoded in three bytes.
 func (d *dumper) string() ([]byte, error) {
 	d.at++
 	var s []byte
@@ -236,7 +237,7 @@ func (d *dumper) string() ([]byte, error) {
 	return nil, d.wrong()
 }
 
-// appendUnit adds a UTF-16 unit; a high half takes the low half that follows as an escape.
+// appendUnit adds a UTF-16 unit; a high surrogate consumes the low surrogate that follows as an escape.
 func (d *dumper) appendUnit(s []byte, unit rune) []byte {
 	if unit >= 0xd800 && unit < 0xdc00 && d.at+1 < len(d.text) && d.text[d.at] == '\\' && d.text[d.at+1] == 'u' {
 		back := d.at
@@ -272,7 +273,7 @@ func (d *dumper) escape() (rune, error) {
 	return rune(unit), nil
 }
 
-// appendString writes WTF-8 as Python does: printable ASCII as it is, everything else escaped, in small letters.
+// appendString writes WTF-8 like Python: printable ASCII unchanged, and everything else as lower-case escapes.
 func appendString(out, s []byte) []byte {
 	out = append(out, '"')
 	for len(s) > 0 {
@@ -282,7 +283,7 @@ func appendString(out, s []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(s)
-		if r == utf8.RuneError && size == 1 { // half of a surrogate pair
+		if r == utf8.RuneError && size == 1 { // lone surrogate
 			r, size = rune(s[0]&0x0f)<<12|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f), 3
 		}
 		if r >= 0x10000 {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/pyhash"
 )
 
-// reference is what we must equal: it reads one document a line, as JSON strings, and answers [dumped, hash].
+// reference is the Python program to match. It reads one document per line as a JSON string, and prints [dumped, hash].
 const reference = `
 import hashlib, json, sys
 if hasattr(sys, "set_int_max_str_digits"):
@@ -25,7 +25,7 @@ for line in sys.stdin:
     print(json.dumps([dumped, hashlib.sha256(dumped.encode("utf-8")).hexdigest()]))
 `
 
-// compare holds documents against CPython.
+// compare compares the results for documents with CPython.
 func compare(t *testing.T, documents []string) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -82,7 +82,7 @@ func TestVectorsOfCPython(t *testing.T) {
 	})
 }
 
-// TestAgainstCPythonAtRandom makes documents of everything that JSON has, the awkward ones more often than others.
+// TestAgainstCPythonAtRandom generates documents with all kinds of JSON values, difficult ones more often.
 func TestAgainstCPythonAtRandom(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

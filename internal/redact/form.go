@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// state says what came of reading one unit of a text.
+// state is the result of reading one unit of a text.
 type state int
 
 const (
-	other   state = iota // it is not what this spelling has there
-	read                 // it was read
-	missing              // the text ends within it
+	other   state = iota // the text differs from this spelling
+	read                 // the unit was read
+	missing              // the text ends within the unit
 )
 
-// unit is a piece of a text in some spelling: the bytes it stands for, and how many it takes.
+// unit is one encoded byte sequence in a spelling: the decoded bytes and the length of the text.
 type unit struct {
 	bytes [utf8.UTFMax]byte
 	n     int
@@ -26,16 +26,16 @@ type unit struct {
 
 func one(b byte, size int) unit { return unit{bytes: [utf8.UTFMax]byte{b}, n: 1, size: size} }
 
-// node is a place in the tree of the windows of all values. What they begin with alike is looked at once, so that many
+// node is a node in the prefix tree of the windows of all values. Common prefixes are compared once, so that many
 // values take no longer than one.
 type node struct {
 	labels []byte
 	next   []*node
-	ends   []string // the values whose window is this
+	ends   []string // values with exactly this window
 }
 
 func (n *node) child(b byte) *node {
-	if len(n.labels) == 1 { // as it is nearly everywhere
+	if len(n.labels) == 1 { // the usual case
 		if n.labels[0] == b {
 			return n.next[0]
 		}
@@ -64,7 +64,8 @@ func (n *node) add(value string) {
 	}
 }
 
-// windowOf is how many bytes of a value are looked for. No letter is cut; what is no text is cut anywhere.
+// windowOf returns the number of bytes of a value to search for. It does not split characters, except in values that
+// are not text.
 func windowOf(value string) int {
 	if len(value) <= window {
 		return len(value)
@@ -77,22 +78,22 @@ func windowOf(value string) int {
 	return window
 }
 
-// spelling is a way to write values.
+// spelling is an encoding of values.
 type spelling struct {
 	next  func(text []byte, at, seen int) (unit, state)
 	root  *node
-	exact bool // the case of letters counts
+	exact bool // case-sensitive
 }
 
-// match is how far the windows of values go that begin at a place.
+// match is the result of matching the windows of values at a position.
 type match struct {
 	end   int
 	seen  int   // bytes of the value
-	place *node // nil where none was there to its end
-	short bool  // the text ended before a longer one did
+	place *node // nil if no window matched completely
+	short bool  // the text ended before a longer window did
 }
 
-// child is where a byte leads.
+// child returns the next node for a byte.
 func (s *spelling) child(n *node, b byte) *node {
 	if !s.exact {
 		b = fold(b)
@@ -100,7 +101,7 @@ func (s *spelling) child(n *node, b byte) *node {
 	return n.child(b)
 }
 
-// walk is match for a text in which nothing is escaped, and says whether this is one.
+// walk is match for text without escapes, and reports whether the text is such.
 func (s *spelling) walk(text []byte, from int) (found match, same bool) {
 	place := s.root
 	for at := from; len(place.next) > 0; {
@@ -121,7 +122,7 @@ func (s *spelling) walk(text []byte, from int) (found match, same bool) {
 	return found, true
 }
 
-// match looks which windows of values begin at a place.
+// match finds the windows of values that begin at a position.
 func (s *spelling) match(text []byte, from int) (found match) {
 	place, seen := s.root, 0
 	for at := from; len(place.next) > 0; {
@@ -150,15 +151,15 @@ func (s *spelling) unit(text []byte, at, seen int) (unit, state) {
 	return s.next(text, at, seen)
 }
 
-// tail is a value whose window was found. It goes on for as long as the text is the value.
+// tail is a value whose window was found. It continues as long as the text equals the value.
 type tail struct {
 	*spelling
 	value string
 	seen  int // bytes of value
-	skip  int // bytes of the text that was held back, which are known to be it
+	skip  int // bytes of the held-back text that are known to match
 }
 
-// follow goes on from a place. short says that the text ended first.
+// follow continues at a position. short reports that the text ended first.
 func (t *tail) follow(text []byte, from int) (end int, short bool) {
 	for t.seen < len(t.value) {
 		u, state := t.unit(text, from, t.seen)
@@ -181,10 +182,10 @@ func (t *tail) follow(text []byte, from int) (end int, short bool) {
 	return from, false
 }
 
-// escapes says whether a byte may begin something else than itself.
+// escapes reports whether a byte may start an escape sequence.
 func escapes(b byte) bool { return b == '\\' || b == '%' }
 
-// fold is what bytes are compared as: without the case of letters, and with the plus that is a space in a form.
+// fold normalizes a byte for comparison: it ignores case, and reads the plus of a form as a space.
 func fold(b byte) byte {
 	if b == '+' {
 		return ' '
@@ -209,7 +210,8 @@ func lower(b byte) byte {
 
 const base64Group = 3
 
-// base64Core are the characters of a value's base64 that depend on nothing else, when so many bytes stand before it.
+// base64Core returns the characters of a value's base64 that do not depend on adjacent bytes, if shift bytes precede
+// the value.
 func base64Core(value string, shift int) string {
 	text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
 	text = strings.TrimRight(text, "=")

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// JSON returns a document without the values. They are looked for in each string by itself, whatever its escapes, and in
-// numbers; the rest stays as it is, byte for byte.
+// JSON redacts the values in a document. It searches each string separately, including its escapes, and each number.
+// All other bytes stay unchanged.
 func (m *Redactor) JSON(document json.RawMessage) json.RawMessage {
 	if m == nil || len(document) == 0 {
 		return document
@@ -31,7 +31,7 @@ func (m *Redactor) JSON(document json.RawMessage) json.RawMessage {
 	return out
 }
 
-// stringEnd is where a string ends that begins at a place.
+// stringEnd returns the end of the string that begins at a position.
 func stringEnd(document []byte, from int) int {
 	for i := from + 1; i < len(document); i++ {
 		switch document[i] {
@@ -56,7 +56,7 @@ func (m *Redactor) quoted(literal []byte) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(redacted) // a string always encodes
+	_ = e.Encode(redacted) // strings always encode
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 

@@ -2,10 +2,11 @@ package redact
 
 import "io"
 
-// piece is how much is read at once.
+// piece is the number of bytes read at once.
 const piece = 32 << 10
 
-// Reader returns what another one reads, with a star for each byte of a value, so that its length stays what was announced.
+// Reader returns the data of another reader with a star for each byte of a value, so that the announced length stays
+// valid.
 func (m *Redactor) Reader(from io.Reader) io.Reader {
 	return &reader{from: from, stream: Stream{redactor: m, even: true}, buffer: make([]byte, piece)}
 }

@@ -1,32 +1,34 @@
-// Package redact takes secret values out of what programs write: as they are, and as the usual encodings spell them. It knows
-// how to look and not where: texts, bytes, JSON documents and streams that arrive in pieces.
+// Package redact replaces secret values in the output of programs, both in plain form and in the usual encodings. It
+// handles texts, bytes, JSON documents and streams that arrive in pieces.
 package redact
 
 import "strings"
 
-// Stars is what stands in place of a value.
+// Stars replaces a value.
 const Stars = "***"
 
 const (
-	// Shortest is the length in bytes below which a value is not looked for: it would be found in ordinary words and numbers.
+	// Shortest is the minimum length in bytes of a value to redact. Shorter values would occur in ordinary words and
+	// numbers.
 	Shortest = 8
-	// window is how much of a value decides that it was found. So a stream holds back a bounded piece, and a value that is
-	// made of one letter costs no more than any other. What follows is taken for as long as it is a value.
+	// window is the length of the prefix that identifies a value. It limits the held-back part of a stream, and the
+	// cost for a value that repeats one letter. The match then extends as long as the text equals the value.
 	window = 64
-	// shortestLine and mostLines say which lines of a value are looked for by themselves, as those of a PEM file.
+	// shortestLine and mostLines limit which lines of a value are searched for separately, for example those of a PEM
+	// file.
 	shortestLine = 16
 	mostLines    = 100
 )
 
-// Redactor looks for some values. It does not change, and nil finds nothing.
+// Redactor searches for given values. It is immutable; a nil Redactor finds nothing.
 type Redactor struct {
-	texts  []*spelling // those that a text without escapes is the same in
+	texts  []*spelling // spellings that leave text without escapes unchanged
 	hex    *spelling
 	base64 *spelling
-	begins [256]bool // what any of them can begin with
+	begins [256]bool // bytes with which any spelling can begin
 }
 
-// New returns a mask of values, nil if none of them is long enough to be looked for.
+// New returns a Redactor for values, or nil if all of them are too short.
 func New(values []string) *Redactor {
 	texts, base64 := &node{}, &node{}
 	raw := false // a value looks as if it were escaped
@@ -36,7 +38,7 @@ func New(values []string) *Redactor {
 				continue
 			}
 			raw = raw || strings.ContainsAny(one, `\%`)
-			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // letters outside of ASCII are not folded
+			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // letters outside ASCII are not folded
 				texts.add(folded(cased))
 			}
 			for shift := range base64Group {
@@ -65,7 +67,7 @@ func New(values []string) *Redactor {
 	return m
 }
 
-// begin notes the bytes that a value can begin with.
+// begin collects the bytes with which a value can begin.
 func (m *Redactor) begin() {
 	for i := range m.begins {
 		b := byte(i)
@@ -82,7 +84,7 @@ func (m *Redactor) begin() {
 	m.begins['_'] = m.begins['_'] || m.begins['/']
 }
 
-// Text returns a text without the values.
+// Text redacts the values in a text.
 func (m *Redactor) Text(text string) string {
 	if m == nil || text == "" {
 		return text
@@ -102,8 +104,8 @@ func (m *Redactor) Even(text string) string {
 	return redacted + s.End()
 }
 
-// find looks for values that begin at a place, and returns those of which most is there. Where the text ends before it is
-// known whether there is one, short is true.
+// find searches for values that begin at a position and returns the longest matches. short is true if the text ends
+// before the result is certain.
 func (m *Redactor) find(text []byte, from int) (end int, found []tail, short bool) {
 	take := func(r match, of ...*spelling) {
 		short = short || r.short

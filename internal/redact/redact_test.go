@@ -15,10 +15,10 @@ import (
 	"github.com/atelier-run/atelier/internal/redact"
 )
 
-// value has what each encoding spells otherwise.
+// value contains characters that each encoding writes differently.
 const value = `s3cr<t/Key+"é&%~ ?\1=`
 
-// spellings are what programs make of a value.
+// spellings returns the encodings of a value that programs produce.
 func spellings(t *testing.T, value string) map[string]string {
 	t.Helper()
 	quoted, err := json.Marshal(value)
@@ -54,7 +54,8 @@ func spellings(t *testing.T, value string) map[string]string {
 	return all
 }
 
-// most is how much of a spelling may be left: the ends of base64 that the value shares with what is around it.
+// most is the maximum number of characters of a spelling that may remain: the ends of base64 that the value shares with
+// adjacent bytes.
 const most = 16
 
 func TestEverySpellingIsRedactedWhereverItIsCut(t *testing.T) {
@@ -118,7 +119,7 @@ func TestTheLongestOfSeveralIsRedacted(t *testing.T) {
 	}
 }
 
-// Tokens of one issuer begin alike for longer than it takes to find one.
+// Tokens of one issuer share a prefix that is longer than the window.
 func TestValuesThatBeginAlikeAreRedactedToTheirEnds(t *testing.T) {
 	t.Parallel()
 	head := "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + strings.Repeat("eyJpc3MiOiJodHRwczov", 3)
@@ -232,7 +233,7 @@ func FuzzStreamsAreTexts(f *testing.F) {
 	})
 }
 
-// What a program writes so that looking for values takes long: at every byte begins nearly all of one.
+// BenchmarkHostileOutput uses output that makes the search slow: nearly a whole value begins at every byte.
 func BenchmarkHostileOutput(b *testing.B) {
 	for _, count := range []int{1, 64} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) {

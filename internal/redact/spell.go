@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a byte as it is.
+// plain reads a byte unchanged.
 func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read }
 
-// nested is how deep strings of JSON are looked for in others.
+// nested is the maximum depth of JSON strings within JSON strings.
 const nested = 2
 
-// escaped reads a string of JSON, of Python and their like, which may stand within so many others.
+// escaped reads a string of JSON, Python or a similar language, nested in up to depth other strings.
 func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	if depth == 0 {
 		return plain
 	}
 	inner := escaped(depth - 1)
-	// char reads one character of the level below, which has to be one byte.
+	// char reads one character of the level below, which must be one byte.
 	char := func(text []byte, at int) (byte, int, state) {
 		if at >= len(text) {
 			return 0, at, missing
@@ -66,7 +66,7 @@ func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	}
 }
 
-// unicode reads \uXXXX, or two of them that are one character.
+// unicode reads \uXXXX, or a surrogate pair of two.
 func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int, state), char func([]byte, int) (byte, int, state)) (unit, state) {
 	const width = 4
 	value, end, found := digits(text, end, width)
@@ -95,12 +95,12 @@ func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int,
 	return u, read
 }
 
-// nesting is how often a percent sign may have been escaped again.
+// nesting is the maximum number of times that a percent sign may be escaped again.
 const nesting = 3
 
 // percented reads a part of a URL or a form.
 func percented(text []byte, at, _ int) (unit, state) {
-	if text[at] == '+' { // a space, in a form; whoever wants a plus has it as it is
+	if text[at] == '+' { // a space in a form; another spelling covers a literal plus
 		return one('+', 1), read
 	}
 	if text[at] != '%' {
@@ -120,7 +120,7 @@ func percented(text []byte, at, _ int) (unit, state) {
 	return one(value, from+2-at), found
 }
 
-// hexFirsts are what the hexadecimal form of a byte begins with.
+// hexFirsts returns the characters with which the hexadecimal form of a byte begins.
 func hexFirsts(first byte) string {
 	digit := "0123456789abcdef"[first>>4]
 	if digit >= 'a' {
@@ -129,7 +129,7 @@ func hexFirsts(first byte) string {
 	return string(digit)
 }
 
-// hexed reads two digits, and what dumps put between them.
+// hexed reads two digits and the separators that hex dumps insert.
 func hexed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {
@@ -161,7 +161,7 @@ func hexByte(text []byte, at int) (byte, state) {
 	return value, read
 }
 
-// base64ed reads a character of either alphabet, which lines may break and URLs or strings of JSON may escape.
+// base64ed reads a character of either alphabet. It skips line breaks and decodes the escapes of URLs and JSON strings.
 func base64ed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {

@@ -2,17 +2,17 @@ package redact
 
 import "strings"
 
-// Stream masks a text that arrives in pieces: a value may begin in one and end in another. It holds back what may be the
-// beginning of one, which is never much. A nil stream masks nothing.
+// Stream redacts text that arrives in pieces, because a value may begin in one and end in another. It holds back a
+// possible beginning of a value, whose length is limited. A nil stream redacts nothing.
 type Stream struct {
 	redactor *Redactor
 	even     bool // as many stars as the value has bytes
 	held     string
-	inside   []tail // values that were found, and go on for as long as the text is one of them
-	reach    int    // bytes of held that are one of them already
+	inside   []tail // matched values that continue as long as the text equals one of them
+	reach    int    // bytes of held that belong to a match
 }
 
-// Stream returns a stream that has seen nothing, nil for a nil mask.
+// Stream returns a new stream, or nil for a nil Redactor.
 func (m *Redactor) Stream() *Stream {
 	if m == nil {
 		return nil
@@ -20,7 +20,7 @@ func (m *Redactor) Stream() *Stream {
 	return &Stream{redactor: m}
 }
 
-// Write takes a piece and returns what is known to be no secret of all that was taken so far.
+// Write adds a piece and returns all text that is known to contain no secret.
 func (s *Stream) Write(piece string) string {
 	if s == nil {
 		return piece
@@ -28,7 +28,7 @@ func (s *Stream) Write(piece string) string {
 	return s.pass(piece, false)
 }
 
-// End returns what was held back.
+// End returns the held-back text.
 func (s *Stream) End() string {
 	if s == nil {
 		return ""
@@ -57,7 +57,7 @@ func (s *Stream) pass(piece string, last bool) string {
 		}
 		end, found, short := s.redactor.find(text, i)
 		switch {
-		case short && !last: // it may also be the beginning of a longer one
+		case short && !last: // it may also be the beginning of a longer value
 			s.held = string(text[i:])
 			return out.String()
 		case found != nil:
@@ -75,8 +75,8 @@ func (s *Stream) pass(piece string, last bool) string {
 	return out.String()
 }
 
-// follow goes on with what was found before a place, and returns where it ends. What may go on with the next piece stays in
-// inside, and the unit that the text ends in is held back.
+// follow continues the matches found before a position, and returns their end. Matches that may continue in the next
+// piece stay in inside. It holds back an incomplete unit at the end of the text.
 func (s *Stream) follow(text []byte, from int, last bool, out *strings.Builder) int {
 	end, least, on := from+s.reach, len(text), s.inside[:0]
 	for _, one := range s.inside {

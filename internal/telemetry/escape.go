@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Escape returns s with every character that a terminal or a reader could be fooled with written as Go would quote it:
-// control characters, line and paragraph separators, marks of writing direction. Spaces stay.
+// Escape quotes characters in s that could mislead a terminal or a reader, in Go syntax: control characters, line and
+// paragraph separators and marks of writing direction. It leaves spaces unchanged.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s

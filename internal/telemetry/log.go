@@ -6,18 +6,18 @@ import (
 	"log/slog"
 )
 
-// NewLog returns a logger that writes lines of text or JSON. Control characters, escape sequences and marks that turn
-// the direction of writing arrive escaped, so that a quoted name or message can neither forge a line nor move a cursor.
+// NewLog returns a logger that writes lines of text or JSON. It escapes control characters, escape sequences and marks
+// of writing direction, so that a quoted name or message cannot forge a line or move the cursor.
 func NewLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
 		options.ReplaceAttr = escapeAttr
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(w, options)) // quotes with strconv.Quote whatever is not printable
+	return slog.New(slog.NewTextHandler(w, options)) // quotes non-printable text with strconv.Quote
 }
 
-// Level reads debug, info, warn or error; anything else is info.
+// Level parses debug, info, warn or error; any other name means info.
 func Level(name string) slog.Level {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(name)); err != nil {
@@ -26,7 +26,7 @@ func Level(name string) slog.Level {
 	return level
 }
 
-// escapeAttr escapes what encoding/json leaves as it is: C1 controls and the marks of writing direction.
+// escapeAttr escapes characters that encoding/json leaves unchanged: C1 controls and marks of writing direction.
 func escapeAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics is what /metrics shows. Labels have few values by design: routes are patterns, never paths.
+// Metrics holds the metrics of /metrics. Labels have few values by design: routes are patterns, never paths.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -20,7 +20,7 @@ type Metrics struct {
 	queued   *prometheus.HistogramVec
 }
 
-// NewMetrics returns the metrics of a process in a registry of their own.
+// NewMetrics returns the metrics of a process in a separate registry.
 func NewMetrics(version string) *Metrics {
 	quick := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}
 	m := &Metrics{
@@ -43,25 +43,25 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Request counts an answered request. The route is its pattern, such as /api/v1/runs/{run}.
+// Request counts an answered request. route is the pattern, such as /api/v1/runs/{run}.
 func (m *Metrics) Request(method, route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.latency.WithLabelValues(method, route).Observe(took.Seconds())
 }
 
-// Run counts a run that ended.
+// Run counts a finished run.
 func (m *Metrics) Run(runtime, status string, queued, total time.Duration) {
 	m.runs.WithLabelValues(runtime, status).Inc()
 	m.runTime.WithLabelValues(runtime).Observe(total.Seconds())
 	m.queued.WithLabelValues(runtime).Observe(queued.Seconds())
 }
 
-// Gauge shows a number that is read whenever /metrics is.
+// Gauge registers a number that is read on each request of /metrics.
 func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }
 
-// Counter shows a number that only grows and is read whenever /metrics is.
+// Counter registers a number that only grows and is read on each request of /metrics.
 func (m *Metrics) Counter(name, help string, labels map[string]string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }

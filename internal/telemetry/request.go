@@ -8,8 +8,8 @@ import (
 
 type requestKey struct{}
 
-// Request is what is known of one request while it is served. Whoever learns something worth a word in its log line
-// notes it; the line is written once, at the end.
+// Request collects facts about one request while it is served. Code that learns something useful for the log adds a
+// note; the log line is written once, at the end.
 type Request struct {
 	ID string
 
@@ -22,7 +22,7 @@ func WithRequest(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestID returns the ID of the request that ctx belongs to, "" outside of one.
+// RequestID returns the ID of the request of ctx, or "" if there is none.
 func RequestID(ctx context.Context) string {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r.ID
@@ -30,7 +30,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Note adds to the log line of the request that ctx belongs to. Outside of a request it does nothing.
+// Note adds attributes to the log line of the request of ctx. Without a request it does nothing.
 func Note(ctx context.Context, attrs ...slog.Attr) {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		r.mu.Lock()
@@ -39,7 +39,7 @@ func Note(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Notes returns what was noted.
+// Notes returns the collected notes.
 func (r *Request) Notes() []slog.Attr {
 	r.mu.Lock()
 	defer r.mu.Unlock()

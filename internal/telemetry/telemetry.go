@@ -1,4 +1,4 @@
-// Package telemetry is how the house tells what it does: a structured log whose lines cannot be forged by what they
-// quote, traces that leave the process only when a collector is configured, and metrics in a registry of their own.
-// It knows nothing of runs, agents or HTTP.
+// Package telemetry provides logs, traces and metrics. The structured log cannot be forged by quoted text. Traces leave
+// the process only if a collector is configured. Metrics are in a separate registry. The package does not depend on
+// runs, agents or HTTP.
 package telemetry

@@ -13,14 +13,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans. Without an export they are not recorded, which costs next to nothing, but they have IDs: runs
-// remember their trace, and traceparent goes in and out.
+// Traces creates spans. Without an export they are not recorded, which costs almost nothing. They still have IDs: runs
+// store their trace ID, and traceparent is read and forwarded.
 type Traces struct {
 	provider *sdktrace.TracerProvider
 }
 
-// NewTraces returns the tracing of a process. With export it sends spans by OTLP over HTTP to where the standard OTEL_*
-// variables say; the OpenTelemetry library reads those itself.
+// NewTraces returns the tracing of a process. With export it sends spans by OTLP over HTTP to the collector in the
+// standard OTEL_* variables, which the OpenTelemetry library reads itself.
 func NewTraces(ctx context.Context, version string, export bool) (*Traces, error) {
 	if !export {
 		return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))}, nil
@@ -42,18 +42,18 @@ func exporting(ctx context.Context, version string, exporter sdktrace.SpanExport
 	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}, nil
 }
 
-// NewTracesTo returns tracing that hands every span to an exporter of the caller's when it ends. Tests look at spans with it.
+// NewTracesTo returns tracing that passes every finished span to the given exporter. Tests inspect spans with it.
 func NewTracesTo(exporter sdktrace.SpanExporter) *Traces {
 	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))}
 }
 
-// Tracer returns the tracer of a room.
+// Tracer returns the tracer of a package.
 func (t *Traces) Tracer(pkg string) trace.Tracer { return t.provider.Tracer(pkg) }
 
 // Propagator reads and writes traceparent and tracestate.
 func (t *Traces) Propagator() propagation.TextMapPropagator { return propagation.TraceContext{} }
 
-// Close sends what has not been sent yet.
+// Close sends all unsent spans.
 func (t *Traces) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package terminal writes text of unknown origin where a person reads it. It knows nothing of runs.
+// Package terminal writes untrusted text to a terminal. It does not depend on runs.
 package terminal
 
 import (
@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 )
 
-// Filter writes text of unknown origin. Colours pass to a terminal; every other escape sequence and control character is
-// taken out, whole, wherever the text was cut: none may move the cursor, set a title or answer a query.
+// Filter writes untrusted text. It keeps colours for a terminal. It removes every other escape sequence and control
+// character completely, however the text was split, so that none can move the cursor, set a title or answer a query.
 type Filter struct {
 	w        io.Writer
 	colours  bool
@@ -28,27 +28,27 @@ const (
 	escaped       // after ESC
 	control       // within ESC [ …, a control sequence
 	textual       // within ESC ] … and its kin, up to BEL or ST
-	textEsc       // after ESC within a text
+	textEsc       // after ESC within such a text
 )
 
-// maxSequence is the longest colour that is believed.
+// maxSequence is the maximum length of a colour sequence.
 const maxSequence = 64
 
-// NewFilter returns a filter; without colours they are taken out too.
+// NewFilter returns a filter; without colours it removes colours too.
 func NewFilter(w io.Writer, colours bool) *Filter {
 	return &Filter{w: w, colours: colours, newLine: true}
 }
 
-// Print writes what is left of text.
+// Print writes the filtered text.
 func (t *Filter) Print(text string) {
 	var out strings.Builder
 	for _, r := range text {
 		t.next(&out, r)
 	}
-	_, _ = io.WriteString(t.w, out.String()) // stderr is gone: there is nobody to tell
+	_, _ = io.WriteString(t.w, out.String()) // stderr is closed: the error cannot be reported
 }
 
-// End finishes a line and takes colours back.
+// End finishes the line and resets colours.
 func (t *Filter) End() {
 	t.at = ground
 	text := ""
@@ -59,7 +59,7 @@ func (t *Filter) End() {
 		text += "\n"
 	}
 	t.coloured, t.newLine = false, true
-	_, _ = io.WriteString(t.w, text) // stderr is gone: there is nobody to tell
+	_, _ = io.WriteString(t.w, text) // stderr is closed: the error cannot be reported
 }
 
 func (t *Filter) next(out *strings.Builder, r rune) {
@@ -86,7 +86,7 @@ func (t *Filter) next(out *strings.Builder, r rune) {
 }
 
 func (t *Filter) plain(out *strings.Builder, r rune) {
-	if t.returned && r != '\n' { // a line that was to be written over is a line of its own
+	if t.returned && r != '\n' { // a line that would be overwritten becomes a separate line
 		t.put(out, '\n')
 	}
 	t.returned = false
@@ -107,7 +107,7 @@ func (t *Filter) plain(out *strings.Builder, r rune) {
 	case r == '\u200d' || r == '\ufe0f': // join and style emoji
 		t.put(out, r)
 	case r >= ' ' && (r < 0x7f || r > 0x9f):
-		out.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'")) // marks of direction and the like are shown
+		out.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'")) // marks of direction and similar characters are shown as escapes
 		t.newLine = false
 	}
 }
@@ -117,7 +117,7 @@ func (t *Filter) put(out *strings.Builder, r rune) {
 	t.newLine = r == '\n'
 }
 
-// begin looks at what follows ESC.
+// begin handles the character after ESC.
 func (t *Filter) begin(r rune) {
 	switch r {
 	case '[':
@@ -127,13 +127,13 @@ func (t *Filter) begin(r rune) {
 		t.at = textual
 	case '\x1b':
 	default:
-		if r < ' ' || r > '/' { // intermediates come before the last character
+		if r < ' ' || r > '/' { // intermediate characters precede the last one
 			t.at = ground
 		}
 	}
 }
 
-// gather collects a control sequence and lets it through if it is a colour.
+// gather collects a control sequence and keeps it if it is a colour.
 func (t *Filter) gather(out *strings.Builder, r rune) {
 	switch {
 	case r == '\x1b':
@@ -151,7 +151,7 @@ func (t *Filter) gather(out *strings.Builder, r rune) {
 	}
 }
 
-// EscapeJSON writes what a terminal should not see as \u escapes. Such characters stand only within strings.
+// EscapeJSON writes characters that are unsafe for a terminal as \u escapes. Such characters occur only within strings.
 func EscapeJSON(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/terminal"
 )
 
-// filtered is what is left of chunks.
+// filtered returns the filtered text of chunks.
 func filtered(colours bool, chunks ...string) string {
 	var out bytes.Buffer
 	f := terminal.NewFilter(&out, colours)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// mostBytes is more than any file of keys has.
+// mostBytes is the maximum size of a key file in bytes.
 const mostBytes = 64 << 10
 
-// remark stands above the keys in a file that was made here.
+// remark is the header of a generated key file.
 const remark = "# Encryption keys for stored secrets. The first key encrypts, all keys can decrypt.\n" +
 	"# Without this file the secrets are lost. Back it up, separately from the database.\n"
 
-// Read reads a file of keys. open says that others than its owner may read it.
+// Read reads a key file. open reports that users other than the owner may read it.
 func Read(path string) (keys Keys, open bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -35,9 +35,9 @@ func Read(path string) (keys Keys, open bool, err error) {
 	return keys, info.Mode().Perm()&0o077 != 0, nil
 }
 
-// Write replaces a file of keys, whole or not at all, readable by this user only.
+// Write replaces a key file atomically, readable only by this user.
 func (k Keys) Write(path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next-*") // with mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next-*") // created with mode 0600
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (k Keys) Write(path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes a renaming durable: a secret whose key is lost with the power is lost too.
+// syncDir makes a rename durable: if a power failure removed a key, its secrets would be lost.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

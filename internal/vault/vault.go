@@ -1,5 +1,6 @@
-// Package vault seals small texts so that a database can keep them: AES-256-GCM under keys that lie elsewhere, each text
-// bound to what it is about. What is moved to another place in the database does not open there.
+// Package vault encrypts small texts for storage in a database. It uses AES-256-GCM with keys stored elsewhere, and
+// binds each text to its context. A ciphertext that is moved to another place in the database cannot be decrypted
+// there.
 package vault
 
 import (
@@ -20,20 +21,21 @@ const (
 	idLength = 16
 )
 
-// key is one key; its ID is derived from it, so that a wrong one is told from a right one.
+// key is one key. Its ID is derived from it, so that a wrong key is recognized.
 type key struct {
 	id   string
-	text string // as a file has it
+	text string // as written in the file
 	aead cipher.AEAD
 }
 
-// Keys are the keys of a server: the first one seals, all of them open. The zero value can do neither.
+// Keys holds the keys of a server: the first encrypts, and all can decrypt. The zero value can do neither.
 type Keys struct{ all []key }
 
-// ErrUnknownKey says that a text was sealed with a key that is not there.
+// ErrUnknownKey reports that a text was encrypted with a missing key.
 var ErrUnknownKey = errors.New("it was encrypted with another key")
 
-// Parse reads keys, one a line or separated by commas, each 32 bytes in base64 or hex. A line that begins with # is a remark.
+// Parse parses keys, one per line or separated by commas, each 32 bytes in base64 or hex. Lines that start with # are
+// comments.
 func Parse(text string) (Keys, error) {
 	var keys Keys
 	for line := range strings.Lines(text) {
@@ -78,7 +80,7 @@ func of(raw []byte) (key, error) {
 	return key{id: hex.EncodeToString(sum[:])[:idLength], text: base64.StdEncoding.EncodeToString(raw), aead: aead}, err
 }
 
-// Fresh puts a new random key before the others.
+// Fresh prepends a new random key.
 func (k Keys) Fresh() (Keys, error) {
 	raw := make([]byte, keyBytes)
 	rand.Read(raw) // never fails: crypto/rand ends the process instead
@@ -86,10 +88,10 @@ func (k Keys) Fresh() (Keys, error) {
 	return Keys{append([]key{made}, k.all...)}, err
 }
 
-// First is the key that seals, alone.
+// First returns only the key that encrypts.
 func (k Keys) First() Keys { return Keys{k.all[:min(1, len(k.all))]} }
 
-// ID names the key that seals.
+// ID returns the ID of the key that encrypts.
 func (k Keys) ID() string {
 	if len(k.all) == 0 {
 		return ""
@@ -97,7 +99,7 @@ func (k Keys) ID() string {
 	return k.all[0].id
 }
 
-// Has reports whether a key is there.
+// Has reports whether a key exists.
 func (k Keys) Has(id string) bool {
 	for _, one := range k.all {
 		if one.id == id {
@@ -113,7 +115,7 @@ func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.all)) }
 // GoString hides the keys from logs.
 func (k Keys) GoString() string { return k.String() }
 
-// Seal encrypts a text that is about something; it opens only with the same words in the same order.
+// Seal encrypts a text bound to the parts in about. Open needs the same parts in the same order.
 func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err error) {
 	if len(k.all) == 0 {
 		return "", nil, errors.New("no encryption key is available")
@@ -122,7 +124,8 @@ func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err 
 	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the nonce is random: it makes one itself, and puts it before the text
 }
 
-// Open decrypts what Seal made with the key of an ID. Errors: ErrUnknownKey, or that the text is not what was sealed there.
+// Open decrypts a text from Seal with the key of the given ID. It returns ErrUnknownKey if the key is missing, or
+// another error if the text or its context differs.
 func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 	for _, one := range k.all {
 		if one.id != id {
@@ -137,7 +140,7 @@ func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 	return nil, ErrUnknownKey
 }
 
-// associatedData writes what a text is about so that no two lists are the same bytes.
+// associatedData length-prefixes each part, so that two lists never encode to the same bytes.
 func associatedData(about []string) []byte {
 	all := []byte("atelier 1")
 	for _, word := range about {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// TestPost: calls one after the other take one connection, whatever they are about, until the server ends it.
+// TestPost checks that sequential calls use one connection, whatever their content, until the server closes it.
 func TestPost(t *testing.T) {
 	t.Parallel()
 	var opened atomic.Int64

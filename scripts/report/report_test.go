@@ -226,8 +226,8 @@ func TestStatementsCountWhatPassed(t *testing.T) {
 	}
 }
 
-// A rerun runs real commands: a package with a test that fails at its first run only, one that always fails and one that
-// does not build.
+// A rerun runs real commands on three packages: one with a test that fails only at its first run, one that always fails
+// and one that does not build.
 func TestRerun_TestPassesAlone_Unstable(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Client speaks to a server as any program does.
+// Client calls a server like any program.
 type Client struct {
 	URL   string
 	Token string
@@ -26,17 +26,17 @@ type Client struct {
 	http *http.Client
 }
 
-// Headers are sent with one request; "" takes a header away that is sent otherwise. Host is the Host header.
+// Headers are sent with one request; "" removes a header that is sent by default. Host is the Host header.
 type Headers map[string]string
 
-// Answer is a whole answer.
+// Answer is a complete answer.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Run is an answer about a run, in the words of the contract.
+// Run is an answer about a run, with the field names of the API.
 type Run struct {
 	RunID      string                 `json:"runId"`
 	Status     string                 `json:"status"`
@@ -74,10 +74,10 @@ func (c *Client) client() *http.Client {
 	return c.http
 }
 
-// CloseIdle gives up connections that wait.
+// CloseIdle closes idle connections.
 func (c *Client) CloseIdle() { c.client().CloseIdleConnections() }
 
-// Try sends one request. The body is JSON text, or a value that becomes it; nil is none.
+// Try sends one request. The body is JSON text or a value to encode; nil means no body.
 func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...Headers) (Answer, error) {
 	r, err := c.request(ctx, method, path, body, headers)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	if err != nil {
 		return Answer{}, err
 	}
-	defer func() { _ = answer.Body.Close() }() // reading is over
+	defer func() { _ = answer.Body.Close() }() // reading is finished
 	text, err := io.ReadAll(answer.Body)
 	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
@@ -128,7 +128,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any, hea
 	return r, nil
 }
 
-// Do sends one request and fails the test when there is no answer.
+// Do sends one request and fails the test if there is no answer.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...Headers) Answer {
 	t.Helper()
 	answer, err := c.Try(t.Context(), method, path, body, headers...)
@@ -138,7 +138,7 @@ func (c *Client) Do(t testing.TB, method, path string, body any, headers ...Head
 	return answer
 }
 
-// Want sends one request and fails the test unless the answer has the status. It returns the answer.
+// Want sends one request and returns the answer. It fails the test unless the answer has the status.
 func (c *Client) Want(t testing.TB, status int, method, path string, body any, headers ...Headers) Answer {
 	t.Helper()
 	answer := c.Do(t, method, path, body, headers...)
@@ -148,7 +148,7 @@ func (c *Client) Want(t testing.TB, status int, method, path string, body any, h
 	return answer
 }
 
-// Into reads the answer's JSON.
+// Into decodes the answer's JSON.
 func (a Answer) Into(t testing.TB, out any) {
 	t.Helper()
 	if err := json.Unmarshal(a.Body, out); err != nil {
@@ -156,7 +156,7 @@ func (a Answer) Into(t testing.TB, out any) {
 	}
 }
 
-// Run reads the answer as a run.
+// Run decodes the answer as a run.
 func (a Answer) Run(t testing.TB) Run {
 	t.Helper()
 	var run Run
@@ -164,7 +164,7 @@ func (a Answer) Run(t testing.TB) Run {
 	return run
 }
 
-// Problem reads the answer as a problem.
+// Problem decodes the answer as a problem.
 func (a Answer) Problem(t testing.TB) Problem {
 	t.Helper()
 	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
@@ -175,31 +175,31 @@ func (a Answer) Problem(t testing.TB) Problem {
 	return p
 }
 
-// Create makes an agent.
+// Create creates an agent.
 func (c *Client) Create(t testing.TB, agent any) {
 	t.Helper()
 	c.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", agent)
 }
 
-// Publish makes a version of an agent.
+// Publish publishes a version of an agent.
 func (c *Client) Publish(t testing.TB, agent, version string) {
 	t.Helper()
 	c.Want(t, 201, http.MethodPost, "/api/v1/code-agents/"+agent+"/versions", map[string]string{"version": version})
 }
 
-// Execute runs a version and waits.
+// Execute runs a version and waits for the result.
 func (c *Client) Execute(t testing.TB, agent, version string, input any) Run {
 	t.Helper()
 	return c.Want(t, 200, http.MethodPost, "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": version, "input": input}).Run(t)
 }
 
-// Script runs a script of the script runtime and waits.
+// Script runs a script of the script runtime and waits for the result.
 func (c *Client) Script(t testing.TB, script string, headers ...Headers) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPost, "/api/v1/execute", ScriptBody(script), headers...)
 }
 
-// ScriptBody asks for a run of a script.
+// ScriptBody returns the request body to run a script.
 func ScriptBody(script string) map[string]any {
 	return map[string]any{"language": "bash", "runtime": "script", "code": script}
 }
@@ -240,14 +240,14 @@ func (c *Client) Stream(t testing.TB, run, query string) *Socket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // most tests have by then
+	t.Cleanup(func() { _ = conn.Close() }) // most tests have closed it by then
 	return &Socket{conn}
 }
 
 // Socket reads events.
 type Socket struct{ *websocket.Conn }
 
-// Next reads one event; the error is why there is none.
+// Next reads one event, or returns the error if there is none.
 func (s *Socket) Next(t testing.TB) (runtimes.Event, error) {
 	t.Helper()
 	var e runtimes.Event
@@ -271,7 +271,7 @@ func (s *Socket) Rest(t testing.TB) ([]runtimes.Event, error) {
 	}
 }
 
-// Handshake asks for a WebSocket and returns the status of the answer, without looking at what follows.
+// Handshake requests a WebSocket and returns the status of the answer. It ignores the following frames.
 func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
 	t.Helper()
 	r, err := c.request(t.Context(), http.MethodGet, path, nil, headers)
@@ -282,6 +282,6 @@ func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close() // hangs up
+	_ = answer.Body.Close() // disconnects
 	return answer.StatusCode
 }

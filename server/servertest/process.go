@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// built is the binary of this test process, once it was built.
+// built returns the binary of this test process, which is built once.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "atelier-servertest-")
 	if err != nil {
@@ -23,7 +23,7 @@ var built = sync.OnceValues(func() (string, error) {
 
 var building sync.Once
 
-// Binary builds the real program as it is released: without cgo, and from the packages that were compiled for that one.
+// Binary builds the real program as it is released: without cgo, and from the packages compiled for that build.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := built()
@@ -40,10 +40,10 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// RemoveBinary removes what Binary built. TestMain calls it at the end.
+// RemoveBinary removes the binary. TestMain calls it at the end.
 func RemoveBinary() {
 	if path, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary directory harms nobody
+		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary directory is harmless
 	}
 }
 
@@ -51,20 +51,20 @@ func RemoveBinary() {
 type Process struct {
 	*Client
 	Data  string
-	Link  string // the one-time login link that it printed
+	Link  string // the printed one-time login link
 	Log   *Log
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when the process is gone
-	err   error         // how it ended
+	ended chan struct{} // closed when the process has ended
+	err   error         // exit error
 }
 
-// Spawn starts `atelier serve` as a process on a data directory. It is killed with the test.
+// Spawn starts `atelier serve` as a process on a data directory. It is killed when the test ends.
 func Spawn(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
 	return SpawnWith(t, data, []string{}, flags...)
 }
 
-// SpawnWith is Spawn with an environment, which is empty otherwise.
+// SpawnWith is Spawn with an environment, which is otherwise empty.
 func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
 	t.Helper()
 	p := &Process{Data: data, Log: &Log{}, ended: make(chan struct{})}
@@ -93,7 +93,7 @@ func SpawnWith(t testing.TB, data string, environment []string, flags ...string)
 		}
 	}
 	go func() {
-		for lines.Scan() { // what it prints later must not block it
+		for lines.Scan() { // later output must not block it
 		}
 		p.err = p.cmd.Wait()
 		close(p.ended)
@@ -105,7 +105,7 @@ func SpawnWith(t testing.TB, data string, environment []string, flags ...string)
 	return p
 }
 
-// PID is the process's ID.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal.
@@ -116,16 +116,16 @@ func (p *Process) Signal(t testing.TB, signal os.Signal) {
 	}
 }
 
-// Kill ends the process at once.
+// Kill kills the process.
 func (p *Process) Kill() error { return p.cmd.Process.Kill() }
 
-// Exit waits for the end and returns the exit code, -1 for a killed one.
+// Exit waits for the end and returns the exit code, or -1 if the process was killed.
 func (p *Process) Exit() int {
 	<-p.ended
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Said is what a command printed.
+// Said is the output of a command.
 type Said struct {
 	Code           int
 	Stdout, Stderr string

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// stood remembers what the self-tests of this test process found. Of a hundred servers with the same walls around the same
-// interpreters each would examine them anew, beside the test that it was started for.
+// stood caches the self-test results of this test process. Otherwise a hundred servers with the same sandbox and
+// interpreters would each repeat them, in parallel to their tests.
 var stood sync.Map // sandboxOptions → doctor.Report
 
-// sandboxOptions are what an examination depends on.
+// sandboxOptions holds the settings that a self-test depends on.
 type sandboxOptions struct{ exe, python, bash, node, lacks string }
 
 func sandboxOptionsOf(o app.Options) sandboxOptions {
@@ -23,7 +23,7 @@ func sandboxOptionsOf(o app.Options) sandboxOptions {
 	return sandboxOptions{o.Exe, c.Python, c.Bash, c.Node, strings.Join(slices.Concat(c.AllowWeak, []string{"/"}, c.Masked), " ")}
 }
 
-// examined is what was found of the walls that a server will have, nil when its own examination is the first.
+// examined returns the cached report for the sandbox of a server, or nil if its self-test is the first.
 func examined(o app.Options) *doctor.Report {
 	if found, ok := stood.Load(sandboxOptionsOf(o)); ok {
 		report := found.(doctor.Report)
@@ -32,7 +32,7 @@ func examined(o app.Options) *doctor.Report {
 	return nil
 }
 
-// keep takes the word of an examination that ended well, from a server that was closed.
+// keep caches the report of a closed server whose self-test passed.
 func keep(t testing.TB, a *app.App) {
 	t.Helper()
 	report, err := a.Found(context.WithoutCancel(t.Context()))

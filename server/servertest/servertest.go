@@ -1,4 +1,4 @@
-// Package servertest boots a whole server, with the real jail, for tests that read like the API's documentation.
+// Package servertest starts a whole server with the real sandbox, for tests that read like the API's documentation.
 package servertest
 
 import (
@@ -35,10 +35,10 @@ type Server struct {
 	failure error
 }
 
-// Setup changes what a server is made of before it starts.
+// Setup changes the options of a server before it starts.
 type Setup func(*app.Options)
 
-// Flags sets configuration as flags do.
+// Flags sets configuration values like flags.
 func Flags(t testing.TB, flags map[string]string) Setup {
 	return func(o *app.Options) {
 		t.Helper()
@@ -50,7 +50,7 @@ func Flags(t testing.TB, flags map[string]string) Setup {
 	}
 }
 
-// Traces hands every span to an exporter.
+// Traces passes every span to an exporter.
 func Traces(traces *telemetry.Traces) Setup {
 	return func(o *app.Options) { o.Traces = traces }
 }
@@ -74,7 +74,8 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		Config: load(t, map[string]string{"listen": "127.0.0.1:0", "data": data}), Version: "test", Log: telemetry.NewLog(log, "text", slog.LevelDebug),
 		Studio:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Studio</title>")}, "assets/app-1.js": {Data: []byte("1")}},
 		Samples: os.DirFS(filepath.Join(Root(t), "samples")), Exe: sandboxtest.Exe(t),
-		// Guessing is not tried by strength here, and under the race detector a hash took a third of a second and 64 MiB.
+		// Password strength is not tested here, and under the race detector a full-cost hash took a third of a second
+		// and 64 MiB.
 		Cost: access.Cost{Time: 1, Memory: 64, Threads: 1},
 	}
 	for _, change := range setup {
@@ -114,7 +115,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	s.failure = s.App.Serve(ctx, listener)
 }
 
-// Ask tells the server to stop, as a signal does, and does not wait.
+// Ask requests the server to stop, as a signal does, and does not wait.
 func (s *Server) Ask() { s.stop() }
 
 // Stop stops the server as a signal does and closes it.
@@ -147,7 +148,7 @@ func load(t testing.TB, flags map[string]string) config.Config {
 	return c
 }
 
-// Root is the directory of the module.
+// Root returns the directory of the module.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -165,7 +166,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Eventually waits until something holds that another process or goroutine brings about.
+// Eventually waits until a condition holds that another process or goroutine causes.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)
@@ -180,7 +181,7 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Log keeps what was logged.
+// Log stores the logged lines.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
