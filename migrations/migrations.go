@@ -1,6 +1,9 @@
-// Package migrations holds the SQL that makes and changes the database's schema, one folder per dialect with the same
-// stamps in both. A migration is a pair YYYYMMDDHHMMSS_verb_noun.tx.up.sql and .tx.down.sql that runs in one transaction,
-// and it is never edited once it was merged: databases that ran it would not run it again. merged.sha256 holds them to it.
+// Package migrations contains the SQL that creates and changes the database schema. Each dialect has a folder, with the
+// same timestamps in both. A migration is a pair YYYYMMDDHHMMSS_verb_noun.tx.up.sql and .tx.down.sql that runs in one
+// transaction.
+//
+// A merged migration must not be edited, because databases that ran it would not run it again. merged.sha256 enforces
+// this.
 package migrations
 
 import "embed"

@@ -1,5 +1,6 @@
-// Package engines picks the engine of a program that leaves it to auto, and says why. JavaScript runs in goja unless it
-// uses what goja lacks, or its draft took long there; then it is Node, where this server has it.
+// Package engines selects the engine of a program with the runtime auto, and explains the choice. JavaScript runs in
+// goja, with two exceptions: the program uses features that goja lacks, or its draft ran slowly there. Then it runs in
+// Node, if this server has it.
 package engines
 
 import (
@@ -16,32 +17,32 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// SlowMs is the processor time, the median of a draft's runs in goja, from which on Node is chosen.
+// SlowMs is the processor time from which Node is selected: the median of a draft's runs in goja, in milliseconds.
 const SlowMs = 100
 
 const (
-	measured  = 20   // the newest runs of a draft that count
-	lookedAt  = 100  // the newest runs of a draft that are looked at: they may be of other code
-	mostKept  = 1000 // programs whose gaps are remembered
-	mostNamed = 3    // gaps that a sentence names
+	measured  = 20   // number of a draft's newest runs that count
+	lookedAt  = 100  // number of a draft's newest runs that are read; some may be of other code
+	mostKept  = 1000 // maximum number of programs in the cache
+	mostNamed = 3    // gaps named in a message
 )
 
-// Inspector parses code in the jail.
+// Inspector parses code in the sandbox.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
 }
 
-// Specs knows the runtimes of a language.
+// Specs returns the runtimes of a language.
 type Specs interface {
 	Runtime(spec registry.Spec) (runtimes.Name, error)
 }
 
-// Runs lists what has run.
+// Runs lists recorded runs.
 type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// Options configures a Chooser. Lacks says why this server cannot run an engine and what would help, "" where it can.
+// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix it, "" if it can.
 type Options struct {
 	Inspector Inspector
 	Specs     Specs
@@ -49,7 +50,7 @@ type Options struct {
 	Lacks     func(runtimes.Name) string
 }
 
-// Chooser is safe for concurrent use.
+// Chooser selects engines. It is safe for concurrent use.
 type Chooser struct {
 	Options
 
@@ -60,8 +61,8 @@ type Chooser struct {
 // New returns a chooser.
 func New(o Options) *Chooser { return &Chooser{Options: o, gaps: map[string][]fault.Detail{}} }
 
-// Runtime is the engine of a run of a draft or of inline code. What a program took before does not count: a draft that is
-// measured in one engine stays there until it is published.
+// Runtime returns the engine for a run of a draft or of inline code. It ignores earlier durations: a draft that is
+// measured in one engine keeps it until it is published.
 func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
@@ -108,7 +109,7 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	return choice.Runtime, choice, nil
 }
 
-// settle chooses Node for a reason, or says why it cannot.
+// settle selects Node for a reason, or explains why it is not available.
 func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
@@ -118,7 +119,7 @@ func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.Runtime
 	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, "Node was chosen: "+why+"."
 }
 
-// named is the first gaps as a sentence, without the advice for goja.
+// named returns the first gaps as a sentence, without the advice for goja.
 func named(gaps []fault.Detail) string {
 	var all []string
 	for _, gap := range gaps[:min(len(gaps), mostNamed)] {
@@ -134,7 +135,7 @@ func named(gaps []fault.Detail) string {
 	return strings.Join(all, "; ")
 }
 
-// open says whether there is a choice to make, and the engine where there is none, or none is made.
+// open reports whether there is a choice to make. If not, it returns the engine.
 func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
 	name, err := c.Specs.Runtime(spec)
 	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
@@ -162,7 +163,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 		return nil, false, err
 	}
 	if len(report.Errors) > 0 {
-		return report.Gaps, true, nil // not remembered: a parser that had too little time says so as an error
+		return report.Gaps, true, nil // not cached: a parser that ran out of time also reports an error
 	}
 	gaps = report.Gaps
 	c.mu.Lock()
@@ -174,7 +175,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 	return gaps, false, nil
 }
 
-// measure is how many of a draft's newest runs were of this code in goja, and the median of their processor time.
+// measure returns how many of a draft's newest runs used this code in goja, and the median of their processor time.
 func (c *Chooser) measure(ctx context.Context, workspace, agentID string, spec registry.Spec) (int, float64, error) {
 	if agentID == "" {
 		return 0, 0, nil

@@ -14,7 +14,7 @@ func refused(why string) error {
 	return fault.New(fault.Unauthenticated, "Sign-in failed. %s", why)
 }
 
-// exchangeFailed tells a provider that refuses a code from one that is of no use to anybody.
+// exchangeFailed distinguishes a provider that rejects a code from one that does not work.
 func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	var answer *oauth2.RetrieveError
 	switch {
@@ -25,10 +25,11 @@ func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	case answer.ErrorCode == "invalid_grant":
 		return refused("The provider rejected the sign-in code. Sign in again.")
 	}
-	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not the error itself, which has the whole body
+	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not the error itself, which contains the whole body
 }
 
-// mostSaid is how much of an error is logged: it may have all that the provider answered, of whom it may concern too.
+// mostSaid is the maximum logged length of an error, which may contain the provider's whole response, including
+// personal data.
 const mostSaid = 300
 
 func (s *Service) unavailable(ctx context.Context, err error) error {

@@ -1,5 +1,5 @@
-// Package oidc lets people prove who they are at an OpenID provider: the code flow with PKCE. It knows the protocol and
-// nothing of what anybody may do here; that is studio/access's.
+// Package oidc authenticates people at an OpenID provider with the code flow and PKCE. It implements only the protocol.
+// Package studio/access manages rights.
 package oidc
 
 import (
@@ -25,13 +25,13 @@ type Options struct {
 	Issuer      string
 	Client      string
 	Secret      string
-	Scopes      []string // beside openid
+	Scopes      []string // in addition to openid
 	GroupsClaim string
-	Log         *slog.Logger // of why the provider cannot be reached
+	Log         *slog.Logger // logs why the provider cannot be reached
 	Now         func() time.Time
 }
 
-// Service is safe for concurrent use.
+// Service authenticates people at a provider. It is safe for concurrent use.
 type Service struct {
 	Options
 	http *http.Client
@@ -40,24 +40,24 @@ type Service struct {
 	provider *oidc.Provider // nil until it was reached
 }
 
-// New returns the service. It asks the provider for nothing before somebody signs in, so that a provider that is down keeps
-// nobody from starting.
+// New returns the service. It contacts the provider only at the first sign-in, so that the server starts even if the
+// provider is down.
 func New(o Options) *Service {
 	return &Service{Options: o, http: &http.Client{Timeout: patience, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}
 }
 
-// Close ends the connections to the provider.
+// Close closes the connections to the provider.
 func (s *Service) Close() { s.http.CloseIdleConnections() }
 
-// Attempt is what a browser keeps while its user is at the provider. It proves that the answer belongs to the question.
+// Attempt is stored by the browser while its user is at the provider. It proves that a response belongs to the request.
 type Attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// Begin starts an attempt, and answers the provider's address that the browser has to go to. The provider sends it back to
-// callback. Error: ProviderUnavailable.
+// Begin starts an attempt and returns the provider's address to which the browser must go. The provider sends the
+// browser back to callback. Error: ProviderUnavailable.
 func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	config, _, err := s.config(ctx, callback)
@@ -68,9 +68,8 @@ func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, 
 	return a, config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// Finish turns what the provider sent the browser back with into who its user is. Errors: BadRequest for an answer to
-// another question, Unauthenticated where the provider did not let the user in or what it says does not hold,
-// ProviderUnavailable.
+// Finish converts the provider's response to the identity of the user. Errors: BadRequest for a response to another
+// request; Unauthenticated if the provider rejected the user or its claims are invalid; ProviderUnavailable.
 func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer url.Values) (registry.Identity, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) != 1 {
@@ -105,7 +104,7 @@ func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer
 	return said.identity(proof.Issuer, proof.Subject, s.GroupsClaim), nil
 }
 
-// complete adds what the provider tells only when it is asked. What the signed token says goes first.
+// complete adds the claims that the provider returns only on request. Claims in the signed token take precedence.
 func (s *Service) complete(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string, said claims) error {
 	if provider.UserInfoEndpoint() == "" {
 		return nil
@@ -140,7 +139,7 @@ func (s *Service) config(ctx context.Context, callback string) (*oauth2.Config, 
 	}, provider, nil
 }
 
-// reach reads the provider's description, once.
+// reach reads the provider's metadata, once.
 func (s *Service) reach(ctx context.Context) (*oidc.Provider, error) {
 	s.mu.Lock()
 	provider := s.provider
@@ -158,7 +157,7 @@ func (s *Service) reach(ctx context.Context) (*oidc.Provider, error) {
 	return provider, nil
 }
 
-// claims are what a provider says of somebody.
+// claims are a provider's statements about a user.
 type claims map[string]any
 
 func (c claims) identity(issuer, subject, groups string) registry.Identity {

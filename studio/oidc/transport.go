@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	patience = 10 * time.Second // for one answer of the provider
-	maxBody  = 1 << 20          // bytes of it
+	patience = 10 * time.Second // timeout for one response of the provider
+	maxBody  = 1 << 20          // bytes of its body
 )
 
-// bounded cuts the bodies of answers, and speaks without encryption to nobody but this machine: what the provider says of
-// itself, or leads to, is held to that as well.
+// bounded limits the bodies of responses, and allows unencrypted connections only to this machine. The limits also
+// apply to addresses from the provider's metadata and redirects.
 type bounded struct{ next *http.Transport }
 
-// RoundTrip carries out one request.
+// RoundTrip sends one request.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != "https" && !loopback(r.URL.Hostname()) {
 		return nil, errors.New(r.URL.Redacted() + " is not encrypted")
@@ -30,7 +30,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// CloseIdleConnections is what http.Client asks for.
+// CloseIdleConnections implements the optional interface of http.Client.
 func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func loopback(host string) bool {

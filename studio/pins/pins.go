@@ -1,5 +1,6 @@
-// Package pins keeps who references what: nodes of workflows in other systems, sets of tools, other agents register
-// here, so that nobody deletes what somebody uses, and a deprecation says who must move.
+// Package pins stores references to agents. Nodes of workflows in other systems, tool sets and other agents register
+// their references here. So nobody deletes an agent that is in use, and a deprecation can list the owners who must
+// change their references.
 package pins
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 )
 
-// Store keeps pins.
+// Store stores pins.
 type Store interface {
 	ReplacePins(ctx context.Context, workspace, owner string, pins []registry.Pin) error
 	PinsOf(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
@@ -27,12 +28,12 @@ type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Resolver tells what references stand for now.
+// Resolver returns the versions that references select now.
 type Resolver interface {
 	FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]references.Found, error)
 }
 
-// Service is safe for concurrent use.
+// Service stores pins. It is safe for concurrent use.
 type Service struct {
 	store    Store
 	agents   Agents
@@ -46,18 +47,18 @@ func New(store Store, agents Agents, resolver Resolver, now func() time.Time) *S
 }
 
 const (
-	maxOwner      = 200 // bytes, and of a label
+	maxOwner      = 200 // bytes of an owner, and of a label
 	maxReferences = 200
 )
 
-// Request says what an owner references, all of it: what it referenced before and does not name now is let go.
+// Request holds all references of an owner. Earlier references that it omits are removed.
 type Request struct {
 	Owner      string
 	Label      string
 	References []string
 }
 
-// Put registers an owner's references. To put the same again changes nothing. Each must stand for a version.
+// Put registers an owner's references. Repeating the request changes nothing. Each reference must select a version.
 func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([]registry.Pin, error) {
 	switch {
 	case strings.TrimSpace(req.Owner) == "" || len(req.Owner) > maxOwner:
@@ -104,7 +105,7 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 	return s.By(ctx, actor, req.Owner)
 }
 
-// explain is what the caller can mend.
+// explain returns the detail of an error that the caller can fix.
 func explain(err error) (fault.Detail, bool) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {
@@ -116,12 +117,12 @@ func explain(err error) (fault.Detail, bool) {
 	return fault.Detail{Code: string(f.Code), Message: f.Message}, true
 }
 
-// Drop lets go of all that an owner references.
+// Drop removes all of an owner's pins.
 func (s *Service) Drop(ctx context.Context, actor registry.Actor, owner string) error {
 	return s.store.ReplacePins(ctx, actor.Workspace, owner, nil)
 }
 
-// By returns what an owner references.
+// By returns an owner's pins.
 func (s *Service) By(ctx context.Context, actor registry.Actor, owner string) ([]registry.Pin, error) {
 	pins, err := s.store.PinsBy(ctx, actor.Workspace, owner)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Service) By(ctx context.Context, actor registry.Actor, owner string) ([
 	return s.resolved(ctx, actor.Workspace, pins)
 }
 
-// Of returns who references an agent.
+// Of returns the pins that reference an agent.
 func (s *Service) Of(ctx context.Context, actor registry.Actor, ref string) ([]registry.Pin, error) {
 	a, err := s.agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *Service) Of(ctx context.Context, actor registry.Actor, ref string) ([]r
 	return s.Holding(ctx, actor.Workspace, a.ID)
 }
 
-// Holding returns who references an agent that is known to be there.
+// Holding returns the pins that reference an agent known to exist.
 func (s *Service) Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error) {
 	pins, err := s.store.PinsOf(ctx, workspace, agentID)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Service) Holding(ctx context.Context, workspace, agentID string) ([]reg
 	return s.resolved(ctx, workspace, pins)
 }
 
-// resolved writes references out and says what they stand for now.
+// resolved formats references and adds the versions that they select now.
 func (s *Service) resolved(ctx context.Context, workspace string, pins []registry.Pin) ([]registry.Pin, error) {
 	refs := make([]registry.Reference, len(pins))
 	for i, p := range pins {

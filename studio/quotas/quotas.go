@@ -237,7 +237,7 @@ type Report struct {
 	Until time.Time // end of the day
 }
 
-// Of tells the quotas of the actor's workspace.
+// Of returns the quotas and usage of the actor's workspace.
 func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -260,7 +260,8 @@ func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 	return r, nil
 }
 
-// For tells the quotas of any workspace. It is for administrators of the workspace default, who run the server.
+// For returns the quotas and usage of any workspace. It requires an administrator of the default workspace, who runs
+// the server.
 func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string) (Report, error) {
 	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {
@@ -269,7 +270,7 @@ func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string
 	return s.Of(ctx, w.ID)
 }
 
-// Set gives a workspace quotas of its own. It is for whom For is.
+// Set sets the quotas of a workspace. It requires an administrator of the default workspace.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string, own registry.OwnQuota) (Report, error) {
 	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package recorder orders, bounds and publishes the events of a run. A run's Recording is the one list of its events
-// while it is live: readers follow it by their own cursor, so a slow reader costs nothing and loses nothing. Storing is
-// the business of the run's owner, which takes what is not stored yet.
+// Package recorder orders, limits and publishes the events of a run. A run's Recording is the only list of its events
+// while it is live. Readers follow it with their own cursors, so a slow reader neither delays the run nor misses
+// events. The run's owner stores events that are not stored yet.
 package recorder
 
 import (
@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// TailBytes is how much of stdout and of stderr an answer carries.
+	// TailBytes is the number of bytes of stdout and of stderr in an answer.
 	TailBytes = 64 << 10
-	// eager is how many events are published the moment they come. After that, output is gathered into chunks of up
-	// to runtimes.MaxChunk for at most gatherFor, so that a program that prints byte by byte cannot grow the list
-	// without bound.
+	// eager is the number of events that are published immediately. Later output is collected into chunks of up to
+	// runtimes.MaxChunk for at most gatherFor. So a program that prints byte by byte cannot grow the list without
+	// limit.
 	eager     = 4096
 	gatherFor = 100 * time.Millisecond
 )
 
-// Recording is the events of one live run. It is safe for concurrent use.
+// Recording holds the events of one live run. It is safe for concurrent use.
 type Recording struct {
 	now      func() time.Time
 	redactor *redact.Redactor // nil for a run without secrets
 
 	mu          sync.Mutex
 	events      []runtimes.Event
-	stored      int // events[:stored] were taken to be stored
+	stored      int // events[:stored] were returned for storing
 	changed     chan struct{}
 	sealed      bool // no event comes any more but the result
 	closed      bool
-	result      func() json.RawMessage // the data of the last event, until somebody reads it
+	result      func() json.RawMessage // builds the data of the last event when it is first read
 	gathered    []byte                 // output that waits to become an event
 	gatherAs    runtimes.Kind
 	gatherAt    time.Time
@@ -48,8 +48,8 @@ type Recording struct {
 	truncated   bool
 }
 
-// New returns an empty recording. What is emitted is masked here, before anybody has it: events, and the ends of the output.
-// A piece of output that may be the beginning of a secret waits for the next one.
+// New returns an empty recording. It redacts events and output before anyone can read them. A piece of output that may
+// be the beginning of a secret is held back until the next piece.
 func New(now func() time.Time, m *redact.Redactor) *Recording {
 	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
 }
@@ -95,7 +95,7 @@ func (r *Recording) redacted(kind runtimes.Kind) *redact.Stream {
 	return r.errRedactor
 }
 
-// publish makes events of output that was masked. It may be more than came: what was held back.
+// publish creates events from redacted output, including output that was held back.
 func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	for len(text) > 0 {
 		end := len(text)
@@ -112,7 +112,7 @@ func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	}
 }
 
-// EndOutput says that no more output comes: what was held back is none of the secrets.
+// EndOutput ends the output. Output that was held back is published, because it contains no secret.
 func (r *Recording) EndOutput() {
 	if r.redactor == nil {
 		return
@@ -149,7 +149,7 @@ func (r *Recording) retain(e runtimes.Event, text string) {
 	r.gathered = append(r.gathered, text...)
 }
 
-// flush turns gathered output into an event.
+// flush converts collected output to an event.
 func (r *Recording) flush() {
 	if len(r.gathered) == 0 {
 		return
@@ -168,8 +168,8 @@ func (r *Recording) append(e runtimes.Event) {
 	r.changed = make(chan struct{})
 }
 
-// Close publishes the last event and ends the recording. Events that come later are ignored. Its data is asked for when
-// somebody reads it: most runs have no reader by then.
+// Close publishes the last event and ends the recording. It ignores later events. The data of the last event is built
+// only when it is read, because most runs have no reader by then.
 func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +181,7 @@ func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.append(runtimes.Event{Kind: kind, At: r.now()})
 }
 
-// complete fills the last event in for a reader. It needs the lock.
+// complete fills in the last event for a reader. The caller must hold the lock.
 func (r *Recording) complete() {
 	if r.result != nil {
 		r.events[len(r.events)-1].Data = r.result()
@@ -220,14 +220,14 @@ func (r *Recording) ResultSeq() int64 {
 	return int64(len(r.events)) + 1
 }
 
-// Output returns the last 64 KiB of stdout and of stderr, and whether that is less than all that was written.
+// Output returns the last 64 KiB of stdout and of stderr, and whether output is missing.
 func (r *Recording) Output() (stdout, stderr string, truncated bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stdout.text(), r.stderr.text(), r.truncated
 }
 
-// Next returns the first event after seq, waiting for it if need be. After the last event of a closed recording it
+// Next returns the first event after seq and waits for it if necessary. After the last event of a closed recording it
 // returns io.EOF.
 func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error) {
 	for {
@@ -251,7 +251,7 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 	}
 }
 
-// Events returns the events after seq that are there now.
+// Events returns the existing events after seq.
 func (r *Recording) Events(seq int64) []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,7 +263,7 @@ func (r *Recording) Events(seq int64) []runtimes.Event {
 // tail keeps the last TailBytes of a stream.
 type tail struct{ buf []byte }
 
-// add appends text and reports whether older text was lost.
+// add appends text and reports whether older text was dropped.
 func (t *tail) add(text string) bool {
 	t.buf = append(t.buf, text...)
 	if len(t.buf) <= TailBytes {
@@ -275,7 +275,7 @@ func (t *tail) add(text string) bool {
 	return true
 }
 
-// text returns the tail, cut at a UTF-8 border.
+// text returns the tail, cut at a UTF-8 boundary.
 func (t *tail) text() string {
 	b := t.buf
 	if len(b) > TailBytes {

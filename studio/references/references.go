@@ -1,5 +1,5 @@
-// Package references resolves name@version to a version. Versions never change, so what a reference stands for is
-// remembered briefly, and a change in this server is forgotten at once.
+// Package references resolves name@version to a version. Versions never change, so results are cached briefly. A change
+// on this server clears the cache immediately.
 package references
 
 import (
@@ -11,29 +11,31 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Store is what references are resolved from.
+// Store returns the data from which references are resolved.
 type Store interface {
 	Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
 }
 
 const (
-	// freshFor bounds how long another server's change may go unseen; changes of this one are forgotten at once.
+	// freshFor is the maximum time for which another server's change may go unnoticed. Changes on this server take
+	// effect immediately.
 	freshFor = 2 * time.Second
-	// most and mostBytes bound what is remembered: one version may be asked for in many spellings, and has its files each time.
+	// most and mostBytes limit the cache. One version may be requested by many different references, and each entry
+	// contains its files.
 	most      = 512
 	mostBytes = 64 << 20
 )
 
-// Resolver is safe for concurrent use.
+// Resolver resolves references. It is safe for concurrent use.
 type Resolver struct {
 	store Store
 	now   func() time.Time
 
 	mu        sync.Mutex
 	known     map[key]entry
-	bytes     int // of the files in known
-	forgotten int // how often something was; what was looked up before is not remembered after
+	bytes     int // bytes of the files in known
+	forgotten int // number of times the cache was cleared; results of earlier lookups are not cached
 }
 
 type key struct{ workspace, agent, version string }
@@ -48,7 +50,7 @@ func New(store Store, now func() time.Time) *Resolver {
 	return &Resolver{store: store, now: now, known: map[key]entry{}}
 }
 
-// Forget drops what is remembered of a workspace's references. Whoever changes an agent or a version calls it.
+// Forget clears a workspace's cached references. Every change of an agent or a version calls it.
 func (r *Resolver) Forget(workspace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +63,7 @@ func (r *Resolver) Forget(workspace string) {
 	}
 }
 
-// Resolve returns the version that a reference stands for. The agent is a name, also a former one, or an ID. Errors:
+// Resolve returns the version that a reference selects. The agent is an ID, a current name or a former name. Errors:
 // VersionRequired without a version, InvalidInput for a malformed one, NotFound naming the reference.
 func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
 	if err := check(ref); err != nil {
@@ -84,7 +86,7 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	return v, nil
 }
 
-// Find tells what a reference stands for without reading the version: number, digest and what its deprecation says. Errors
+// Find resolves a reference without reading the whole version. It returns number, digest and deprecation. Its errors
 // are those of Resolve.
 func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
 	all, err := r.FindAll(ctx, workspace, []registry.Reference{ref})
@@ -102,8 +104,8 @@ type Found struct {
 	Err         error
 }
 
-// FindAll is Find for many references at once, with one look-up. Its error is the house's; what is wrong with one reference
-// is told beside it.
+// FindAll is Find for many references with a single lookup. It returns an internal error only; the error of one
+// reference is in its result.
 func (r *Resolver) FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]Found, error) {
 	all := make([]Found, len(refs))
 	var asked []registry.Reference
@@ -151,7 +153,7 @@ func check(ref registry.Reference) error {
 	return registry.CheckVersionRange(ref.Version)
 }
 
-// remembered also tells how often something was forgotten until now.
+// remembered also returns how often the cache has been cleared.
 func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +161,7 @@ func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int
 	return e.version, ok && r.now().Before(e.until), r.forgotten
 }
 
-// remember keeps what was looked up, unless there was a change meanwhile that the look-up may not have seen.
+// remember caches a result, unless there was a change meanwhile that the lookup may have missed.
 func (r *Resolver) remember(k key, v registry.Version, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package replay runs recorded inputs of a version against the draft, before it is published, and tells what would be
-// otherwise for those who call it: outputs that changed, runs that fail, runs that got slower.
+// Package replay runs recorded inputs of a version with the draft before it is published. It reports the changes for
+// callers: different outputs, failing runs, slower runs.
 package replay
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Runs executes, and reads what was executed.
+// Runs executes programs and reads recorded runs.
 type Runs interface {
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
 	List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error)
 	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// Resolver gives the version that a reference stands for.
+// Resolver returns the version that a reference selects.
 type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Service is safe for concurrent use.
+// Service replays recorded inputs. It is safe for concurrent use.
 type Service struct {
 	runs     Runs
 	resolver Resolver
@@ -35,23 +35,23 @@ type Service struct {
 // New returns the service.
 func New(runs Runs, resolver Resolver) *Service { return &Service{runs, resolver} }
 
-// The bounds of a replay.
+// These constants limit a replay.
 const (
 	DefaultRuns = 20
 	MaxRuns     = 100
-	looksAt     = 1000 // recorded runs, to find so many inputs that differ
+	looksAt     = 1000 // number of recorded runs that are searched for different inputs
 )
 
-// A run got slower when it took more than twice as long and the difference can be felt.
+// A run counts as slower if it took more than twice as long and the difference is noticeable.
 const (
 	slowerTimes = 2
 	slowerMs    = 50
 )
 
-// Request says what to replay: Version "" is the latest, Runs 0 is DefaultRuns.
+// Request sets what to replay: Version "" is the latest, Runs 0 is DefaultRuns.
 type Request struct {
 	Version string
-	Seen    registry.Seen // the draft to try
+	Seen    registry.Seen // revision of the draft to test
 	Runs    int
 	Trigger registry.Trigger
 }
@@ -59,7 +59,7 @@ type Request struct {
 // Verdict compares one run with its replay.
 type Verdict string
 
-// The verdicts. Refused means that the draft's input schema does not take the input.
+// These are the verdicts. Refused means that the draft's input schema rejects the input.
 const (
 	Same    Verdict = "same"
 	Changed Verdict = "changed"
@@ -68,7 +68,7 @@ const (
 	Fixed   Verdict = "fixed"
 )
 
-// Side is a run as far as it is compared.
+// Side holds the compared fields of a run.
 type Side struct {
 	RunID   string          `json:"runId,omitempty"`
 	Status  registry.Status `json:"status,omitempty"`
@@ -85,7 +85,7 @@ type Item struct {
 	After   Side    `json:"after"`
 }
 
-// Report is what a replay found.
+// Report is the result of a replay.
 type Report struct {
 	Agent   string         `json:"agent"`
 	Version string         `json:"version" doc:"Version whose recorded inputs were used."`
@@ -94,12 +94,12 @@ type Report struct {
 	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
 
-// Harmless reports whether no caller would notice: nothing changed, fails or is refused.
+// Harmless reports whether no caller would notice a difference: nothing changed, failed or was refused.
 func (r Report) Harmless() bool {
 	return r.Counts[string(Changed)]+r.Counts[string(Fails)]+r.Counts[string(Refused)] == 0
 }
 
-// Run replays. The runs of the draft are recorded as such, each with the recorded run as its parent. Errors: NotFound for
+// Run runs a replay. The runs of the draft are recorded, each with the recorded run as its parent. Errors: NotFound for
 // the agent and the version.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, req Request) (Report, error) {
 	if req.Version == "" {
@@ -125,7 +125,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 		if err != nil {
 			return Report{}, fmt.Errorf("replay %s: %w", before.ID, err)
 		}
-		if revision != 0 { // all inputs are tried with one draft, whoever saves meanwhile
+		if revision != 0 { // all inputs use the same draft, even if it is saved meanwhile
 			report.Draft, req.Seen = revision, registry.SeenRevision(revision)
 		}
 		report.Counts[string(item.Verdict)]++
@@ -137,10 +137,10 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 	return report, nil
 }
 
-// Gate refuses what a replay of the latest version's inputs finds changed, failing or refused. An agent without a version
-// has nothing to compare with.
+// Gate returns an error if a replay of the latest version's inputs finds a changed, failed or refused one. An agent
+// without a version passes, because there is nothing to compare.
 func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error {
-	// Only this question may be answered by "not found": what is not found later has not been replayed.
+	// NotFound is accepted only from this call. A later NotFound means that the replay could not run.
 	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, 
 	return refused
 }
 
-// recorded are the newest runs of a version that ended by themselves, each input once.
+// recorded returns the newest completed runs of a version, each input once.
 func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry.Version, count int) ([]registry.Run, error) {
 	filter := registry.RunFilter{Agent: v.AgentID, Version: v.Version, Limit: 200}
 	seen, looked, all := map[string]bool{}, 0, []registry.Run{}
@@ -174,7 +174,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 			seen[run.InputsHash] = true
 			whole, err := s.runs.Get(ctx, actor, run.ID)
 			if fault.Is(err, fault.NotFound) {
-				continue // it became too old to be kept meanwhile
+				continue // the run was removed meanwhile because of its age
 			}
 			if err != nil {
 				return nil, err
@@ -190,7 +190,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 	}
 }
 
-// replay tries one input, and says with which draft.
+// replay runs one input and returns the revision of the draft.
 func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, req Request) (Item, int64, error) {
 	item := Item{Verdict: Same, Before: sideOf(before)}
 	after, err := s.runs.Execute(ctx, actor, runs.Request{
@@ -228,7 +228,7 @@ func typeOf(run registry.Run) string {
 	return string(run.Error.Type)
 }
 
-// maxShown bounds an output in a report.
+// maxShown is the maximum length of an output in a report, in bytes.
 const maxShown = 4 << 10
 
 func sideOf(run registry.Run) Side {

@@ -1,5 +1,5 @@
-// Package secrets keeps values that versions declare by name: sealed, never told again, and opened for a run alone. An agent's
-// own secret goes before the one of its workspace.
+// Package secrets stores the values that versions declare by name. They are encrypted, never returned by an API, and
+// decrypted only for a run. An agent's own secret takes precedence over the one of its workspace.
 package secrets
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Store keeps what is sealed.
+// Store stores encrypted secrets.
 type Store interface {
 	PutSecret(ctx context.Context, secret registry.Secret, most int) error
 	Secrets(ctx context.Context, workspace string) ([]registry.Secret, error)
@@ -30,23 +30,23 @@ type Store interface {
 	DeleteSecret(ctx context.Context, workspace, agentID, name string) error
 }
 
-// Uses keeps which run was given what, and knows who declares what.
+// Uses stores which run received which secret, and returns the declarations of secrets.
 type Uses interface {
 	NoteSecretUses(ctx context.Context, uses []registry.SecretUse) error
 	SecretUses(ctx context.Context, workspace, agentID, name, cursor string, limit int) (registry.SecretUses, error)
 	SecretDeclarations(ctx context.Context, workspace string) ([]registry.SecretDeclaration, error)
 }
 
-// Agents finds the agent that a secret is for.
+// Agents finds the agent of a secret.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Bounds of secrets.
+// These constants limit secrets.
 const (
-	Most       = 200      // of a workspace
-	MaxBytes   = 16 << 10 // of one value
-	MaxRun     = 64 << 10 // of the values of one run
+	Most       = 200      // secrets of a workspace
+	MaxBytes   = 16 << 10 // bytes of one value
+	MaxRun     = 64 << 10 // bytes of all values of one run
 	maxFormat  = 200
 	valueField = "{value}"
 )
@@ -61,29 +61,29 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// Service is safe for concurrent use.
+// Service stores secrets and passes them to runs. It is safe for concurrent use.
 type Service struct{ Options }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// Listed is a secret as people see it, without its value.
+// Listed is a secret in a list, without its value.
 type Listed struct {
 	registry.Secret
-	UsedBy []registry.SecretDeclaration // versions and drafts whose runs are given it
+	UsedBy []registry.SecretDeclaration // versions and drafts whose runs receive it
 }
 
 // List returns the secrets of the actor's workspace.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, error) {
 	all, err := s.Store.Secrets(ctx, actor.Workspace)
-	if err != nil || len(all) == 0 { // who declares what is asked of all versions
+	if err != nil || len(all) == 0 { // the query for declarations reads all versions
 		return nil, err
 	}
 	declared, err := s.Uses.SecretDeclarations(ctx, actor.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	own := map[[2]string]bool{} // what agents have themselves, and are not given from the workspace
+	own := map[[2]string]bool{} // secrets of agents, which take precedence over those of the workspace
 	for _, one := range all {
 		own[[2]string{one.AgentID, one.Name}] = one.AgentID != ""
 	}
@@ -101,7 +101,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, err
 	return listed, nil
 }
 
-// Request is a secret to keep.
+// Request is a secret to store.
 type Request struct {
 	Name    string
 	Agent   string // name or ID, "" for all agents of the workspace
@@ -109,7 +109,8 @@ type Request struct {
 	Binding *registry.Binding
 }
 
-// Set keeps a value, in the place of an earlier one. A binding is part of what is sealed: it changes with the value only.
+// Set stores a value, replacing an earlier one. A binding is part of the encrypted data, so it can only change together
+// with the value.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (registry.Secret, error) {
 	if err := check(&q); err != nil {
 		return registry.Secret{}, err
@@ -129,7 +130,7 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (reg
 	return secret, err
 }
 
-// Remove forgets a secret. Runs that have begun keep what they were given.
+// Remove removes a secret. Runs that have started keep their values.
 func (s *Service) Remove(ctx context.Context, actor registry.Actor, name, agent string) error {
 	agentID, _, err := s.agentOf(ctx, actor, agent)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Service) Remove(ctx context.Context, actor registry.Actor, name, agent 
 	return s.Store.DeleteSecret(ctx, actor.Workspace, agentID, name)
 }
 
-// UsesOf returns a page of the runs that were given a secret, newest first.
+// UsesOf returns a page of the runs that received a secret, newest first.
 func (s *Service) UsesOf(ctx context.Context, actor registry.Actor, name, agent, cursor string, limit int) (registry.SecretUses, error) {
 	agentID, _, err := s.agentOf(ctx, actor, agent)
 	if err != nil {
@@ -155,15 +156,15 @@ func (s *Service) agentOf(ctx context.Context, actor registry.Actor, nameOrID st
 	return a.ID, a.Name, err
 }
 
-// Given is what a run is given: values for its environment, and values for hosts that it never sees.
+// Given holds the secrets of a run: values for its environment, and values for hosts that the program never sees.
 type Given struct {
 	Environment map[string]string
 	Bound       []runtimes.BoundSecret
-	Values      []string // all of them, to be masked
+	Values      []string // all values, to be redacted
 	uses        []registry.SecretUse
 }
 
-// Open gives a run what its version declares. A secret without a value is SecretMissing.
+// Open decrypts the secrets that a version declares, for a run. Error: SecretMissing for a secret without a value.
 func (s *Service) Open(ctx context.Context, workspace, agentID string, names []string) (Given, error) {
 	found, err := s.Store.SecretsOf(ctx, workspace, agentID, names)
 	if err != nil {
@@ -212,7 +213,7 @@ func absent(names []string) error {
 	}
 }
 
-// best is the agent's own, else that of the workspace.
+// best returns the agent's own secret, or else that of the workspace.
 func best(found []registry.Secret, name string) (best registry.Secret, ok bool) {
 	for _, one := range found {
 		if one.Name == name && (!ok || one.AgentID != "") {
@@ -222,7 +223,7 @@ func best(found []registry.Secret, name string) (best registry.Secret, ok bool) 
 	return best, ok
 }
 
-// Used records that a run is given secrets.
+// Used records that a run receives secrets.
 func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error {
 	uses := slices.Clone(given.uses)
 	for i := range uses {
@@ -231,7 +232,7 @@ func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error
 	return s.Uses.NoteSecretUses(ctx, uses)
 }
 
-// about is what a sealed value is bound to.
+// about returns the associated data to which an encrypted value is bound.
 func about(one registry.Secret) []string {
 	words := []string{"secret", one.Workspace, one.AgentID, one.Name}
 	if one.Binding != nil {
@@ -240,7 +241,7 @@ func about(one registry.Secret) []string {
 	return words
 }
 
-// Reseal is the sealed form of a secret under the first of the keys.
+// Reseal returns a function that encrypts a secret again with the first of the keys.
 func Reseal(keys vault.Keys) func(registry.Secret) (keyID string, sealed []byte, err error) {
 	return func(one registry.Secret) (string, []byte, error) {
 		text, err := keys.Open(one.KeyID, one.Sealed, about(one)...)
@@ -258,7 +259,7 @@ func formatted(b registry.Binding, value string) string {
 	return strings.ReplaceAll(b.Format, valueField, value)
 }
 
-// check refuses what cannot be kept, and writes a binding in its usual form.
+// check rejects an invalid secret, and normalizes its binding.
 func check(q *Request) error {
 	if problem := registry.CheckVariable(q.Name); problem != "" {
 		return fault.Invalid("/name", "%s", problem)

@@ -7,14 +7,14 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// faults gathers all that is wrong, so that a person mends it in one go.
+// faults collects all problems, so that a person can fix them at once.
 type faults struct{ all []fault.Detail }
 
 func (f *faults) addf(pointer, format string, args ...any) {
 	f.all = append(f.all, fault.Invalid(pointer, format, args...).Details...)
 }
 
-// add takes the details of an error; nil adds nothing.
+// add adds the details of an error; nil adds nothing.
 func (f *faults) add(err error) {
 	if err == nil {
 		return
@@ -34,7 +34,7 @@ func (f *faults) err() error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The agent is not valid.", Details: f.all}
 }
 
-// at puts the pointers of an error beneath a field.
+// at prefixes the pointers of an error with a field.
 func at(field string, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) {
@@ -49,7 +49,7 @@ func at(field string, err error) error {
 	return &moved
 }
 
-// escape makes a path one token of a JSON pointer.
+// escape converts a path to a single token of a JSON pointer.
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CapGrants sets what the agents of a workspace may be granted at most. It is called before the checker is used.
+// CapGrants sets the maximum grants of the agents in a workspace. It must be called before the checker is used.
 func (c *Checker) CapGrants(ceiling func(workspace string) hostpattern.Ceiling) { c.ceiling = ceiling }
 
-// Grants refuses hosts that the agents of a workspace may not be granted, by name: who copies a spec has not written it. A version that was published before the ceiling
-// was lowered is held to it when it runs.
+// Grants rejects hosts that cannot be granted to the agents of a workspace. It names the hosts, because a copied spec
+// has another author. A version published before the ceiling was lowered is checked when it runs.
 func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	if c.ceiling == nil {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/python/rules"
 )
 
-// maxImports bounds the list of modules that a program may import.
+// maxImports is the maximum number of modules that a program may import.
 const maxImports = 200
 
 var moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,7}$`)
 
-// checkRules returns the rules of a spec as they are kept: nil for none.
+// checkRules returns the rules of a spec in stored form, nil for none.
 func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	r := spec.Rules
 	if r == nil || (r.Pack == "" || r.Pack == "none") && len(r.Imports) == 0 {
@@ -39,8 +39,8 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	return r
 }
 
-// Rules are those that a program of a workspace follows: its own, and in a restricted workspace the pack's. There a list of
-// an agent's own may be shorter than that of the pack, and goes no further.
+// Rules returns the rules for a program in a workspace: its own, and in a restricted workspace those of the pack. There
+// an agent's list of modules can only narrow that of the pack.
 func (c *Checker) Rules(workspace string, spec registry.Spec) *runtimes.Rules {
 	if spec.Language != runtimes.Python || !slices.Contains(c.restricted, workspace) && !slices.Contains(c.restricted, "*") {
 		return spec.Rules

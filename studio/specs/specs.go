@@ -1,5 +1,5 @@
-// Package specs completes and checks what a draft, a version or an inline program says of itself, before anything is
-// saved or run. Every fault names its field by JSON pointer and says what to do.
+// Package specs completes and checks the spec of a draft, a version or an inline program before it is saved or run.
+// Every error names its field by JSON pointer and how to fix it.
 package specs
 
 import (
@@ -16,31 +16,31 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Bounds of a spec.
+// These constants limit a spec.
 const (
 	MaxFiles            = 500
 	MaxFilesBytes       = 4 << 20
-	MaxModuleBytes      = 32 << 20 // of all files of an agent that is a WebAssembly module
+	MaxModuleBytes      = 32 << 20 // all files of an agent that is a WebAssembly module
 	MaxEnvironment      = 64
 	MaxEnvironmentBytes = 32 << 10
 	MaxNames            = 64 // secrets, host functions, hosts
 )
 
-// Schemas compiles a JSON Schema or says what is wrong with it; that of an input must describe an object, because tools
-// are called with one.
+// Schemas compiles a JSON Schema or returns its problems. An input schema must describe an object, because tool input
+// is an object.
 type Schemas interface {
 	Check(schema json.RawMessage) error
 	CheckInput(schema json.RawMessage) error
 }
 
-// Checker is safe for concurrent use.
+// Checker completes and checks specs. It is safe for concurrent use.
 type Checker struct {
 	schemas  Schemas
 	defaults runtimes.Limits
 	ceilings runtimes.Limits
-	// restricted are the workspaces whose Python programs all follow the rules; * stands for every one.
+	// restricted lists the workspaces whose Python programs must all follow the rules; * means every workspace.
 	restricted []string
-	ceiling    func(workspace string) hostpattern.Ceiling // nil caps nothing
+	ceiling    func(workspace string) hostpattern.Ceiling // nil means no limit
 }
 
 // New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
@@ -49,14 +49,14 @@ func New(schemas Schemas, defaults, ceilings runtimes.Limits, restricted ...stri
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
 
-// language is the entry file of a language, what its files are called, and its runtimes, the one that auto means first.
+// language describes a language: its entry file, its file extensions and its runtimes, the default of auto first.
 type language struct {
 	entry    string
 	suffixes []string
 	runtimes []runtimes.Name
 }
 
-// known answers a language, or that there is none of this name. Every run asks.
+// known returns a language, and whether it exists. Every run calls it.
 func known(name runtimes.Language) (language, bool) {
 	switch name {
 	case runtimes.JavaScript:
@@ -73,19 +73,19 @@ func known(name runtimes.Language) (language, bool) {
 	return language{}, false
 }
 
-// Entrypoint is the entry file that a language has by default.
+// Entrypoint returns the default entry file of a language.
 func Entrypoint(name runtimes.Language) string {
 	l, _ := known(name)
 	return l.entry
 }
 
-// Runtimes lists the runtimes that execute a language, the one that auto means first; script is left out.
+// Runtimes lists the runtimes of a language, the default of auto first. It omits script.
 func Runtimes(name runtimes.Language) []runtimes.Name {
 	l, _ := known(name)
 	return slices.DeleteFunc(l.runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
 }
 
-// Languages lists the languages in the order people see them.
+// Languages lists the languages in display order.
 func Languages() []runtimes.Language {
 	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
 }
@@ -103,7 +103,7 @@ func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	return name, nil
 }
 
-// canonical turns auto and the names of existing clients into a runtime of ours.
+// canonical converts auto and the runtime names of existing clients to a runtime of this server.
 func canonical(name, auto runtimes.Name) runtimes.Name {
 	switch name {
 	case "", runtimes.Auto, "vm2", "subprocess":
@@ -124,7 +124,7 @@ func join[T ~string](names []T) string {
 	return strings.Join(s, ", ")
 }
 
-// Complete fills in defaults and checks everything that can be checked without running a parser over code.
+// Complete fills in defaults and runs all checks that need no parser.
 func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	l, ok := known(spec.Language)
 	if !ok {
@@ -161,7 +161,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	return spec, faults.err()
 }
 
-// withDefaults replaces absent values, so that equal content is equal in every digest.
+// withDefaults replaces absent values, so that equal content has equal digests.
 func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
 		s.InputSchema = json.RawMessage(`{"type":"object"}`)

@@ -7,13 +7,13 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// Validator compiles schemas once and holds documents to them. It is safe for concurrent use.
+// Validator compiles schemas once and checks documents against them. It is safe for concurrent use.
 type Validator struct{ cache *schema.Cache }
 
 // NewValidator returns a validator over a cache of compiled schemas.
 func NewValidator(cache *schema.Cache) *Validator { return &Validator{cache} }
 
-// Check says what is wrong with a schema, by pointers into it.
+// Check returns the problems of a schema, with pointers into it.
 func (v *Validator) Check(raw json.RawMessage) error {
 	_, err := v.cache.Get(raw)
 	return err
@@ -28,7 +28,7 @@ func (v *Validator) CheckInput(raw json.RawMessage) error {
 	return compiled.CheckInput()
 }
 
-// Validate lists every violation of a document, by pointers into it. The error is about the schema.
+// Validate lists every violation of a document, with pointers into it. The error concerns the schema.
 func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, error) {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {

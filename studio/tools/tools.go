@@ -43,7 +43,7 @@ type Options struct {
 	NewID    func() string
 }
 
-// Service is safe for concurrent use.
+// Service lists and runs tools. It is safe for concurrent use.
 type Service struct {
 	Options
 
