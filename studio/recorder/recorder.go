@@ -204,8 +204,8 @@ func (r *Recording) drain() []runtimes.Event {
 	return events
 }
 
-// Seal ends the recording but for its result, and returns the events that were not taken before: events that come later are
-// ignored, so that the number of the result is known before it is published.
+// Seal ends the recording but for its result, and returns the events that were not taken before: events that come later
+// are ignored, so that the number of the result is known before it is published.
 func (r *Recording) Seal() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()

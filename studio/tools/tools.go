@@ -91,8 +91,8 @@ func (s *Service) Select(ctx context.Context, caller registry.Caller, selection 
 	return s.newest(ctx, caller)
 }
 
-// newest lists the newest version of each agent. It reads the schemas of a version once: later calls read the short list
-// of version numbers only.
+// newest lists the newest version of each agent. It reads the schemas of a version once: later calls read the short
+// list of version numbers only.
 func (s *Service) newest(ctx context.Context, caller registry.Caller) ([]registry.Version, error) {
 	workspace := caller.Actor.Workspace
 	list, err := s.Store.LatestVersions(ctx, workspace)
