@@ -44,6 +44,9 @@ func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(con
 		if err := keepSave(ctx, tx, draft, a.Draft.Session); err != nil {
 			return err
 		}
+		if err := s.markKey(ctx, tx, registry.Made{Kind: registry.MadeAgent, ID: a.ID}); err != nil {
+			return err
+		}
 		return also(ctx, tx)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -53,6 +54,7 @@ type write struct {
 	workspace, runID string
 	by               identity         // identity of the writing server
 	row              []any            // row of a run that started or ended, nil for none
+	key              *registry.KeyRef // key of the request that makes the run, nil for none
 	used             use              // use of an agent by a run that ended
 	events           []runtimes.Event // events of the run
 	bytes            int
@@ -249,6 +251,9 @@ func (b *batch) apply() error {
 	if err := b.checkOwners(); err != nil {
 		return err
 	}
+	if err := b.markKeys(); err != nil {
+		return err
+	}
 	if err := b.addEvents(); err != nil {
 		return err
 	}
@@ -318,6 +323,26 @@ func (b *batch) checkOwners() error {
 			return noRun(w.runID)
 		}
 		return interrupted(w.runID)
+	}
+	return nil
+}
+
+// markKeys notes runs in the idempotency keys of the requests that make them, as Store.markKey does.
+func (b *batch) markKeys() error {
+	for _, w := range b.writes {
+		if w.key == nil {
+			continue
+		}
+		marked, err := b.exec(markKey, string(registry.MadeRun), w.runID, w.key.Owner, w.key.Key, w.by.server, w.by.epoch)
+		if err != nil {
+			return err
+		}
+		if marked == 0 && len(b.writes) > 1 {
+			return errApart
+		}
+		if marked == 0 {
+			return keyTaken()
+		}
 	}
 	return nil
 }

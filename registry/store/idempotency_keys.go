@@ -39,9 +39,12 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 
 func (s *Store) reserve(ctx context.Context, k registry.IdempotencyKey) (bool, error) {
 	row := keyRow{Owner: k.Owner, Key: k.Key, WorkspaceID: k.Workspace, BodyHash: k.BodyHash, ExpiresAt: instant(k.ExpiresAt)}
+	by := s.identity.Load()
+	row.ServerID, row.Epoch = by.server, by.epoch
 	result, err := s.write.NewInsert().Model(&row).On("CONFLICT (owner, key) DO UPDATE").
 		Set("workspace_id = excluded.workspace_id").Set("body_hash = excluded.body_hash").
 		Set("status = 0").Set("body = NULL").Set("expires_at = excluded.expires_at").
+		Set("server_id = excluded.server_id").Set("epoch = excluded.epoch").Set("made_kind = ''").Set("made_id = ''").
 		Where("k.expires_at <= ?", instant(s.now())).Exec(ctx)
 	if err != nil {
 		return false, err
@@ -63,17 +66,39 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "Idempotency key not found.")))
 }
 
-// ReleaseKey releases the key of a failed request, so that the request can be repeated. A completed key stays.
+// ReleaseKey removes a key whose request made nothing, so that it may be sent again. A completed key stays.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).
-		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Exec(ctx)
+		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)
 	return wrap("release idempotency key", err)
 }
 
-// ReleaseKeys releases the keys, in all workspaces, of requests that the previous server process did not finish. It
-// returns their number. The only server of the database calls it when it starts.
+// ReleaseKeys removes every key, of all workspaces, whose request made nothing before its server ended, and returns how many.
+// The key of a request that made something stays: a repetition gets that.
 func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
-	return s.deleteKeys(ctx, "k.status = 0")
+	return s.deleteKeys(ctx, "k.status = 0 AND k.made_id = '' AND NOT "+atWork("k"))
+}
+
+// markKey notes in the key of a request, if ctx has one, what the request makes in this transaction. The key must still be
+// this server's: otherwise another server took over the database, and may serve the same request.
+func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) error {
+	ref, ok := registry.KeyOf(ctx)
+	if !ok {
+		return nil
+	}
+	by := s.identity.Load()
+	result, err := tx.NewUpdate().Model((*keyRow)(nil)).Set("made_kind = ?", string(made.Kind)).Set("made_id = ?", made.ID).
+		Where("k.owner = ?", ref.Owner).Where("k.key = ?", ref.Key).Where("k.status = 0").
+		Where("k.server_id = ?", by.server).Where("k.epoch = ?", by.epoch).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return expectRow(result, keyTaken())
+}
+
+// keyTaken is the answer to a request whose idempotency key another server has released.
+func keyTaken() error {
+	return fault.New(fault.StorageUnavailable, "Another server took over the database while the request was in progress.")
 }
 
 // SweepKeys removes expired keys in all workspaces and returns their number.
@@ -99,12 +124,17 @@ type keyRow struct {
 	BodyHash    string    `bun:"body_hash"`
 	Status      int       `bun:"status"`
 	ExpiresAt   time.Time `bun:"expires_at"`
+	ServerID    string    `bun:"server_id"`
+	Epoch       int64     `bun:"epoch"`
+	MadeKind    string    `bun:"made_kind"`
+	MadeID      string    `bun:"made_id"`
 	Body        []byte    `bun:"body"`
 }
 
 func (row keyRow) idempotencyKey() *registry.IdempotencyKey {
 	k := &registry.IdempotencyKey{
 		Workspace: row.WorkspaceID, Owner: row.Owner, Key: row.Key, BodyHash: row.BodyHash, Status: row.Status, ExpiresAt: row.ExpiresAt.UTC(),
+		Made: registry.Made{Kind: registry.MadeKind(row.MadeKind), ID: row.MadeID},
 	}
 	if row.Status != 0 {
 		k.Body = append([]byte{}, row.Body...)

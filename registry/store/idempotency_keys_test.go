@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -116,5 +117,46 @@ func TestOneOfManyReservesAKey(t *testing.T) {
 				t.Errorf("%d callers reserved the key", got.Load())
 			}
 		}
+	})
+}
+
+// A server died after the work of a request and before its answer: the retry did the work again, or was refused because of it.
+func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		made := map[registry.MadeKind]func(ctx context.Context) (string, error){
+			registry.MadeRun:   func(ctx context.Context) (string, error) { run := queued(); return run.ID, s.BeginRun(ctx, run) },
+			registry.MadeAgent: func(ctx context.Context) (string, error) { a := agent("made"); return a.ID, s.CreateAgent(ctx, a) },
+			registry.MadeVersion: func(ctx context.Context) (string, error) {
+				of := create(t, s, agent("published"))
+				return of.ID + "/1.0.0", s.InsertVersion(ctx, ws, version(of, "1.0.0"))
+			},
+		}
+		for kind, make := range made {
+			key := registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: string(kind), BodyHash: "h", ExpiresAt: time.Now().Add(time.Hour)}
+			if reserve(t, s, key) != nil {
+				t.Fatal("the key is not free")
+			}
+			id, err := make(registry.WithKey(t.Context(), registry.KeyRef{Owner: "o", Key: string(kind)}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.ReleaseKey(t.Context(), "o", string(kind)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ReleaseKeys(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := reserve(t, s, key); got == nil || got.Made != (registry.Made{Kind: kind, ID: id}) {
+				t.Errorf("the key of the %s %s is %+v", kind, id, got)
+			}
+		}
+		// A server whose key was released by another one must not do the work a second time.
+		lost := registry.WithKey(t.Context(), registry.KeyRef{Owner: "o", Key: "released"})
+		again := queued()
+		expect(t, s.BeginRun(lost, again), fault.StorageUnavailable)
+		_, err := s.Run(t.Context(), ws, again.ID)
+		expect(t, err, fault.NotFound)
+		expect(t, s.CreateAgent(lost, agent("lost")), fault.StorageUnavailable)
 	})
 }

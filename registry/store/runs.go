@@ -18,9 +18,9 @@ import (
 // unfinished lists the states that a run may leave, in SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
-// BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that has ended
-// stays unchanged.
-func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
+// BeginRun records a run that has not ended, so that it is known if the server dies. A run that this server ended stays as it
+// is. Error: RunInterrupted when the run is another server's, or another server ended it.
+func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
 	}
@@ -29,7 +29,11 @@ func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
 	if err != nil {
 		return wrap("begin run", err)
 	}
-	return wrap("begin run", s.runs.commit(&write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}))
+	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}
+	if key, ok := registry.KeyOf(ctx); ok {
+		w.key = &key
+	}
+	return wrap("begin run", s.runs.commit(w))
 }
 
 // FinishRun records the result of a run, its remaining events and the use of its agent in one transaction. If the run

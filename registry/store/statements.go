@@ -62,6 +62,7 @@ const (
 	findRun   = "find run"
 	findEnded = "find ended run"
 	findOwn   = "find own run"
+	markKey   = "mark key"
 	addUse    = "add use"
 )
 
@@ -83,7 +84,9 @@ func texts(d dialect) map[string]string {
 	text := map[string]string{
 		findRun:   found,
 		findEnded: own + " AND status NOT IN (" + unfinished + ")",
-		findOwn:   own + " AND status IN (" + unfinished + ")",
+		markKey: "UPDATE idempotency_keys SET made_kind = " + d.place(1) + ", made_id = " + d.place(2) + " WHERE owner = " + d.place(3) +
+			" AND key = " + d.place(4) + " AND server_id = " + d.place(5) + " AND epoch = " + d.place(6) + " AND status = 0",
+		findOwn: own + " AND status IN (" + unfinished + ")",
 		addUse: insert(d, "agent_usage", useColumns, 1) +
 			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
 			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",

@@ -52,6 +52,9 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 		if err != nil {
 			return err
 		}
+		if err := s.markKey(ctx, tx, registry.Made{Kind: registry.MadeVersion, ID: v.AgentID + "/" + v.Version}); err != nil {
+			return err
+		}
 		return setLatest(ctx, tx, workspace, v.AgentID, append(latest, v))
 	})
 }

@@ -13,7 +13,7 @@ func (a *API) createAgent() {
 		modules: true, id: "createAgent", method: http.MethodPost, path: Base + "/code-agents", tag: "agents", summary: "Create an agent with a draft",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		agent, err := a.Agents.Create(ctx, actor(ctx), q.Body.Input)
+		agent, err := a.Agents.Create(keyed(ctx), actor(ctx), q.Body.Input)
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func (a *API) copyAgent() {
 		if err != nil {
 			return nil, err
 		}
-		answer, err := answered(a.Agents.Copy(ctx, actor(ctx), q.Agent, q.Body.Name, seen))
+		answer, err := answered(a.Agents.Copy(keyed(ctx), actor(ctx), q.Agent, q.Body.Name, seen))
 		if err == nil {
 			answer.Location = a.BasePath + Base + "/code-agents/" + answer.Body.ID
 		}

@@ -8,11 +8,15 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/runs"
 )
 
 const (
@@ -40,7 +44,93 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 		a.repeat(w, r, *existing, reserved.BodyHash)
 		return
 	}
-	a.keep(w, r.WithContext(ctx), reserved, work)
+	ref := registry.KeyRef{Owner: reserved.Owner, Key: reserved.Key}
+	a.keep(w, r.WithContext(context.WithValue(ctx, reservedKey{}, ref)), reserved, work)
+}
+
+type reservedKey struct{}
+
+// keyOf returns the idempotency key that a request has reserved, nil for none.
+func keyOf(ctx context.Context) *registry.KeyRef {
+	if ref, ok := ctx.Value(reservedKey{}).(registry.KeyRef); ok {
+		return &ref
+	}
+	return nil
+}
+
+// keyed returns a context in which the resource that is made next is noted in the request's idempotency key, if it has one.
+func keyed(ctx context.Context) context.Context {
+	if ref := keyOf(ctx); ref != nil {
+		return registry.WithKey(ctx, *ref)
+	}
+	return ctx
+}
+
+// repeatMade answers a repetition of a request that made something and whose answer was not stored: its server died, or it is
+// still in progress.
+func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.Made) {
+	path, status := Base+"/code-agents/"+made.ID, http.StatusCreated
+	switch made.Kind {
+	case registry.MadeRun:
+		run, err := a.Runs.Get(r.Context(), actor(r.Context()), made.ID)
+		async := wantsAsync(r.Header.Get("Prefer"))
+		switch {
+		case err != nil:
+			a.Problems.Write(w, r, err)
+			return
+		case async:
+			a.replay(w, r, http.StatusAccepted, a.BasePath+Base+"/runs/"+run.ID, Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision})
+			return
+		case run.Status.Final():
+			a.replay(w, r, http.StatusOK, "", runs.AnswerOf(run))
+			return
+		}
+		a.Problems.Write(w, r, inProgress())
+		return
+	case registry.MadeVersion:
+		agent, version, _ := strings.Cut(made.ID, "/")
+		path = Base + "/code-agents/" + agent + "/versions/" + version
+	case registry.MadeAgent:
+	}
+	// The route that reads the resource gives the same body. A request within a request needs a routing context of its own.
+	get, err := http.NewRequestWithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil), http.MethodGet, path, nil)
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	held := &heldAnswer{header: w.Header()}
+	a.router.ServeHTTP(held, get)
+	if held.code() != http.StatusOK {
+		status = held.code()
+	} else {
+		w.Header().Set("Location", a.BasePath+path)
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected
+}
+
+// replay sends an answer that is made again from the record.
+func (a *API) replay(w http.ResponseWriter, r *http.Request, status int, location string, body any) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	if location != "" {
+		w.Header().Set("Location", location)
+		w.Header().Set("Preference-Applied", "respond-async")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotency-Replayed", "true")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes()) // the client may have disconnected
+}
+
+func inProgress() error {
+	return &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress.", RetryAfter: time.Second}
 }
 
 // repeat sends the stored answer.
@@ -48,8 +138,10 @@ func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.Idem
 	switch {
 	case known.BodyHash != hash:
 		a.Problems.Write(w, r, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key was used for a different request. Choose a new one."))
+	case known.Body == nil && known.Made.ID != "":
+		a.repeatMade(w, r, known.Made)
 	case known.Body == nil:
-		a.Problems.Write(w, r, &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress.", RetryAfter: time.Second})
+		a.Problems.Write(w, r, inProgress())
 	default:
 		var stored storedAnswer
 		if err := json.Unmarshal(known.Body, &stored); err != nil {

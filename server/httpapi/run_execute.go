@@ -120,7 +120,7 @@ func deprecation(v registry.Version) string {
 
 // run executes with the requested preferences.
 func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, error) {
-	request.Trigger = trigger(ctx, how)
+	request.Trigger, request.Key = trigger(ctx, how), keyOf(ctx)
 	if wantsAsync(how.Prefer) {
 		run, err := a.Runs.Start(ctx, actor(ctx), request)
 		if err != nil {

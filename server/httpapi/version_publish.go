@@ -52,7 +52,7 @@ func (a *API) publishVersion() {
 		if err != nil {
 			return nil, err
 		}
-		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
+		v, err := a.Agents.Publish(keyed(ctx), actor(ctx), q.Agent, agents.PublishRequest{
 			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
 		})
 		if err != nil {

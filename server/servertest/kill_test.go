@@ -127,3 +127,36 @@ func TestGracefulStop(t *testing.T) {
 		t.Errorf("found as %+v", got)
 	}
 }
+
+// A retry with the same Idempotency-Key ran the program a second time when the server had been killed in between.
+func TestRetryAfterKill_SameIdempotencyKey_OneRun(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	const token = "a-token-that-is-long-enough-to-be-one"
+	p := servertest.Spawn(t, data, "--script-runtime", "--token", token)
+	p.Token = token
+	key := servertest.Headers{"Idempotency-Key": "once"}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = p.Try(t.Context(), "POST", "/api/v1/execute", servertest.ScriptBody("print begun\nwait"), key) // it is killed
+	}()
+	var list struct{ Items []servertest.Run }
+	for len(list.Items) == 0 {
+		p.Want(t, 200, "GET", "/api/v1/runs", nil).Into(t, &list)
+	}
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+	<-gone
+
+	again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token, "script-runtime": "true"}))
+	again.Token = token
+	answer := again.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("print begun\nwait"), key)
+	if run := answer.Run(t); run.RunID != list.Items[0].RunID || run.Status != "interrupted" || answer.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("the retry is answered %+v", run)
+	}
+	again.Want(t, 200, "GET", "/api/v1/runs", nil).Into(t, &list)
+	if len(list.Items) != 1 {
+		t.Errorf("there are %d runs", len(list.Items))
+	}
+}

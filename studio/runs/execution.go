@@ -127,7 +127,7 @@ func (l *execution) flushInBackground() (stop func()) {
 	timer := time.AfterFunc(beginAfter, func() {
 		defer close(joined)
 		ctx := context.WithoutCancel(l.ctx)
-		if err := l.service.Journal.BeginRun(ctx, l.snapshot()); err != nil {
+		if err := l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.snapshot()); err != nil {
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "begin run", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 			return
 		}

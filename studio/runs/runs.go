@@ -132,8 +132,17 @@ type Request struct {
 	ParentRunID   string
 	WorkflowRunID string
 	NodeID        string
-	// Watch receives the events of the run in order while Execute runs; it may be nil.
+	Key           *registry.KeyRef // the idempotency key that gets the run's ID; nil for none
+	// Watch receives the events of the run in order while Execute runs; nil for nobody.
 	Watch func(runtimes.Event)
+}
+
+// keyed returns a context with the key of the request alone: a run may be part of a request that makes something else.
+func (r Request) keyed(ctx context.Context) context.Context {
+	if r.Key == nil {
+		return registry.WithoutKey(ctx)
+	}
+	return registry.WithKey(ctx, *r.Key)
 }
 
 // LimitsPatch holds the limits that a call changes; nil means unchanged.
@@ -163,6 +172,13 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
+	if req.Key != nil { // a repetition must find this run, also after a crash
+		if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
+			l.abandon()
+			s.leave(l)
+			return registry.Run{}, err
+		}
+	}
 	if req.Watch != nil {
 		defer l.watch(req.Watch)()
 	}
@@ -193,7 +209,7 @@ func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return registry.Run{}, err
 	}
-	if err := s.Journal.BeginRun(ctx, l.run); err != nil {
+	if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
 		l.abandon()
 		s.leave(l)
 		s.all.Done()
