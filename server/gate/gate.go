@@ -96,6 +96,7 @@ func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = g.checkAddress(next)
 	next = g.checkOrigin(next)
 	next = g.checkHost(next)
+	next = g.checkMethod(next)
 	next = secure(next)
 	next = g.recover(next)
 	return beneath(g.BasePath, g.forwarded(g.observe(next)))

@@ -11,8 +11,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Cookie is the name of the session cookie.
+// Cookie is the name of the session cookie on a server whose address is not HTTPS.
 const Cookie = "atelier_session"
+
+// CookieName is the name of the session cookie. Behind HTTPS and without a base path it has the prefix __Host-: browsers
+// then accept it only over HTTPS and for this host alone, so that no other site of the domain can set it.
+func CookieName(publicURL, basePath string) string {
+	if strings.HasPrefix(publicURL, "https://") && basePath == "" {
+		return "__Host-" + Cookie
+	}
+	return Cookie
+}
 
 // WorkspaceHeader holds the name or ID of the workspace of a request. Without it a session uses its user's first
 // workspace, and a token uses its own.
@@ -118,7 +127,7 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 		}
 		return Caller{Caller: found}, secret, inWorkspace(found, workspace)
 	}
-	cookie, err := r.Cookie(Cookie)
+	cookie, err := r.Cookie(CookieName(g.PublicURL, g.BasePath))
 	if err != nil && g.anonymous(r) {
 		return Caller{Caller: anonymous()}, "", inWorkspace(anonymous(), workspace)
 	}

@@ -44,7 +44,7 @@ func describe(base string) huma.Config {
 				Schemas: schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"token":   {Type: "http", Scheme: "bearer", Description: "A token from `atelier token create`, or the administrator's token. It must have one of the scopes listed for an operation. admin includes all others."},
-					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "Session cookie of the Studio."},
+					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "Session cookie of the Studio. Behind HTTPS and without a base path its name is __Host-atelier_session."},
 				},
 			},
 			Security: []map[string][]string{{"token": {}}, {"session": {}}},

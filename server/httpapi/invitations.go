@@ -132,8 +132,7 @@ func (a *API) readInvitation() {
 func (a *API) acceptInvitation() {
 	type in struct {
 		Connection
-		Cookie string `cookie:"atelier_session" maxLength:"4096"`
-		Body   AcceptBody
+		Body AcceptBody
 	}
 	add(a, endpoint{
 		id: "acceptInvitation", method: http.MethodPost, path: Base + "/invitations/accept", tag: "people", summary: "Accept an invitation",
@@ -142,7 +141,7 @@ func (a *API) acceptInvitation() {
 		answer, body := &cookieAnswer{}, q.Body
 		who := access.Acceptance{Name: body.Name, Title: body.Title, Password: body.Password}
 		if body.SignedIn {
-			if who.Cookie = q.Cookie; who.Cookie == "" {
+			if who.Cookie = a.sessionOf(q.request); who.Cookie == "" {
 				return nil, fault.New(fault.Unauthenticated, "You are not signed in. Give a name and a password.")
 			}
 		}

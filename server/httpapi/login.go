@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/server/gate"
 )
 
 // followLoginLink uses the one-time link that the server printed, and redirects to the Studio. The secret does not stay
@@ -31,10 +30,10 @@ func (a *API) followLoginLink() {
 }
 
 func (a *API) loggedIn(r *http.Request) bool {
-	cookie, err := r.Cookie(gate.Cookie)
-	if err != nil {
+	session := a.sessionOf(r)
+	if session == "" {
 		return false
 	}
-	_, err = a.Access.Session(r.Context(), cookie.Value, "")
+	_, err := a.Access.Session(r.Context(), session, "")
 	return err == nil
 }

@@ -11,14 +11,13 @@ import (
 func (a *API) closeSession() {
 	type in struct {
 		Connection
-		Cookie string `cookie:"atelier_session" maxLength:"4096"`
 	}
 	add(a, endpoint{
 		id: "closeSession", method: http.MethodDelete, path: Base + "/session", tag: "session", summary: "Sign out",
 		status: http.StatusNoContent,
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		if caller, _ := gate.CallerOf(ctx); caller.Browser {
-			if err := a.Access.Logout(ctx, q.Cookie); err != nil {
+			if err := a.Access.Logout(ctx, a.sessionOf(q.request)); err != nil {
 				return nil, err
 			}
 		}

@@ -62,13 +62,22 @@ func (a *API) openSession() {
 	})
 }
 
+// sessionOf is the value of the session cookie of a request, "" for none.
+func (a *API) sessionOf(r *http.Request) string {
+	cookie, err := r.Cookie(gate.CookieName(a.PublicURL, a.BasePath))
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
 // passwordName is the name under which wrong passwords of a person are counted.
 func passwordName(name string) string { return "person " + strings.ToLower(name) }
 
 // cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: gate.Cookie, Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: gate.CookieName(a.PublicURL, a.BasePath), Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || strings.HasPrefix(a.PublicURL, "https://"),
 	}
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,6 +111,15 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		files[path] = file
 	}
 	hide := redact.New(given.Values)
+	stored := hide.JSON(input)
+	if !bytes.Equal(stored, input) {
+		// A hash of the input as it came would confirm a guess of the secret in it.
+		if inputsHash, err = jcs.Digest(stored); err != nil {
+			place.Back()
+			ticket.Release()
+			return nil, err
+		}
+	}
 	reservation := budget.Of(ctx)
 	reservation.Settle()
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -126,7 +136,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
 			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
 			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
-			Status: registry.Queued, Input: hide.JSON(input), Validation: registry.Validation{Input: validation, Output: unchecked},
+			Status: registry.Queued, Input: stored, Validation: registry.Validation{Input: validation, Output: unchecked},
 			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
 		},
 	}, nil

@@ -1,12 +1,14 @@
 package runs_test
 
 import (
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/internal/vault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -75,5 +77,26 @@ func TestErrorsAreRedacted(t *testing.T) {
 	uses, err := k.store.SecretUses(t.Context(), k.actor.Workspace, "", "KEY", "", 0)
 	if err != nil || len(uses.Items) != 1 || uses.Items[0].RunID != run.ID {
 		t.Errorf("%+v, %v", uses, err)
+	}
+}
+
+// TestInputsHash_SecretInInput_NotOfTheSecret: the hash of an input with a secret in it confirmed a guess of the secret.
+func TestInputsHash_SecretInInput_NotOfTheSecret(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	withSecrets(t, k, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})
+	req := program("output 1")
+	req.Inline.Secrets = []string{"KEY"}
+	req.Input = json.RawMessage(`{"a":"hunter2hunter2"}`)
+	run, err := k.Execute(t.Context(), k.actor, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guess, err := jcs.Digest(req.Input)
+	if err != nil || run.InputsHash == guess {
+		t.Errorf("the hash is that of the input with the secret: %s, %v", run.InputsHash, err)
+	}
+	if stored, err := jcs.Digest(run.Input); err != nil || run.InputsHash != stored {
+		t.Errorf("the hash is %s, and that of the stored input %s, %v", run.InputsHash, stored, err)
 	}
 }

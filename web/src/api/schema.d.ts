@@ -6798,9 +6798,7 @@ export interface operations {
       query?: never;
       header?: never;
       path?: never;
-      cookie?: {
-        atelier_session?: string;
-      };
+      cookie?: never;
     };
     requestBody: {
       content: {
@@ -9001,9 +8999,7 @@ export interface operations {
       query?: never;
       header?: never;
       path?: never;
-      cookie?: {
-        atelier_session?: string;
-      };
+      cookie?: never;
     };
     requestBody?: never;
     responses: {
@@ -9053,15 +9049,6 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Unprocessable Entity */
-      422: {
         headers: {
           [name: string]: unknown;
         };
