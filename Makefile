@@ -45,7 +45,7 @@ $(STUDIO): node_modules/.package-lock.json $(STUDIO_SOURCES)
 
 # npm ci writes this file, so it is older than the lock exactly when the lock has changed.
 node_modules/.package-lock.json: package-lock.json
-	npm ci --no-audit --no-fund
+	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 .PHONY: test

@@ -59,6 +59,7 @@ func dangerousCalls() []call {
 		call{"socket", [6]uintptr{unix.AF_PACKET, unix.SOCK_RAW}, []syscall.Errno{unix.EAFNOSUPPORT, unix.EPERM}},
 		call{"socket", [6]uintptr{unix.AF_ALG, unix.SOCK_SEQPACKET}, []syscall.Errno{unix.EAFNOSUPPORT, unix.EPERM}},
 		call{"socket", [6]uintptr{unix.AF_VSOCK, unix.SOCK_STREAM}, []syscall.Errno{unix.EAFNOSUPPORT, unix.EPERM}},
+		call{"socketpair", [6]uintptr{unix.AF_UNIX, unix.SOCK_DGRAM}, refused()},
 		call{"ioctl", [6]uintptr{bad, unix.TIOCSTI}, refused()},
 		call{"ioctl", [6]uintptr{bad, unix.TIOCLINUX}, refused()},
 		call{"fcntl", [6]uintptr{bad, unix.F_SETLEASE}, refused()},

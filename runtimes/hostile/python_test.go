@@ -118,6 +118,18 @@ def main():
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
 		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "mark", output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
+		{class: hostile.OtherRuns, name: "a socket pair with an abstract name", source: `import ctypes, os, socket
+def main():
+    libc, named = ctypes.CDLL(None, use_errno=True), 0
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+        fds = (ctypes.c_int * 2)()
+        if libc.socketpair(socket.AF_UNIX, kind | socket.SOCK_CLOEXEC, 0, fds) != 0:
+            continue
+        libc.connect(fds[0], bytes(16), 16)  # AF_UNSPEC disconnects
+        address = socket.AF_UNIX.to_bytes(2, "little") + b"\0meet"
+        named += libc.bind(fds[0], address, len(address)) == 0
+    return named
+`, output: "0"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.OtherRuns, name: "leaves a mark and looks for it", source: "import os\ndef main():\n    seen = [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n    for p in ('/tmp/m', '/dev/shm/m', '/work/m'): open(p, 'w').close()\n    return seen\n", output: "[]"},
 		{class: hostile.OtherRuns, name: "looks for the mark of the run before", source: "import os\n\ndef main():\n    return [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n", output: "[]"},

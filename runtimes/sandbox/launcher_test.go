@@ -249,7 +249,7 @@ func TestCallsInOneWrite(t *testing.T) {
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
 	// Nothing is read of what it prints before it has said that it starts.
 	syscallProgram := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "hello": map[string]any{}}
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestCallAfterMuch(t *testing.T) {
 	const much = 60_000
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "much")
 	syscallProgram := fmt.Sprintf(`read -r hello <&3; printf '%%%ds'; printf '{"start":true}\n{"call":"one"}\n' >/tmp/said; cat /tmp/said >&3`, much)
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "hello": map[string]any{}}
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestHostileStderrOfALauncher(t *testing.T) {
 		}
 	})
 	c := newChild(t, box, "one")
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}, "hello": map[string]any{}}
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}, "start": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ const (
 	eAFNOSUPPORT  = 97
 	namespaceBits = 0x7e020000 // the CLONE_NEW flags of clone
 	threadBit     = 0x00010000 // CLONE_THREAD
+	datagramBits  = 0xe        // SOCK_DGRAM and SOCK_RAW among the types of sockets, without flags
 	rlimitCore    = 4
 )
 
@@ -47,7 +48,12 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: 2, Action: Allow},
 			{Arg: 0, Mask: whole, Value: 10, Action: Allow},
 		}, Otherwise: Errno(eAFNOSUPPORT)},
-		"socketpair": {Checks: []Check{{Arg: 0, Mask: whole, Value: 1, Action: Allow}}, Otherwise: Errno(eAFNOSUPPORT)},
+		// A datagram pair can be disconnected and bound to an abstract address, which other runs in the network namespace can
+		// reach. SOCK_DGRAM is 2; the kernel makes a datagram socket of SOCK_RAW, 3, as well.
+		"socketpair": {Checks: []Check{
+			{Arg: 1, Mask: datagramBits, Value: 2, Action: refuse},
+			{Arg: 0, Mask: whole, Value: 1, Action: Allow},
+		}, Otherwise: Errno(eAFNOSUPPORT)},
 
 		// TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines.
 		"ioctl": {Checks: []Check{
