@@ -98,6 +98,7 @@ var floors = map[string]int{
 	"studio/recorder":  7,
 
 	"studio/access":     8,
+	"studio/changes":    8,
 	"studio/references": 8,
 	"studio/engines":    8,
 	"studio/quotas":     8,

@@ -66,6 +66,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 // drain shuts down a server without losing accepted work.
 func (a *App) drain(ctx context.Context, server *http.Server) {
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("runs", a.runs.Live()))
+	a.changes.Close() // nothing comes to its readers any more
 	limit, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace+farewell)
 	defer cancel()
 	answered := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/references"
@@ -46,11 +47,13 @@ func (a *App) openStudio(context.Context) error {
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
+	a.changes = changes.New(a.now)
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
+	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil
 }

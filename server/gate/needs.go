@@ -58,6 +58,7 @@ func needs() map[string]need {
 		"POST " + one + "/copy":                       {write, workspace}, // the copy is another agent
 		"GET " + one + "/diff":                        {read, agent},
 		"POST " + one + "/draft":                      {write, agent},
+		"GET " + one + "/events":                      {read, agent},
 		"GET " + one + "/draft/history":               {read, agent},
 		"GET " + save:                                 {read, agent},
 		"PATCH " + save:                               {write, agent},

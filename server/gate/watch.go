@@ -15,7 +15,8 @@ var ErrEnded = errors.New("access to this stream ended: the session, token or ro
 
 // lasts reports whether a request is an event stream that may last as long as a run.
 func lasts(r *http.Request) bool {
-	return upgrades(r) || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	follows := r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/code-agents/") && strings.HasSuffix(r.URL.Path, "/events")
+	return follows || upgrades(r) || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
 // watch returns a context that ends when the caller may no longer make the request. A caller who logs out, is revoked

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -53,6 +54,7 @@ type Options struct {
 	Agents         *agents.Service
 	Archives       *archives.Service
 	Catalog        *catalog.Service
+	Changes        *changes.Hub
 	Quotas         *quotas.Service
 	Replays        *replay.Service
 	Runs           *runs.Service
@@ -121,6 +123,7 @@ func (a *API) agentRoutes() {
 	a.patchAgent()
 	a.deleteAgent()
 	a.redraftAgent()
+	a.followAgent()
 	a.listDraftHistory()
 	a.getDraftSave()
 	a.labelDraftSave()

@@ -172,6 +172,7 @@ func walks(has possessions) map[string]walk {
 		"GET " + one + "/diff":                    agent(""),
 		"POST " + one + "/draft":                  agent(`{"from":"1.0.0"}`),
 		"GET " + one + "/draft/history":           agent(""),
+		"GET " + one + "/events":                  agent(""),
 		"GET " + save:                             agent(""),
 		"PATCH " + save:                           agent(`{"label":"x"}`),
 		"POST " + save + "/restore":               agent(""),

@@ -18,6 +18,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -85,7 +86,8 @@ type Quotas interface {
 type Options struct {
 	Agents    Agents
 	Histories Histories
-	Quotas    Quotas // nil for none
+	Changes   *changes.Hub // nil for nobody who follows
+	Quotas    Quotas       // nil for none
 	Versions  Versions
 	Resolver  Resolver
 	Pins      Pins
@@ -267,6 +269,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, force, s.Now(), registry.Deletion{By: actor.Name, Comment: comment}); err != nil {
 		return err
 	}
+	s.Changes.Deleted(a.ID)
 	s.Resolver.Forget(actor.Workspace)
 	return nil
 }

@@ -71,8 +71,12 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// saveDraft stores a draft. Every change of a draft calls it.
+// saveDraft stores a draft and notifies the readers of the agent. Every change of a draft calls it.
 func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen int64) (registry.Agent, error) {
 	a.UpdatedAt, a.Editor = s.Now(), actor
-	return s.Agents.SaveDraft(ctx, a, seen)
+	saved, err := s.Agents.SaveDraft(ctx, a, seen)
+	if err == nil {
+		s.Changes.Saved(saved.ID, saved.Draft)
+	}
+	return saved, err
 }

@@ -81,6 +81,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 		return registry.Version{}, err
 	}
 	s.Resolver.Forget(actor.Workspace)
+	s.Changes.Published(a.ID, v.Version)
 	return v, nil
 }
 

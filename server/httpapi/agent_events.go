@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/changes"
+)
+
+// slowest is how long a reader of an agent may take for one event.
+const slowest = 20 * time.Second
+
+func (a *API) followAgent() {
+	a.stream(endpoint{
+		id: "followAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}/events", tag: "agents", summary: "Follow an agent",
+		about: "Server-sent events, from whichever client the change comes. draft: {revision, savedAt, savedBy}, once at the start and at every save. " +
+			"version: {version}, at every publication. presence: {people: [{id, name, since}]}, who follows the agent, each person once. " +
+			"A comment every 15 seconds keeps the stream open. It ends when the agent is deleted, when the reader may no longer read it, and when the reader does not keep up.",
+		answers: map[string]*huma.Response{"200": {Description: "The events.",
+			Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}},
+		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests, fault.ShuttingDown},
+	}, []*huma.Param{{Name: "agent", In: "path", Required: true, Description: "Name or ID.", Schema: &huma.Schema{Type: huma.TypeString}}}, nil, a.sendAgentEvents)
+}
+
+func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	agent, err := a.Agents.Get(ctx, actor(ctx), chi.URLParam(r, "agent"))
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	reader, err := a.Changes.Read(agent.ID, actor(ctx))
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	defer reader.Close()
+	// Read again: what was saved before the reader was there is in the answer, what comes later is an event.
+	if agent, err = a.Agents.Get(ctx, actor(ctx), agent.ID); err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
+	for event := changes.DraftSaved(agent.Draft); err == nil; event, err = s.change(ctx, reader) {
+		if err := s.sendChange(event); err != nil {
+			return // the reader has gone, or takes too long
+		}
+	}
+}
+
+// change waits for an event, and writes a heartbeat whenever none came for a while.
+func (s *eventStream) change(ctx context.Context, reader *changes.Reader) (changes.Event, error) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, s.beat)
+		event, err := reader.Next(waiting)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return event, err
+		}
+		if err := s.inTime([]byte(": still here\n\n")); err != nil {
+			return event, err
+		}
+	}
+}
+
+func (s *eventStream) sendChange(event changes.Event) error {
+	data, err := json.Marshal(event.Data)
+	if err != nil {
+		return err
+	}
+	return s.inTime([]byte("event: " + event.Name + "\ndata: " + string(data) + "\n\n"))
+}
+
+// inTime writes, unless the reader takes too long.
+func (s *eventStream) inTime(text []byte) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return s.write(text)
+}

@@ -1,0 +1,227 @@
+// Package changes tells the readers of an agent what happens to it: saves of its draft, new versions, and who else reads it.
+// It keeps nothing: a reader that comes later reads the agent.
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// The bounds of a hub.
+const (
+	MaxReaders = 2000 // of a server
+	PerActor   = 50   // of one person or token
+	backlog    = 64   // events that a reader may be behind
+)
+
+// Why a reader ends.
+var (
+	ErrSlow    = errors.New("the reader did not keep up")
+	ErrDeleted = errors.New("the agent was deleted")
+	ErrClosed  = errors.New("the server is stopping")
+)
+
+// Event is something that happened: Draft, Version or Presence.
+type Event struct {
+	Name string
+	Data any
+}
+
+// Draft is the data of a save.
+type Draft struct {
+	Revision int64           `json:"revision"`
+	SavedAt  time.Time       `json:"savedAt"`
+	SavedBy  registry.Editor `json:"savedBy"`
+}
+
+// Version is the data of a publication.
+type Version struct {
+	Version string `json:"version"`
+}
+
+// Presence is the data of a change of readers.
+type Presence struct {
+	People []Person `json:"people"`
+}
+
+// Person is a reader, once for however many pages.
+type Person struct {
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	Since time.Time `json:"since"`
+}
+
+// DraftSaved is the event of a save.
+func DraftSaved(d registry.Draft) Event {
+	return Event{"draft", Draft{d.Revision, d.SavedAt, d.SavedBy}}
+}
+
+// Hub passes events on. It is safe for concurrent use; a nil hub has no readers.
+type Hub struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	agents  map[string][]*Reader // by agent's ID
+	actors  map[string]int       // readers by actor
+	readers int
+	closed  bool
+}
+
+// New returns a hub.
+func New(now func() time.Time) *Hub {
+	return &Hub{now: now, agents: map[string][]*Reader{}, actors: map[string]int{}}
+}
+
+// Reader gets the events of one agent until it is closed.
+type Reader struct {
+	hub    *Hub
+	agent  string
+	actor  registry.Actor
+	since  time.Time
+	events chan Event
+	ended  chan struct{}
+	reason error // set before ended is closed
+}
+
+// Read adds a reader of an agent. Errors: TooManyRequests; ShuttingDown.
+func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return nil, fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment.")
+	case h.readers >= MaxReaders:
+		return nil, fault.New(fault.TooManyRequests, "Too many pages follow agents of this server; try again in a moment.")
+	case h.actors[actorKey(actor)] >= PerActor:
+		return nil, fault.New(fault.TooManyRequests, "You follow %d agents already; close some pages.", PerActor)
+	}
+	before := h.people(agentID)
+	r := &Reader{hub: h, agent: agentID, actor: actor, since: h.now(), events: make(chan Event, backlog), ended: make(chan struct{})}
+	h.agents[agentID] = append(h.agents[agentID], r)
+	h.actors[actorKey(actor)]++
+	h.readers++
+	people := h.people(agentID)
+	if slices.Equal(before, people) { // a further page of somebody who is there
+		r.send(Event{"presence", Presence{people}})
+	} else {
+		h.tell(agentID, Event{"presence", Presence{people}})
+	}
+	return r, nil
+}
+
+func actorKey(a registry.Actor) string { return a.Workspace + "/" + a.ID }
+
+// Next returns the next event, or why there is none.
+func (r *Reader) Next(ctx context.Context) (Event, error) {
+	select {
+	case e := <-r.events:
+		return e, nil
+	case <-r.ended:
+		return Event{}, r.reason
+	case <-ctx.Done():
+		return Event{}, context.Cause(ctx)
+	}
+}
+
+// Close removes the reader.
+func (r *Reader) Close() {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	r.hub.end(r, ErrClosed)
+}
+
+// Saved tells the readers of an agent of a save.
+func (h *Hub) Saved(agentID string, d registry.Draft) { h.Tell(agentID, DraftSaved(d)) }
+
+// Published tells the readers of an agent of a version.
+func (h *Hub) Published(agentID, version string) { h.Tell(agentID, Event{"version", Version{version}}) }
+
+// Tell passes an event to the readers of an agent.
+func (h *Hub) Tell(agentID string, e Event) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tell(agentID, e)
+}
+
+// Deleted ends the readers of an agent.
+func (h *Hub) Deleted(agentID string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range slices.Clone(h.agents[agentID]) {
+		h.end(r, ErrDeleted)
+	}
+}
+
+// Close ends all readers and takes no more.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, readers := range h.agents {
+		for _, r := range slices.Clone(readers) {
+			h.end(r, ErrClosed)
+		}
+	}
+}
+
+// tell needs the lock.
+func (h *Hub) tell(agentID string, e Event) {
+	for _, r := range slices.Clone(h.agents[agentID]) {
+		r.send(e)
+	}
+}
+
+// send needs the lock of the hub. A reader whose backlog is full is ended: it reads the agent when it comes back.
+func (r *Reader) send(e Event) {
+	select {
+	case r.events <- e:
+	default:
+		r.hub.end(r, ErrSlow)
+	}
+}
+
+// end needs the lock.
+func (h *Hub) end(r *Reader, reason error) {
+	at := slices.Index(h.agents[r.agent], r)
+	if at < 0 {
+		return
+	}
+	before := h.people(r.agent)
+	h.agents[r.agent] = slices.Delete(h.agents[r.agent], at, at+1)
+	if len(h.agents[r.agent]) == 0 {
+		delete(h.agents, r.agent)
+	}
+	if h.actors[actorKey(r.actor)]--; h.actors[actorKey(r.actor)] == 0 {
+		delete(h.actors, actorKey(r.actor))
+	}
+	h.readers--
+	r.reason = reason
+	close(r.ended)
+	if people := h.people(r.agent); !slices.Equal(before, people) {
+		h.tell(r.agent, Event{"presence", Presence{people}})
+	}
+}
+
+// people needs the lock. It lists the readers of an agent, each person once, the earliest first.
+func (h *Hub) people(agentID string) []Person {
+	all := []Person{}
+	for _, r := range h.agents[agentID] {
+		if !slices.ContainsFunc(all, func(p Person) bool { return p.ID == r.actor.ID }) {
+			all = append(all, Person{r.actor.ID, r.actor.Name, r.since})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Person) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
