@@ -28,6 +28,10 @@ func fill(t *testing.T, s *store.Store) {
 	a := create(t, s, agent("weather"))
 	publish(t, s, a, "1.0.0")
 	pin := registry.Pin{AgentID: a.ID, Reference: "^1", CreatedAt: start}
+	set := registry.ToolSet{ID: newID(), Workspace: ws, Name: newID(), Tools: []registry.SetTool{{AgentID: a.ID, Version: "1.0.0"}}, CreatedAt: start, UpdatedAt: start}
+	if err := s.PutToolSet(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.ReplacePins(t.Context(), ws, newID(), []registry.Pin{pin}); err != nil {
 		t.Fatal(err)
 	}
