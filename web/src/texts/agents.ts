@@ -58,7 +58,7 @@ export const agentList = {
   only: (tag: string) => `Only ${tag}`,
   draft: 'Draft',
   preRelease: 'Pre-release',
-  neverRun: 'never run',
+  neverRun: 'no version called yet',
   runs: (usageCount: number) => plural(usageCount, { one: 'run', other: 'runs' }),
   changed: (when: string) => `changed ${when}`,
   last: (when: string) => `last ${when}`,

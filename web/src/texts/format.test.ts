@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, bytes, form, milliseconds, moment, number, plural, seconds } from './format';
+import { ago, bytes, form, milliseconds, moment, number, plural, seconds, sentence } from './format';
 
 const runs = { one: 'run', other: 'runs' };
 
@@ -44,4 +44,8 @@ describe('times', () => {
   ])('%d seconds later', (later, text) => expect(ago(then, Date.parse(then) + later * 1000)).toBe(text));
   it('that are none are not shown', () => expect(ago('', 0)).toBe(''));
   it('have days that are written one way', () => expect(moment(then)).toMatch(/^2026-03-0[345] \d\d:\d6$/));
+});
+
+it('ends a sentence with one stop', () => {
+  expect(['Needs lang', 'Needs lang.', 'Why? '].map(sentence)).toEqual(['Needs lang.', 'Needs lang.', 'Why?']);
 });

@@ -66,3 +66,6 @@ export const day = (iso: string): string => iso.slice(0, 10);
 
 /** A time in the reader's time zone: 2026-11-23 00:00. */
 export const moment = (iso: string): string => clock.format(new Date(iso));
+
+/** Ends what a person wrote with a stop, so that a sentence can follow it. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);

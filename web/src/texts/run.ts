@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { bytes, form, milliseconds, number, plural, seconds } from './format';
+import { bytes, form, milliseconds, number, plural, seconds, sentence } from './format';
 import { rich } from './rich';
 
 export const compareRuns = {
@@ -180,7 +180,7 @@ export const runPanel = {
   notValid: 'Not valid',
   deprecated: 'Deprecated',
   isDeprecated: 'This version is deprecated.',
-  isDeprecatedFor: (reason: string) => `This version is deprecated: ${reason}`,
+  isDeprecatedFor: (reason: string) => `This version is deprecated: ${sentence(reason)}`,
   use: (successor: ReactNode) => rich`Use ${successor}.`,
   reconnecting: 'Reconnecting',
   runState: 'Run state',

@@ -7,7 +7,7 @@ export const about = {
   actionsFor: (name: string) => `Actions for ${name}`,
   inThePublicRegistry: 'In the public registry',
   tags: 'Tags',
-  neverRun: (created: string) => `Never run · created ${created}`,
+  neverRun: (created: string) => `No version called yet · created ${created}`,
   runsTheLast: (usageCount: number, when: string, created: string) =>
     `${plural(usageCount, { one: 'run', other: 'runs' })}, the last ${when} · created ${created}`,
 };

@@ -136,7 +136,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const readOnly = agent.session === undefined;
   const shown = text !== undefined;
   const format = async (): Promise<void> => {
-    if (!(await editor?.format())) notify('done', say.noFormatter);
+    if (!(await editor?.format())) notify('failed', say.noFormatter);
   };
   useCommand('file.format', editor && shown && !readOnly ? () => void format() : undefined);
 

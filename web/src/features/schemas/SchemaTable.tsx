@@ -36,6 +36,16 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
   useLayoutEffect(() => {
     if (removals > 0 && document.activeElement === document.body) adds.current?.focus();
   }, [removals]);
+  // A new row has the focus, so that its name can be typed at once.
+  const scroll = useRef<HTMLDivElement>(null);
+  const added = useRef(false);
+  useLayoutEffect(() => {
+    if (!added.current) return;
+    added.current = false;
+    const name = scroll.current?.querySelector<HTMLInputElement>('tbody:last-of-type input[aria-label]');
+    name?.focus();
+    name?.select();
+  }, [rows.length]);
   const remove =
     onChange &&
     ((name: string): void => {
@@ -43,7 +53,13 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
       onChange(removeRow(schema, name));
     });
   const add = onChange && (
-    <Button ref={adds} onClick={() => onChange(addRow(schema, 'property'))}>
+    <Button
+      ref={adds}
+      onClick={() => {
+        added.current = true;
+        onChange(addRow(schema, 'property'));
+      }}
+    >
       <Plus size={14} aria-hidden />
       {say.addProperty}
     </Button>
@@ -52,7 +68,7 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
     return <Empty actions={add}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</Empty>;
   }
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.asATable(which)}>
+    <div ref={scroll} className={css.scroll} tabIndex={0} role="region" aria-label={say.asATable(which)}>
       <table className={css.table} aria-label={say.propertiesOfTheSchema(which)}>
         <thead>
           <tr>

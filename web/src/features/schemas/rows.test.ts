@@ -101,4 +101,11 @@ describe('the rows of a schema', () => {
     expect(said['properties']).toMatchObject({ units: { enum: ['a', 'b'], default: 'a' } });
     expect(sayRow(said, 'units', 'default', undefined)).toEqual(schema);
   });
+
+  it('are strings with choices, and lose a title that says a former name', () => {
+    expect(typeRow(schema, 'city', 'choice')['properties']).toMatchObject({ city: { type: 'string' } });
+    expect(JSON.stringify(renameRow(schema, 'city', 'town'))).not.toContain('"City"');
+    const titled = { properties: { city: { title: 'Where to look' } } };
+    expect(renameRow(titled, 'city', 'town')['properties']).toEqual({ town: { title: 'Where to look' } });
+  });
 });

@@ -7,7 +7,7 @@ import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
 import { showDialog } from '../../state/dialogs';
 import { notify } from '../../state/notices';
-import { ago } from '../../texts/format';
+import { ago, sentence } from '../../texts/format';
 import { agentUrl } from '../../state/urlState';
 import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
@@ -162,7 +162,7 @@ function Row({ id, name, version: v, latest, pins, now }: RowProps) {
       <div className={css.what}>
         {v.deprecated && (
           <p className={css.warn}>
-            {v.reason === undefined || v.reason === '' ? say.noReasonWasGiven : v.reason}
+            {v.reason === undefined || v.reason === '' ? say.noReasonWasGiven : sentence(v.reason)}
             {v.successor !== undefined && v.successor !== '' && <> {say.use(<code>{v.successor}</code>)}</>}
           </p>
         )}
