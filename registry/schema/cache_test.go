@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// A schema of 60 kB with 1,900 properties keeps 1.2 MiB, and the cache had room for 512 of them.
+// A schema of 60 kB with 1,900 properties uses 1.2 MiB, and the cache had room for 512 of them.
 func TestCacheBoundsTheSizeOfItsSchemas(t *testing.T) {
 	t.Parallel()
 	cache := schema.NewCache(512)

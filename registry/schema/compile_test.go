@@ -99,7 +99,7 @@ func TestCompileAccepts(t *testing.T) {
 	}
 }
 
-// TestCompileIsBounded has schemas that take the library minutes to validate, or much memory.
+// TestCompileIsBounded compiles schemas that would take the library minutes or much memory.
 func TestCompileIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
@@ -109,7 +109,7 @@ func TestCompileIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := schema.Compile(json.RawMessage(in)) // that this ends is half of the test
+			_, err := schema.Compile(json.RawMessage(in)) // the test also checks that this ends
 			details := detailsOf(err)
 			if len(details) != 1 || !strings.Contains(details[0], "schema_too_complex: expands to more than 10000 schemas") {
 				t.Errorf("got %v", err)
@@ -190,7 +190,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// bomb doubles by references n times.
+// bomb returns a schema that doubles n times by references.
 func bomb(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs":{"d0":{}`)
@@ -201,7 +201,7 @@ func bomb(n int) string {
 	return b.String()
 }
 
-// fan has levels of anyOf with so many references to the next level.
+// fan returns a schema with levels of anyOf, each with width references to the next level.
 func fan(levels, width int) string {
 	var b strings.Builder
 	b.WriteString(`{"items":{"$ref":"#/$defs/d0"},"$defs":{`)
@@ -236,7 +236,7 @@ func nest(open string, n int) string {
 	return strings.Repeat(open, n) + "{}" + strings.Repeat("}", n)
 }
 
-// detailsOf writes the details of an error as "pointer: code: message".
+// detailsOf formats the details of an error as "pointer: code: message".
 func detailsOf(err error) []string {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidInput {
@@ -253,9 +253,10 @@ func lines(details []fault.Detail) []string {
 	return all
 }
 
-// TestMetaSchemasAreMadeOnce: each takes the work of many small schemas, and a server compiles dozens when it starts.
+// TestMetaSchemasAreMadeOnce checks that meta-schemas are built once. Each takes as long as many small schemas, and a
+// server compiles dozens when it starts.
 func TestMetaSchemasAreMadeOnce(t *testing.T) {
-	const most = 2000 // a meta-schema alone takes many times that
+	const most = 2000 // building a meta-schema takes many times that
 	for _, dialect := range []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"} {
 		text := fmt.Appendf(nil, `{"$schema":%q,"type":"object","properties":{"a":{"type":"string"}}}`, dialect)
 		allocated := testing.AllocsPerRun(10, func() {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// TestFormats holds what is asserted to the documents that define it; cases are ours.
+// TestFormats checks the asserted formats against the documents that define them, with our own cases.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ takes, refuses []string }{

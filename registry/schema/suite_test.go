@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/google/jsonschema-go/jsonschema" // its module carries the suite
+	_ "github.com/google/jsonschema-go/jsonschema" // its module contains the suite
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/schema"
@@ -26,8 +26,8 @@ type suiteGroup struct {
 	}
 }
 
-// TestSuite runs the tests that every implementation of JSON Schema must pass. A schema may be refused only because it
-// needs another document or a dialect of its own. Left out is format.json, which wants formats not to be asserted.
+// TestSuite runs the official tests of JSON Schema. A schema may be rejected only because it needs another document or
+// a custom dialect. format.json is omitted, because it requires formats not to be asserted.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ least, refused int }{
@@ -65,7 +65,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// readSuite reads the suite where the module that carries it lies: what is not ours is not kept here.
+// readSuite reads the suite from the module that contains it, so that the repository needs no copy.
 func readSuite(t *testing.T, draft string) map[string][]suiteGroup {
 	t.Helper()
 	carrier, err := build.Import("github.com/google/jsonschema-go/jsonschema", ".", build.FindOnly)
@@ -95,7 +95,7 @@ func readSuite(t *testing.T, draft string) map[string][]suiteGroup {
 	return suite
 }
 
-// inDialect names draft-07 in schemas of its part of the suite, which leaves that to the runner.
+// inDialect adds draft-07 to schemas of its part of the suite, which expects the runner to do so.
 func inDialect(t *testing.T, draft string, raw json.RawMessage) json.RawMessage {
 	t.Helper()
 	var object map[string]json.RawMessage

@@ -92,7 +92,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestValuesAreNotEchoed looks for a document's values in what is said about them.
+// TestValuesAreNotEchoed checks that messages do not contain a document's values.
 func TestValuesAreNotEchoed(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
@@ -131,7 +131,7 @@ func TestDetailsAreBounded(t *testing.T) {
 	}
 }
 
-// TestValidateIsBounded has pairs of schema and document that would take minutes, or for ever. That it ends is the test.
+// TestValidateIsBounded checks pairs of schema and document that would otherwise take minutes or never end.
 func TestValidateIsBounded(t *testing.T) {
 	t.Parallel()
 	const tooLarge, tooSlow = "is too large to validate", "takes too long to match"
@@ -170,7 +170,7 @@ func TestValidateIsBounded(t *testing.T) {
 			}
 			work := schema.MaxWork
 			if tt.want == tooLarge {
-				work /= 100 // refused all the same, and gentle to the race detector
+				work /= 100 // also rejected, and faster under the race detector
 			}
 			details := s.ValidateWithin([]byte(tt.doc), work)
 			if len(details) == 0 || !strings.Contains(fmt.Sprint(details), tt.want) {
@@ -268,7 +268,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// In draft-07 nothing beside a reference counts, newer keywords included.
+// In draft-07 keywords next to a reference are ignored, newer keywords included.
 func TestBesideReferenceInDraft7(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Compile(json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"any":{}},

@@ -167,7 +167,7 @@ func laughs() string {
 	return text
 }
 
-// told is an error as FILE:LINE MESSAGE, one line each.
+// told formats an error as FILE:LINE MESSAGE, one line for each detail.
 func told(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -49,7 +49,7 @@ func TestTokens(t *testing.T) {
 		expect(t, s.PutToken(t.Context(), foreign), fault.Conflict)
 
 		used := start.Add(30 * time.Second)
-		for _, at := range []time.Time{used, start} { // what comes late does not count
+		for _, at := range []time.Time{used, start} { // the later time counts
 			if err := s.TouchTokens(t.Context(), map[string]time.Time{want.ID: at, "gone": at}); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// TestSessionsOfOneAreBounded: the oldest go, and what has expired, and only theirs.
+// TestSessionsOfOneAreBounded checks that a new session removes the user's oldest and expired sessions, and no others.
 func TestSessionsOfOneAreBounded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -178,7 +178,7 @@ func TestLoginFailures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		soon, later := start.Add(time.Minute), start.Add(2*time.Minute)
 		for _, f := range []registry.LoginFailures{
-			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // one that was overtaken
+			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // an overtaken write
 			{Source: "192.0.2.2/32", Count: 9, Until: soon}, {Source: "192.0.2.2/32", Count: 1, Until: later},
 			{Source: "192.0.2.3/32", Count: 9, Until: start},
 		} {

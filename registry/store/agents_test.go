@@ -30,7 +30,7 @@ var (
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// agent has every field set, to something that only survives if nothing is rewritten on the way.
+// agent returns an agent with every field set to a value that is only preserved if nothing rewrites it.
 func agent(name string) registry.Agent {
 	return registry.Agent{
 		ID: newID(), Workspace: ws, Name: name, Title: "Weather 'now' \\ ☂", Description: "What? {0} ?1 $1 %s\nsecond line",
@@ -110,7 +110,7 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 		expect(t, s.PatchAgent(t.Context(), other), fault.NotFound)
 		expect(t, s.DeleteAgent(t.Context(), "other", a.ID, false, start, registry.Deletion{}), fault.NotFound)
 		other.ID = newID()
-		create(t, s, other) // the same name is free elsewhere
+		create(t, s, other) // the same name is free in another workspace
 	})
 }
 
@@ -169,7 +169,7 @@ func TestRenamedAgentKeepsFormerNamesOnceItWasPublished(t *testing.T) {
 			return a
 		}
 		a := rename(create(t, s, agent("first")), "second")
-		create(t, s, agent("first")) // was never published: free again
+		create(t, s, agent("first")) // never published, so the name is free again
 		publish(t, s, a, "1.0.0")
 		a = rename(a, "third")
 		got, err := s.Agent(t.Context(), ws, "second")
@@ -331,7 +331,7 @@ func TestListAgentsPages(t *testing.T) {
 				got = append(got, a.Name)
 			}
 			if pages == 1 {
-				create(t, s, agent("agent-00-comes-late")) // before the cursor: moves nothing
+				create(t, s, agent("agent-00-comes-late")) // before the cursor: does not move the page
 			}
 			if filter.Cursor = page.NextCursor; filter.Cursor == "" {
 				break

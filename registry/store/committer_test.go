@@ -39,7 +39,7 @@ func TestFiftyWritersLoseNothing(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					// What was acknowledged is there, for other connections too.
+					// An acknowledged run is visible to other connections too.
 					got, err := s.Run(t.Context(), ws, run.ID)
 					if err != nil || string(got.Output) != string(run.Output) {
 						t.Errorf("after the acknowledgement: %s, %v", got.Output, err)
@@ -90,8 +90,8 @@ func TestOneBadWriteDoesNotSpoilTheOthers(t *testing.T) {
 	})
 }
 
-// TestRepeatedFinishesCountOnce: what ends one run again and again, in the company of others, changes nothing and spoils
-// nothing, also where two of them meet in a transaction.
+// TestRepeatedFinishesCountOnce checks that finishing a run repeatedly, concurrently with other writes, changes
+// nothing, even within one transaction.
 func TestRepeatedFinishesCountOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -163,13 +163,13 @@ func TestBatchCommitsTogether(t *testing.T) {
 		for range callers {
 			group.Go(func() { finish(each) })
 		}
-		synctest.Wait() // one commits, the others wait for that
+		synctest.Wait() // one commits, the others wait for it
 		began := time.Now()
 		if err := release(); err != nil {
 			t.Fatal(err)
 		}
 		group.Wait()
-		// The first was alone, so it is missed in the last.
+		// The first caller wrote alone, so the last transaction misses it.
 		if got, waited := transactions.Load(), time.Since(began); got != each+1 || waited != time.Millisecond {
 			t.Errorf("%d callers with %d runs each made %d transactions and waited %v", callers, each, got, waited)
 		}
@@ -182,7 +182,8 @@ func TestBatchCommitsTogether(t *testing.T) {
 	})
 }
 
-// TestPanicOfALeaderIsAnswered: whoever waits for a transaction that ends in a panic learns that, and the next one commits.
+// TestPanicOfALeaderIsAnswered checks that all callers of a transaction that panics get an error, and that the next
+// transaction commits.
 func TestPanicOfALeaderIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -205,8 +206,8 @@ func TestPanicOfALeaderIsAnswered(t *testing.T) {
 	read(t, s, run.ID)
 }
 
-// TestBusyDatabaseIsAskedOnceForAll: where another process holds the database, those who wait together are refused together.
-// One after the other they would each wait for it as long as the first.
+// TestBusyDatabaseIsAskedOnceForAll checks that waiting writes are rejected together while another process holds the
+// database. One after the other, each would wait as long as the first.
 func TestBusyDatabaseIsAskedOnceForAll(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -248,8 +249,8 @@ func TestBusyDatabaseIsAskedOnceForAll(t *testing.T) {
 	}
 }
 
-// TestRunsOutliveTheWritingConnection: a caller who goes away while SQLite writes for them costs the connection, and with
-// it the statements that were prepared on it.
+// TestRunsOutliveTheWritingConnection checks that runs are stored after a write to SQLite was cancelled. The
+// cancellation closes the connection and its prepared statements.
 func TestRunsOutliveTheWritingConnection(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -272,7 +273,7 @@ func TestRunsOutliveTheWritingConnection(t *testing.T) {
 	}
 }
 
-// descriptors counts those of a database and of its log.
+// descriptors counts the open descriptors of a database and its log.
 func descriptors(t *testing.T, path string) (n int) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/self/fd/*")
@@ -315,7 +316,7 @@ func TestCloseDrains(t *testing.T) {
 					}
 				})
 			}
-			for enough := false; !enough; { // closes in the middle of the work
+			for enough := false; !enough; { // closes during the writes
 				mu.Lock()
 				enough = len(acknowledged) > 50
 				mu.Unlock()
@@ -332,11 +333,11 @@ func TestCloseDrains(t *testing.T) {
 	}
 }
 
-// childURL tells the test process that it is the child of TestAcknowledgedRunsSurviveAKill.
+// childURL marks the test process as the child of TestAcknowledgedRunsSurviveAKill.
 const childURL = "ATELIER_TEST_STORE_URL"
 
-// TestAcknowledgedRunsSurviveAKill kills a process that writes runs, again and again, and looks for every run that it
-// had acknowledged.
+// TestAcknowledgedRunsSurviveAKill repeatedly kills a process that writes runs, and checks that every acknowledged run
+// exists.
 func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
 	if address := os.Getenv(childURL); address != "" {
 		writeUntilKilled(t, address)
@@ -347,7 +348,7 @@ func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			o := storetest.Options(t, d)
-			storetest.Reopen(t, o) // its schema
+			storetest.Reopen(t, o) // creates the schema
 			for round := range 3 {
 				acknowledged, begun := killAfter(t, o.URL, 300*(round+1))
 				s := storetest.Reopen(t, o)
@@ -378,11 +379,11 @@ func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
 	}
 }
 
-// killAfter starts a child that writes to a database and kills it after so many lines.
+// killAfter starts a child that writes to a database, and kills it after the given number of lines.
 func killAfter(t *testing.T, address string, lines int) (acknowledged, begun []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestAcknowledgedRunsSurviveAKill$")
-	child.Env = append(os.Environ(), childURL+"="+address, "TMPDIR="+t.TempDir()) // it cannot remove what it makes
+	child.Env = append(os.Environ(), childURL+"="+address, "TMPDIR="+t.TempDir()) // it cannot remove its files
 	child.Stderr = os.Stderr
 	output, err := child.StdoutPipe()
 	if err != nil {
@@ -414,7 +415,7 @@ func killAfter(t *testing.T, address string, lines int) (acknowledged, begun []s
 	return acknowledged, begun
 }
 
-// writeUntilKilled prints a line for each acknowledgement.
+// writeUntilKilled prints a line for each acknowledged run.
 func writeUntilKilled(t *testing.T, address string) {
 	s, err := store.Open(t.Context(), store.Options{URL: address, Blobs: folder(t, t.TempDir())})
 	if err != nil {

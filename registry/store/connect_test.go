@@ -63,7 +63,7 @@ func TestSQLiteTakesAnyPathAndKeepsItPrivate(t *testing.T) {
 	}
 }
 
-// TestDatabasesAreDurable looks at the settings that no test can see the effect of: a loss of power.
+// TestDatabasesAreDurable checks the settings for a power failure, which no test can simulate.
 func TestDatabasesAreDurable(t *testing.T) {
 	t.Parallel()
 	tests := map[storetest.Dialect]map[string]string{
@@ -75,7 +75,7 @@ func TestDatabasesAreDurable(t *testing.T) {
 			t.Parallel()
 			o := storetest.Options(t, d)
 			if d == storetest.Postgres {
-				o.URL += "&options=-c%20synchronous_commit%3Doff" // as a careless administrator would
+				o.URL += "&options=-c%20synchronous_commit%3Doff" // like a careless administrator
 			}
 			s := storetest.Reopen(t, o)
 			for setting, want := range settings {
@@ -88,8 +88,8 @@ func TestDatabasesAreDurable(t *testing.T) {
 	}
 }
 
-// TestRunsWriteNoTemporaryFiles: what runs that share a transaction may have to undo stays in memory, and what a migration
-// sorts does not.
+// TestRunsWriteNoTemporaryFiles checks that the undo log of shared transactions stays in memory, and that a migration's
+// sort does not.
 func TestRunsWriteNoTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

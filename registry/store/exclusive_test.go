@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// Two servers with data directories of their own named one database: the second one interrupted the runs of the first,
-// whose outcomes were then thrown away.
+// Two servers with separate data directories used one database. The second one interrupted the runs of the first, whose
+// results were then discarded.
 func TestADatabaseHasOneServer(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {

@@ -9,13 +9,13 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Exec runs SQL of a test's own on the writing connection.
+// Exec executes a test's SQL on the writing connection.
 func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := s.write.ExecContext(ctx, statement, args...)
 	return err
 }
 
-// Rollback takes the last group of migrations back and returns how many.
+// Rollback reverts the last group of migrations and returns their number.
 func (s *Store) Rollback(ctx context.Context) (int, error) {
 	m, err := s.migrator()
 	if err != nil {
@@ -25,14 +25,14 @@ func (s *Store) Rollback(ctx context.Context) (int, error) {
 	return len(group.Migrations), err
 }
 
-// Panic lets transactions of runs end in a panic until the returned function is called.
+// Panic makes transactions of runs panic until the returned function is called.
 func (s *Store) Panic() (end func()) {
 	kept := s.runs.ledger
 	s.runs.ledger = panicking{}
 	return func() { s.runs.ledger = kept }
 }
 
-// Transactions counts those of runs from now on.
+// Transactions counts the transactions of runs from now on.
 func (s *Store) Transactions() *atomic.Int64 {
 	var n atomic.Int64
 	s.runs.ledger = counting{s.runs.ledger, &n}
@@ -55,7 +55,7 @@ func (panicking) transact(context.Context, func(exec) error) error { panic("on p
 
 func (panicking) close() error { return nil }
 
-// HoldWriter keeps SQLite's writing connection from everybody until release is called.
+// HoldWriter blocks SQLite's writing connection until release is called.
 func (s *Store) HoldWriter(ctx context.Context) (release func() error, err error) {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
@@ -64,23 +64,23 @@ func (s *Store) HoldWriter(ctx context.Context) (release func() error, err error
 	return conn.Close, nil
 }
 
-// Exclusively holds the database from other processes.
+// Exclusively locks the database against other processes.
 func (s *Store) Exclusively(ctx context.Context, do func() error) error {
-	tx, err := s.write.BeginTx(ctx, nil) // which is an immediate one
+	tx, err := s.write.BeginTx(ctx, nil) // an immediate transaction
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(), tx.Rollback())
 }
 
-// Waiting says how many writes of runs wait for the caller who commits.
+// Waiting returns how many writes of runs wait for the committing caller.
 func (s *Store) Waiting() int {
 	s.runs.mu.Lock()
 	defer s.runs.mu.Unlock()
 	return len(s.runs.queue)
 }
 
-// LoseWriter closes SQLite's writing connection as a failure of it would.
+// LoseWriter closes SQLite's writing connection, as a failure would.
 func (s *Store) LoseWriter(ctx context.Context) error {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) Value(ctx context.Context, query string) (string, error) {
 	return value, err
 }
 
-// Asked returns the queries that a reader asks, or a writer.
+// Asked returns the queries of a reader, or a writer.
 func (s *Store) Asked(ask func(s *Store)) []string {
 	var heard listener
 	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs}
@@ -147,7 +147,7 @@ func (l *listener) AfterQuery(_ context.Context, e *bun.QueryEvent) {
 	l.queries = append(l.queries, e.Query)
 }
 
-// Plan tells, step by step, how the database would answer a query.
+// Plan returns the steps of the database's plan for a query.
 func (s *Store) Plan(ctx context.Context, query string) (steps []string, err error) {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestKeyLeadsToItsAnswer(t *testing.T) {
 		if reserve(t, s, k) != nil {
 			t.Fatal("a free key was taken")
 		}
-		same(t, reserve(t, s, k), &k) // at work: no status, no body
+		same(t, reserve(t, s, k), &k) // in progress: no status, no body
 		other := k
 		other.Owner = "default/u2"
 		if reserve(t, s, other) != nil {
@@ -40,7 +40,7 @@ func TestKeyLeadsToItsAnswer(t *testing.T) {
 		if err := s.CompleteKey(t.Context(), k.Owner, k.Key, 204, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil { // too late: stays
+		if err := s.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil { // too late: the key stays
 			t.Fatal(err)
 		}
 		want := k
@@ -90,7 +90,7 @@ func TestExpiredKeyIsFree(t *testing.T) {
 func TestOneOfManyReservesAKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		for _, expires := range []time.Duration{-time.Second, time.Hour} { // the second round takes over an expired key
+		for _, expires := range []time.Duration{-time.Second, time.Hour} { // the second round reuses an expired key
 			k := registry.IdempotencyKey{Owner: "o", Key: "k", ExpiresAt: time.Now().Add(time.Hour)}
 			if expires < 0 {
 				expired := k

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// federate logs somebody in by a provider.
+// federate signs a user in through an identity provider.
 func federate(t *testing.T, s *store.Store, subject string, grants ...registry.Grant) string {
 	t.Helper()
 	who := registry.Identity{Issuer: "https://login.example", Subject: subject, Names: []string{"ada", "oidc-" + subject}}
@@ -21,7 +21,7 @@ func federate(t *testing.T, s *store.Store, subject string, grants ...registry.G
 	return user
 }
 
-// roleIn is the role of a user in a workspace, "" for none.
+// roleIn returns the role of a user in a workspace, "" for none.
 func roleIn(t *testing.T, s *store.Store, user, workspace string) registry.Role {
 	t.Helper()
 	memberships, err := s.Memberships(t.Context(), user)
@@ -51,7 +51,7 @@ func TestAnIdentityIsOneUser(t *testing.T) {
 			if u, err := s.User(t.Context(), id); err != nil || u.Name != name || u.Password != "" {
 				t.Errorf("%+v, %v, want the name %s", u, err, name)
 			}
-			// by a password they would come in when their provider lets them in no longer
+			// with a password the user could sign in after the provider has removed them
 			expect(t, s.SetPassword(t.Context(), id, "secret", ""), fault.Conflict)
 		}
 	})
@@ -129,6 +129,6 @@ func TestAProviderLeavesTheLastAdministrator(t *testing.T) {
 		if err := s.CloseWorkspace(t.Context(), acme.ID, start); err != nil {
 			t.Fatal(err)
 		}
-		federate(t, s, "1", registry.Grant{Workspace: acme.ID, Role: registry.Viewer}) // one that was closed meanwhile is no fault
+		federate(t, s, "1", registry.Grant{Workspace: acme.ID, Role: registry.Viewer}) // a workspace that was closed meanwhile is no error
 	})
 }

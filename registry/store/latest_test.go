@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// The latest version that an agent tells is what name@latest stands for, whatever is deprecated and published in between.
+// An agent's latest version is the one that name@latest selects, whatever is deprecated and published in between.
 func TestTheLatestIsWhatLatestStandsFor(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -58,7 +58,7 @@ func tellsLatest(t *testing.T, s *store.Store, a registry.Agent, want string, de
 	}
 }
 
-// A database from before the rule is brought to it: numbers are compared as numbers, and build metadata is none.
+// A migration corrects older databases: numbers are compared as numbers, and build metadata is ignored.
 func TestLatestVersionsAreRepaired(t *testing.T) {
 	t.Parallel()
 	const migration = "20261122051000"

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// The registry is that of every workspace, by name; what is not listed, deleted or never released is not in it.
+// The registry lists agents of every workspace by name. It omits agents that are not listed, deleted or never released.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -79,7 +79,7 @@ func TestListed(t *testing.T) {
 	})
 }
 
-// What the registry says of an agent, and is searched for, is what the latest version says. Drafts are nobody else's business.
+// The registry shows and searches the latest version of an agent. Drafts are private.
 func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -116,7 +116,7 @@ func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 			{registry.AgentFilter{Query: "unreleased"}, ""},
 			{registry.AgentFilter{Language: "typescript"}, first},
 			{registry.AgentFilter{Language: "bash"}, ""},
-			{registry.AgentFilter{Tag: "moon", Query: "moon"}, first}, // tags are the agent's, not a version's
+			{registry.AgentFilter{Tag: "moon", Query: "moon"}, first}, // tags belong to the agent, not to a version
 			{registry.AgentFilter{Tag: "sky"}, ""},
 		} {
 			if got := found(tt.filter); got != tt.want {
@@ -131,7 +131,7 @@ func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		publish(t, s, saved, "1.1.0")
-		for _, name := range []string{"climate", "weather"} { // as a reference, it is found by a former name too
+		for _, name := range []string{"climate", "weather"} { // like in a reference, a former name works too
 			if one, err := s.ListedAs(t.Context(), "default", name); err != nil || one.Name != "climate" {
 				t.Errorf("%s: %+v %v", name, one, err)
 			}

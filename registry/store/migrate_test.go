@@ -22,7 +22,7 @@ func each(t *testing.T, test func(t *testing.T, o store.Options)) {
 	}
 }
 
-// fill puts a row into every table.
+// fill inserts a row into every table.
 func fill(t *testing.T, s *store.Store) {
 	t.Helper()
 	a := create(t, s, agent("weather"))

@@ -143,7 +143,7 @@ func TestUsers(t *testing.T) {
 	})
 }
 
-// Whoever leaves a workspace leaves no token behind that acts for them there; elsewhere nothing changes.
+// Removing a member also removes the tokens that act for that user in the workspace. Other workspaces are not affected.
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -193,7 +193,7 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// Two administrators who demote or remove each other at the same time leave one of them.
+// If two administrators demote or remove each other concurrently, one of them remains.
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -258,7 +258,7 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 		expect(t, s.Accept(t.Context(), late.Hash, alan, true, start), fault.NotFound)
 		taken := alan
 		taken.Name = "grace"
-		expect(t, s.Accept(t.Context(), open.Hash, taken, true, start), fault.NameTaken) // and the link is still good
+		expect(t, s.Accept(t.Context(), open.Hash, taken, true, start), fault.NameTaken) // and the link is still valid
 
 		var group sync.WaitGroup
 		errs := make([]error, 8)
@@ -302,7 +302,8 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 	})
 }
 
-// An invitation does not outlive the right to invite: who held back one for an administrator would come in again as one.
+// An invitation ends with the right to invite. Otherwise an administrator could use an own invitation to regain the
+// role.
 func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -359,7 +360,7 @@ func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 				}
 			}
 			late := registry.Invitation{ID: newID(), Hash: newID(), Workspace: acme.ID, Role: registry.Administrator, Creator: alan.Actor(acme.ID), CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
-			if err := s.PutInvitation(t.Context(), late, alan.ID); !fault.Is(err, fault.Forbidden) { // it was on its way meanwhile
+			if err := s.PutInvitation(t.Context(), late, alan.ID); !fault.Is(err, fault.Forbidden) { // a concurrent request
 				t.Errorf("%s: they still invite: %v", what, err)
 			}
 			if err := s.PutInvitation(t.Context(), late, grace.ID); err != nil {

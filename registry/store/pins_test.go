@@ -25,7 +25,7 @@ func TestPinsAreReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := []registry.Pin{pin("^1", start), pin("latest", start.Add(time.Hour))} // what was there keeps its time
+		want := []registry.Pin{pin("^1", start), pin("latest", start.Add(time.Hour))} // an existing pin keeps its time
 		of, errOf := s.PinsOf(t.Context(), ws, a.ID)
 		by, errBy := s.PinsBy(t.Context(), ws, "o")
 		if errOf != nil || errBy != nil {
@@ -46,7 +46,7 @@ func TestPinsAreReplaced(t *testing.T) {
 	})
 }
 
-// Nobody deletes what somebody pins, and nobody pins what is deleted, whatever was seen before.
+// A pinned agent cannot be deleted and a deleted agent cannot be pinned, even concurrently.
 func TestPinsHoldTheirAgent(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o store.Options) {
@@ -65,7 +65,7 @@ func TestPinsHoldTheirAgent(t *testing.T) {
 			t.Error(err)
 		}
 		expect(t, s.ReplacePins(t.Context(), ws, "o", pins), fault.NotFound)
-		if err := s.ReplacePins(t.Context(), ws, "o", nil); err != nil { // what is gone is let go of
+		if err := s.ReplacePins(t.Context(), ws, "o", nil); err != nil { // pins of a deleted agent can be removed
 			t.Error(err)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// TestNothingIsReadWhole asks both databases how they would answer what is asked often, and fails when the way leads past
-// every row of a table: that is fast in tests and slow after a year.
+// TestNothingIsReadWhole checks the query plans of frequent queries on both databases. It fails if a plan scans every
+// row of a table, which is fast in tests and slow after a year.
 func TestNothingIsReadWhole(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -108,22 +108,22 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 }
 
 var (
-	// A subquery that was made beforehand has as many rows as the page that it is for. The index of the registry is the
-	// registry, in its order.
+	// A materialized subquery has as many rows as the page. The index of the registry contains exactly the registry, in
+	// its order.
 	ofSubquery = regexp.MustCompile(`^SCAN (merged|of_\d+|json_each|asked|a USING COVERING INDEX agents_listed$)`)
 	// Runs are found by ID, or in a range of one state.
 	ofRuns   = regexp.MustCompile(`^SEARCH r `)
 	narrowly = regexp.MustCompile(`\(.*\b(id|status)=\?`)
-	// Agents are looked for along an index that has all that a list may be narrowed by.
+	// Agents are searched along an index that contains all columns by which a list can be filtered.
 	ofAgents = regexp.MustCompile(`^SEARCH a USING INDEX agents_(by|listed)`)
 	// That is for lists; one agent is found by its ID.
 	walksAgents = regexp.MustCompile(`^SEARCH a USING .*agents_by_\w+ \(workspace_id=\?\)`)
-	// Versions and pins are found by their agent: one workspace may have all there are.
+	// Versions and pins are found by their agent, because one workspace may contain all of them.
 	ofVersions = regexp.MustCompile(`^SEARCH (v|p) USING .*\(workspace_id=\?\)`)
 )
 
-// readsWhole judges one step of a plan. PostgreSQL is told not to read whole tables where it knows another way, since small
-// ones are read fastest like that.
+// readsWhole reports whether a step of a plan scans a table. PostgreSQL is configured to avoid scans where it has an
+// alternative, because it would otherwise scan small tables.
 func readsWhole(d storetest.Dialect, step string) bool {
 	if d == storetest.Postgres {
 		return strings.Contains(step, "Seq Scan on")

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// idAt is an ID as it is made at a time.
+// idAt returns an ID as it would be generated at a time.
 func idAt(at time.Time, n int) string {
 	ms := fmt.Sprintf("%012x", at.UnixMilli())
 	return fmt.Sprintf("%s-%s-7000-8000-%012x", ms[:8], ms[8:], n)
@@ -73,7 +73,7 @@ func TestSweepKeepsWhatIsYoungOrUnfinished(t *testing.T) {
 	})
 }
 
-// TestSweepsUseTheKey asks SQLite how it finds old runs: by the primary key, whatever is in the table.
+// TestSweepsUseTheKey checks that SQLite finds old runs by the primary key, whatever the table contains.
 func TestSweepsUseTheKey(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

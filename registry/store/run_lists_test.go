@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// However a list of runs is narrowed and paged, it has the runs that a walk over all of them finds, in the same order.
+// For every filter and page size, a list of runs contains the same runs in the same order as a scan of all runs.
 func TestListsOfRunsHaveWhatAWalkFinds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -78,7 +78,7 @@ func listed(t *testing.T, s *store.Store, f registry.RunFilter) (ids []string) {
 	}
 }
 
-// A version of any agent is found however far back, and a page of its runs is full.
+// A version of any agent is found even if it is old, and a page of its runs is full.
 func TestAVersionOfAnyAgentIsFoundFarBack(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// finished has every field set, to something that only survives if nothing is rewritten on the way.
+// finished returns a run with every field set to a value that is only preserved if nothing rewrites it.
 func finished() registry.Run {
 	code, at := 3, start.Add(time.Second)
 	return registry.Run{
@@ -194,7 +194,7 @@ func TestListRunsNarrowsAndPages(t *testing.T) {
 		var ids []string // newest first
 		for i := range 9 {
 			run := finished()
-			run.CreatedAt = start.Add(time.Duration(i/3) * time.Microsecond) // three at a time have the same time
+			run.CreatedAt = start.Add(time.Duration(i/3) * time.Microsecond) // groups of three have the same time
 			run.AgentID, run.Version = "", ""
 			if i%2 == 0 {
 				run.AgentID, run.Version, run.Status = a.ID, fmt.Sprintf("1.0.%d", i), registry.Succeeded

@@ -163,7 +163,7 @@ func TestDeclarationsOfSecrets(t *testing.T) {
 	})
 }
 
-// TestSecretsAreBoundedWhenTheyAreSetAtOnce: the last place is for one of those who want it.
+// TestSecretsAreBoundedWhenTheyAreSetAtOnce checks that only one of several concurrent requests gets the last place.
 func TestSecretsAreBoundedWhenTheyAreSetAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

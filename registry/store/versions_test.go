@@ -169,7 +169,7 @@ func TestLargeFilesAreABlob(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = s.Version(t.Context(), ws, a.ID, "1.0.0")
-			expect(t, err, fault.Internal) // the version exists: not found would be a lie
+			expect(t, err, fault.Internal) // the version exists, so NotFound would be wrong
 		})
 	}
 }

@@ -32,17 +32,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counter is the meter of a test: it lets a test wait for the end of runs.
+// counter is a meter with which a test waits for the end of runs.
 type counter chan registry.Run
 
 func (c counter) RunFinished(run registry.Run) { c <- run }
 
-// meter does what a test wants while a run has ended and its result is not told yet.
+// meter calls a test's function after a run has ended and before its result is reported.
 type meter func(registry.Run)
 
 func (m meter) RunFinished(run registry.Run) { m(run) }
 
-// kit is the service over the real store and the script runtime.
+// kit holds the service with the real store and the script runtime.
 type kit struct {
 	*runs.Service
 	store    *store.Store
@@ -55,7 +55,7 @@ func newKit(t *testing.T, running, queue int) *kit {
 	return newKitOver(t, running, queue, func(s *store.Store) runs.Journal { return s })
 }
 
-// newKitOver lets a test stand between the service and the store.
+// newKitOver returns a kit with a test's wrapper around the store.
 func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) runs.Journal) *kit {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
@@ -78,7 +78,7 @@ func serviceOver(t *testing.T, s *store.Store, journal runs.Journal, running, qu
 	return service
 }
 
-// program is a request for an inline script.
+// program returns a request for an inline script.
 func program(source string) runs.Request {
 	return runs.Request{Trigger: registry.TriggerAPI, Inline: &registry.Spec{
 		Language: runtimes.Bash, Runtime: runtimes.Script, Files: map[string]registry.File{"main.sh": registry.File(source)},
@@ -94,7 +94,7 @@ func (k *kit) start(t *testing.T, req runs.Request) registry.Run {
 	return run
 }
 
-// waitFor follows a run until an event of the kind comes, and returns it.
+// waitFor follows a run until an event of the kind arrives, and returns it.
 func (k *kit) waitFor(t *testing.T, id string, kind runtimes.Kind) runtimes.Event {
 	t.Helper()
 	follower, err := k.Follow(t.Context(), k.actor, id, 0)
@@ -148,7 +148,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 	if !slices.Equal(kinds, want) {
 		t.Errorf("kinds %v, want %v", kinds, want)
 	}
-	for from := range int64(5) { // each place to resume from gives the rest, once
+	for from := range int64(5) { // each position to resume from returns the rest, once
 		rest, err := k.Events(t.Context(), k.actor, run.ID, from)
 		if err != nil || len(rest) != max(0, len(want)-int(from)) {
 			t.Errorf("from %d: %d events, %v", from, len(rest), err)
@@ -229,7 +229,7 @@ func TestClientThatGoesAwayCancelsItsRun(t *testing.T) {
 		}
 		done <- run
 	}()
-	// The run is found by the list once it lasts: it was begun in the store.
+	// The list finds the run while it is running, because the store has a row for it.
 	var page registry.RunPage
 	for len(page.Items) == 0 {
 		var err error
@@ -330,7 +330,7 @@ func TestAnotherWorkspaceSeesNothing(t *testing.T) {
 func TestFollowLiveToTheEnd(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
-	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // long enough to be begun and flushed on the way
+	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // long enough to be begun and flushed before its end
 	follower, err := k.Follow(t.Context(), k.actor, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +353,7 @@ func TestFollowLiveToTheEnd(t *testing.T) {
 	}
 }
 
-// beforeTold executes a run and does what a test wants in the moment in which it has ended and its result is not told yet.
+// beforeTold executes a run and calls a test's function after the run has ended and before its result is reported.
 func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Actor, id string) error) {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
@@ -375,7 +375,7 @@ func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Ac
 	}
 }
 
-// TestEventsOfARunThatHasEnded: whoever sees that a run has ended finds its result among its events.
+// TestEventsOfARunThatHasEnded checks that the events of an ended run include its result.
 func TestEventsOfARunThatHasEnded(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
@@ -389,7 +389,7 @@ func TestEventsOfARunThatHasEnded(t *testing.T) {
 	})
 }
 
-// TestARunThatHasEndedIsNotCancelled: whoever sees that a run has ended is told so by a cancel, and not that it worked.
+// TestARunThatHasEndedIsNotCancelled checks that cancelling an ended run returns an error.
 func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
@@ -402,7 +402,7 @@ func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
 	})
 }
 
-// A reader that came back after the events were swept was told nothing, as if it had seen the result.
+// A reader that returned after the events were swept received nothing, as if it had seen the result.
 func TestAResultAfterItsEventsWereSwept(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

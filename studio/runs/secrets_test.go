@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// withSecrets gives a kit a store of secrets.
+// withSecrets adds a store of secrets to a kit.
 func withSecrets(t *testing.T, k *kit, set ...secrets.Request) {
 	t.Helper()
 	keys, err := vault.Keys{}.Fresh()

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// refusing is a store that once takes no events.
+// refusing is a store that rejects events once.
 type refusing struct {
 	*store.Store
 	once    atomic.Bool
@@ -63,11 +63,11 @@ func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
 	}
 }
 
-// slow is a store that takes its time to accept a run.
+// slow is a store that takes long to accept a run.
 type slow struct {
 	*store.Store
 	asked, release chan struct{}
-	once           sync.Once // a run that lasts is written when it ends, too
+	once           sync.Once // a long run is also written when it ends
 }
 
 func (s *slow) BeginRun(ctx context.Context, run registry.Run) error {
@@ -97,7 +97,7 @@ func TestCloseWaitsForARunThatIsBeingAccepted(t *testing.T) {
 		k.Close()
 		close(closed)
 	}()
-	for { // until Close is at work
+	for { // until Close is running
 		if _, err := k.Execute(t.Context(), k.actor, program("output 1")); fault.Is(err, fault.ShuttingDown) {
 			break
 		}
@@ -128,14 +128,14 @@ func TestResultKeepsWhatTheProgramWrote(t *testing.T) {
 	}
 }
 
-// forgetful is a store that does not take the end of a run.
+// forgetful is a store that rejects the end of a run.
 type forgetful struct{ *store.Store }
 
 func (forgetful) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
 	return errors.New("the disk is full")
 }
 
-// TestARunThatWasNotStoredHasNotSucceeded: nobody is told an outcome that is not durable, also not before the result is told.
+// TestARunThatWasNotStoredHasNotSucceeded checks that a result that is not durable is never reported.
 func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -161,7 +161,8 @@ func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	}
 }
 
-// TestARunWhoseEndWasNotStored is not at work for ever, though its record says so until the server starts again.
+// TestARunWhoseEndWasNotStored checks that such a run is not reported as running, although its record says so until the
+// server restarts.
 func TestARunWhoseEndWasNotStored(t *testing.T) {
 	t.Parallel()
 	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return forgetful{s} })
@@ -199,14 +200,15 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	}
 }
 
-// troubled is a runtime whose programs succeed, though the house could not answer a call of theirs.
+// troubled is a runtime whose programs succeed although the server failed to answer one of their calls.
 type troubled struct{}
 
 func (troubled) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
 	return runtimes.Outcome{Output: json.RawMessage("1"), CallErr: errors.New("no room for hunter2hunter2")}, nil
 }
 
-// TestWhatFailedInACallIsLogged, without secrets: the program was told only that it failed.
+// TestWhatFailedInACallIsLogged checks that the cause is logged without secrets. The program only learns that the call
+// failed.
 func TestWhatFailedInACallIsLogged(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
