@@ -140,8 +140,8 @@ func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 	})
 }
 
-// TestBatchCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is waited
-// for once, and one who is alone waits for nobody. The clock is the test's: it goes on when nobody else can.
+// TestBatchCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is
+// waited for once, and one who is alone waits for nobody. The clock is the test's: it goes on when nobody else can.
 func TestBatchCommitsTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

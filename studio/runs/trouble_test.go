@@ -280,7 +280,8 @@ func (deaf) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
 	return errors.New("the server is dead")
 }
 
-// A reader had events that were never stored, so the result of the interrupted run had a number that the reader had seen.
+// A reader had events that were never stored, so the result of the interrupted run had a number that the reader had
+// seen.
 func TestFollow_ServerDiedAfterItShowedMore_ReaderGetsTheResult(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
