@@ -120,7 +120,8 @@ func TestOneOfManyReservesAKey(t *testing.T) {
 	})
 }
 
-// A server died after the work of a request and before its answer: the retry did the work again, or was refused because of it.
+// A server died after the work of a request and before its answer: the retry did the work again, or was refused because
+// of it.
 func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
