@@ -80,7 +80,8 @@ func TestErrorsAreRedacted(t *testing.T) {
 	}
 }
 
-// TestInputsHash_SecretInInput_NotOfTheSecret: the hash of an input with a secret in it confirmed a guess of the secret.
+// TestInputsHash_SecretInInput_NotOfTheSecret: the hash of an input with a secret in it confirmed a guess of the
+// secret.
 func TestInputsHash_SecretInInput_NotOfTheSecret(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
