@@ -174,8 +174,8 @@ func (g Grant) Covers(t Target) bool {
 	return g.host == t.Host
 }
 
-// Ceiling is the most that may be granted: the public internet, and what the grants include. Addresses of metadata
-// services are beneath no ceiling.
+// Ceiling is the maximum that may be granted: the public internet, and everything within its grants. Addresses of
+// metadata services are never allowed.
 type Ceiling struct {
 	All     bool // the public internet
 	Private bool // with All: other addresses too, without being listed

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// identity is what callers rely on: what each reference stands for.
+// identity returns the version that each reference resolves to.
 func identity(t *testing.T, s *servertest.Server, references []string) map[string]string {
 	t.Helper()
 	var answer struct {
@@ -52,7 +52,7 @@ func fill(t *testing.T, s *servertest.Server) (references []string) {
 	return append(references, "renamed@latest")
 }
 
-// Export, delete everything, import: whoever pinned something goes on as before. So it is on another server.
+// After export, deletion and import, pinned references resolve as before, also on another server.
 func TestArchiveRoundTripIsTheIdentity(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -68,7 +68,7 @@ func TestArchiveRoundTripIsTheIdentity(t *testing.T) {
 	other := servertest.New(t)
 	for name, target := range map[string]*servertest.Server{"after deleting": s, "on another server": other} {
 		want := map[string]string{"after deleting": "restored", "on another server": "created"}[name]
-		for range 2 { // again changes nothing
+		for range 2 { // repeating changes nothing
 			var report struct {
 				Agents []struct {
 					Name, Outcome string
@@ -154,7 +154,7 @@ func (c *collected) write(t *testing.T) string {
 	return whole.String()
 }
 
-// What no digest covers is checked too, before anything is written: an import happens whole or not at all.
+// Data without a digest is checked too, before anything is written: an import succeeds completely or changes nothing.
 func TestArchiveIsCheckedWholeBeforeItIsWritten(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -258,7 +258,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	if string(draft.Draft.Files["main.sh"]) != `"echo 2\n"` || draft.Draft.Files["more.sh"] == nil || draft.Draft.Files[".hidden"] != nil || draft.Draft.Files["input.json"] != nil {
 		t.Errorf("%s", draft.Draft.Files)
 	}
-	// Pulling an older state over it shows what is lost, and a link in the folder is replaced and not followed.
+	// Pulling an older state shows the files to be removed. A link in the folder is replaced and not followed.
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -279,7 +279,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".hidden")); err != nil {
 		t.Error("a hidden file is gone: ", err)
 	}
-	// A folder that is no agent's keeps what lies in it.
+	// A folder that does not belong to an agent keeps its files.
 	foreign := t.TempDir()
 	letter := filepath.Join(foreign, "letter.txt")
 	if err := os.WriteFile(letter, []byte("mine"), 0o600); err != nil {

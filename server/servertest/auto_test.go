@@ -22,8 +22,9 @@ type choice struct {
 	CPUMs float64
 }
 
-// TestAutoBecomesNodeWhereGojaLacksSomething: the answer, the version and the look ahead say why, with file and line; the draft runs as
-// the version will, and a version keeps its engine when the code would choose another.
+// TestAutoBecomesNodeWhereGojaLacksSomething checks that the answer, the version and the preview give the reason with
+// file and line. The draft uses the version's runtime, and a version keeps its engine if the code would later select
+// another.
 func TestAutoBecomesNodeWhereGojaLacksSomething(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -78,7 +79,8 @@ func TestAutoBecomesNodeWhereGojaLacksSomething(t *testing.T) {
 	}
 }
 
-// TestAutoBecomesNodeWhereGojaIsSlow: what the draft's runs took decides, and only those of the code that is published.
+// TestAutoBecomesNodeWhereGojaIsSlow checks that the durations of the draft's runs decide, and only runs of the
+// published code.
 func TestAutoBecomesNodeWhereGojaIsSlow(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -104,7 +106,8 @@ func TestAutoBecomesNodeWhereGojaIsSlow(t *testing.T) {
 	}
 }
 
-// TestAutoWithoutNode falls back to goja and keeps the reason; what goja refuses to compile is not published, and says what would help.
+// TestAutoWithoutNode checks that auto falls back to goja and keeps the reason. Code that goja cannot compile is not
+// published, and the error names the fix.
 func TestAutoWithoutNode(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"node": "/nowhere/node"}))
@@ -133,7 +136,7 @@ func TestAutoWithoutNode(t *testing.T) {
 	}
 }
 
-// TestAutoOnTheCommandLine: why a program does not simply run in goja goes to stderr, beside its output.
+// TestAutoOnTheCommandLine checks that the reason for another runtime than goja is printed to stderr.
 func TestAutoOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	const reason = "Node was chosen: Intl is not available in the goja runtime (main.js:2)."

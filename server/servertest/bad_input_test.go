@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Every wrong request of the contract has its status, its code, and says where.
+// Every invalid request has the documented status and code, and names the field.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -118,7 +118,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A wrong Host or Origin opens no socket either.
+// A wrong Host or Origin opens no WebSocket either.
 func TestSocketsOfOtherPagesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))

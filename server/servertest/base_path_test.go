@@ -19,7 +19,7 @@ import (
 
 const mount = "/atelier"
 
-// mounted starts a reverse proxy that shows a server beneath a path and has nothing beside it.
+// mounted starts a reverse proxy that serves a server under a path and nothing else.
 func mounted(t *testing.T, s *servertest.Server, strips bool) *servertest.Client {
 	t.Helper()
 	target, err := url.Parse(s.URL)
@@ -56,7 +56,7 @@ func beneathMount(t *testing.T, check func(t *testing.T, s *servertest.Server, c
 	}
 }
 
-// Pages, what they load, documents and cookies stay beneath the path.
+// Pages, their resources, documents and cookies stay under the base path.
 func TestPagesBeneathABasePath(t *testing.T) {
 	t.Parallel()
 	beneathMount(t, func(t *testing.T, s *servertest.Server, c *servertest.Client) {
@@ -71,7 +71,7 @@ func TestPagesBeneathABasePath(t *testing.T) {
 		}
 		for _, path := range []string{"/studio/assets/app-1.js", "/studio/third-party.txt", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/health", "/metrics"} {
 			c.Want(t, 200, "GET", path, nil)
-			s.Want(t, 200, "GET", path, nil) // programs on this machine need no path
+			s.Want(t, 200, "GET", path, nil) // local programs need no base path
 		}
 		if docs := c.Want(t, 200, "GET", "/docs", nil).Body; bytes.Contains(docs, []byte(`href="/`)) {
 			t.Error("the documentation leads out of the path")
@@ -92,7 +92,7 @@ func TestPagesBeneathABasePath(t *testing.T) {
 	})
 }
 
-// The API answers beneath the path, names addresses that lead back to it, and streams.
+// The API works under the base path, returns URLs that include it, and streams.
 func TestAPIBeneathABasePath(t *testing.T) {
 	t.Parallel()
 	beneathMount(t, func(t *testing.T, _ *servertest.Server, c *servertest.Client) {
@@ -129,7 +129,7 @@ func TestAPIBeneathABasePath(t *testing.T) {
 	})
 }
 
-// Escapes mean the same beneath the path, and what only begins like it is not beneath it.
+// Escapes have the same meaning under the base path, and paths that share only its prefix are not under it.
 func TestOnlyTheBasePathIsTakenOff(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"base-path": mount}))
@@ -146,7 +146,7 @@ func TestOnlyTheBasePathIsTakenOff(t *testing.T) {
 	}
 }
 
-// What a client says of a path is not believed: it would choose where other people are led.
+// X-Forwarded-Prefix is ignored, because a client could use it to redirect other users.
 func TestForwardedPrefixIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -30,7 +30,7 @@ func execute(t *testing.T, s *servertest.Server, skill string, args map[string]a
 	return e
 }
 
-// TestBuiltinSkills: what is shipped is there at the start and runs as clients of other skill services call it.
+// TestBuiltinSkills checks that bundled skills exist at the start and can be called by clients of other skill services.
 func TestBuiltinSkills(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, withSkills)
@@ -58,7 +58,8 @@ func TestBuiltinSkills(t *testing.T) {
 	}
 }
 
-// TestModelsAreForOneProgram: the directory of models is seen by the shipped skill, not by its name and not by a copy that was changed.
+// TestModelsAreForOneProgram checks that only the bundled skill can read the directory of models. A skill of the same
+// name or a modified copy cannot.
 func TestModelsAreForOneProgram(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "atelier-model")
@@ -90,7 +91,7 @@ func TestModelsAreForOneProgram(t *testing.T) {
 	}
 }
 
-// TestModelsDirectoryIsChecked: a slip of the pen does not show the skill something else of the host.
+// TestModelsDirectoryIsChecked checks that a mistyped directory does not show the skill other files of the host.
 func TestModelsDirectoryIsChecked(t *testing.T) {
 	t.Parallel()
 	for dir, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 
 const oslo = `{"city":"Oslo"}`
 
-// A folder and a file run in the jail of this machine, without a server. Stdout has the output and nothing else.
+// A folder and a file run in the sandbox of this machine without a server. Stdout contains only the output.
 func TestRunFiles(t *testing.T) {
 	t.Parallel()
 	root := servertest.Root(t)
@@ -83,7 +83,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A reference runs on the server of the data directory while there is one, and on its database when there is none.
+// A reference runs on the running server of the data directory, or on its database if no server runs.
 func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -137,7 +137,7 @@ func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	}
 }
 
-// A command that is told to stop cancels its run.
+// An interrupted command cancels its run.
 func TestInterruptedCommandCancelsItsRun(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// The doctor as an ordinary user: what only root can have is reduced and says so, nothing fails, nothing is left out.
+// The self-test of an ordinary user reports checks that need root as reduced. No check fails or is missing.
 func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("this is the ordinary user")
@@ -25,7 +25,7 @@ func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 	cmd.Dir, cmd.Env = "/tmp", []string{"TMPDIR=/tmp"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // the exit code says
+	_ = cmd.Run() // the exit code shows the result
 	var report struct {
 		doctor.Report
 		Start struct{ Verdict doctor.Verdict }
@@ -53,7 +53,7 @@ func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 	}
 }
 
-// The doctor's command line: it finds the running server, takes another one by name, and exits by the verdict.
+// The self-test command finds the running server, accepts another address, and exits according to the verdict.
 func TestDoctorTriesEgress(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -72,8 +72,8 @@ func TestDoctorTriesEgress(t *testing.T) {
 	}
 }
 
-// A host that lacks what is required runs nothing and names the flag; with the flag it runs, and says everywhere that it
-// is weaker.
+// A host without a required mechanism runs nothing and the error names the flag. With the flag it runs programs, and
+// reports everywhere that the sandbox is weaker.
 func TestServerOnAWeakHost(t *testing.T) {
 	t.Parallel()
 	program := map[string]any{"language": "bash", "code": "echo 1", "input": map[string]any{}}

@@ -83,7 +83,7 @@ func TestDraftHistory_EachSave_ListedAndRestorable(t *testing.T) {
 	}
 }
 
-// TestDraftHistory_ManySaves_KeepsTheLast50AndLabels: entries with a label outlive the last 50.
+// TestDraftHistory_ManySaves_KeepsTheLast50AndLabels checks that labelled entries remain in addition to the last 50.
 func TestDraftHistory_ManySaves_KeepsTheLast50AndLabels(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -101,7 +101,8 @@ func TestDraftHistory_ManySaves_KeepsTheLast50AndLabels(t *testing.T) {
 	s.Want(t, 404, "GET", historyPath+"/10", nil)
 }
 
-// TestDraftHistory_AutosavesOfOneSession_ShareAnEntry: what a label or another client saved between them is kept.
+// TestDraftHistory_AutosavesOfOneSession_ShareAnEntry checks that a labelled entry and a save of another client between
+// autosaves are kept.
 func TestDraftHistory_AutosavesOfOneSession_ShareAnEntry(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestGrantedHosts goes from a denial to its fix, as a person does: the error names the grant, the draft takes it, the run
-// reaches the host, and every decision is among the events and metrics.
+// TestGrantedHosts follows a person from a denial to its fix. The error names the grant, the draft adds it and the run
+// reaches the host. Events and metrics contain every decision.
 func TestGrantedHosts(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"temperature":7}`) }))
@@ -115,7 +115,7 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestHostsThatCannotBeGranted are refused when they are saved, each with its reason.
+// TestHostsThatCannotBeGranted checks that such hosts are rejected on save, each with its reason.
 func TestHostsThatCannotBeGranted(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": "*.example.com:443"}))

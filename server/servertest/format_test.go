@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestFormat: a script is laid out anew over HTTP; what cannot be is answered as it came, or refused.
+// TestFormat formats a script over HTTP. Code that cannot be formatted is returned unchanged or rejected.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// kill -9 under load: every run that was answered is found with its outcome, and every other one is interrupted.
+// After kill -9 under load, every answered run has its outcome and every other run is interrupted.
 func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -22,7 +22,7 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 
 	var mu sync.Mutex
 	answered, accepted := map[string]string{}, map[string]bool{}
-	for range 3 { // accepted, and certainly not ended by then
+	for range 3 { // accepted, and certainly not finished by then
 		accepted[p.Start(t, "print begun\nwait")] = true
 	}
 	var clients sync.WaitGroup
@@ -34,7 +34,7 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 				answer, err := p.Try(t.Context(), "POST", "/api/v1/code-agents/kept/execute",
 					map[string]any{"version": "1.0.0", "input": map[string]any{"n": client*1_000_000 + n}})
 				if err != nil || answer.Status != 200 {
-					return // the server is gone
+					return // the server has ended
 				}
 				mu.Lock()
 				answered[answer.Run(t).RunID] = want
@@ -81,7 +81,8 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 	t.Logf("%d runs were answered before the kill", len(answered))
 }
 
-// A signal: a run that ends within the grace is answered, one that does not is interrupted, recorded and answered too.
+// After a signal, a run that ends within the grace period is answered. A longer one is interrupted, stored and answered
+// too.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -107,7 +108,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	go ask("wait", long)
 	servertest.Eventually(t, "two runs run", running(2))
-	go ask("sleep 3s\noutput \"done\"", short) // long enough to be seen, and well within the grace
+	go ask("sleep 3s\noutput \"done\"", short) // long enough to be observed, and well within the grace period
 	servertest.Eventually(t, "three runs run", running(3))
 	p.Signal(t, os.Interrupt)
 	if got := <-short; got.err != nil || string(got.answer.Run(t).Output) != `"done"` {

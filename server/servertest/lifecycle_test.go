@@ -28,7 +28,7 @@ func (s summaries) names() string {
 	return strings.Join(names, " ")
 }
 
-// A draft is given up for any version, an agent is copied, renamed, deleted and brought back with all it had.
+// The draft is replaced by any version; an agent is copied, renamed, deleted and restored with all its data.
 func TestAgentFromCreationToDeletion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -55,7 +55,7 @@ func TestAgentFromCreationToDeletion(t *testing.T) {
 	if got := s.Want(t, 200, "GET", path+"forecast", nil).Header.Get("Atelier-Renamed"); got != "" {
 		t.Errorf("the present name is told to be %q", got)
 	}
-	// A former name goes on working wherever an agent is named, and says the present one.
+	// A former name still works everywhere, and the answer contains the current name.
 	for _, ask := range []struct {
 		method, route string
 		body          any
@@ -100,7 +100,7 @@ func TestAgentFromCreationToDeletion(t *testing.T) {
 	s.Want(t, 404, "POST", path+"nobody/restore", nil)
 }
 
-// Lists find words of the code on request, and the agents that nobody runs.
+// Lists search the code on request and find unused agents.
 func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -132,7 +132,7 @@ func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	}
 }
 
-// The newest first, page by page.
+// The list is sorted by update, newest first, page by page.
 func TestAgentsByUpdate(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// An agent with pre-releases alone was listed among the published ones and said there that it was a draft.
+// Regression: an agent with only pre-releases appeared among the published ones, but with the state draft.
 func TestListSaysTheStateItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

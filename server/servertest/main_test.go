@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A server that has stopped leaves no goroutine behind.
+// TestMain checks that a stopped server leaves no goroutine behind.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		servertest.RemoveBinary()

@@ -10,8 +10,8 @@ import (
 
 const mostFiles = 500
 
-// An agent of as many files as one may have is saved, run by engines that read all of them, published and carried to
-// another server under the same digest; one file more is refused by name.
+// An agent with the maximum number of files can be saved, published and exported to another server under the same
+// digest. Engines that read all files run it. One file more is rejected by name.
 func TestAgentsOfFiveHundredFiles(t *testing.T) {
 	t.Parallel()
 	s, other := servertest.New(t), servertest.New(t)

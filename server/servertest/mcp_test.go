@@ -25,7 +25,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// mcpClient is a session of the official client. Messages hold what the server sent on its own.
+// mcpClient is a session of the official client. Messages holds the messages that the server sent unrequested.
 type mcpClient struct {
 	*mcp.ClientSession
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ type mcpClient struct {
 	changed  chan struct{}
 }
 
-// connectMCP opens a session in the newest revision that both speak, or in an older one.
+// connectMCP opens a session in the newest common revision, or in a given older one.
 func connectMCP(t *testing.T, s *servertest.Server, path string, revision ...string) *mcpClient {
 	t.Helper()
 	c := &mcpClient{changed: make(chan struct{}, 16)}

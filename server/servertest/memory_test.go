@@ -13,17 +13,18 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// mostMemory is what a server with default settings may take at its peak, whatever its clients send at once.
+// mostMemory is the maximum memory of a server with default settings, whatever its clients send at once.
 const mostMemory = 1 << 30
 
-// 200 clients send bodies whose decoded form is fifty times their text: to routes with and without a run, as one token.
+// 200 clients with one token send bodies whose decoded form is fifty times their text, to routes with and without a
+// run.
 func TestHostileBodies_FixedMemory(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime", "--token", "a-token-that-is-long-enough-to-be-one")
 	p.Token = "a-token-that-is-long-enough-to-be-one"
 	const size = 77 << 20 / 10
 	arrays := strings.Repeat("[],", size/3) + "[]"
-	sparse := strings.Repeat("[],     ", size/8-5000) + "[]" // as many values as a body may have
+	sparse := strings.Repeat("[],     ", size/8-5000) + "[]" // the maximum number of values in a body
 	objects := strings.Repeat(`{"a":0},`, 330_000) + strings.Repeat(" ", size-8*330_000) + "{}"
 	numbers := strings.Repeat("1,", size/2) + "1"
 	text := strings.Repeat("x", size)
@@ -83,7 +84,8 @@ func TestHostileBodies_FixedMemory(t *testing.T) {
 	}
 }
 
-// holdTo kills the server as soon as it takes more memory, as a control group would. The returned function ends that.
+// holdTo kills the server when it exceeds the memory limit, as a control group would. The returned function stops the
+// check.
 func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 	t.Helper()
 	ended, joined := make(chan struct{}), make(chan struct{})
@@ -99,7 +101,7 @@ func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 			}
 			if took := memory(t, p.PID(), "VmRSS"); took > most {
 				t.Errorf("the server was killed at %d MiB", took>>20)
-				_ = p.Kill() // it may have ended
+				_ = p.Kill() // the process may have ended
 				return
 			}
 		}
@@ -110,8 +112,8 @@ func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 	}
 }
 
-// memory reads a line of a process's status in bytes: VmRSS is its resident memory, VmHWM the most that it ever had. It is
-// 0 when the process has ended.
+// memory reads a line of a process's status in bytes: VmRSS is the resident memory, VmHWM its peak. It returns 0 if the
+// process has ended.
 func memory(t *testing.T, pid int, line string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

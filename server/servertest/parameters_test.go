@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A parameter or a number that means nothing is refused by name; it is never taken for its absence.
+// An invalid parameter or number is rejected by name and never treated as missing.
 func TestParametersAndNumbers(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// sample is an agent that the server offers to start from.
+// sample is an example agent of the server.
 type sample struct {
 	Name  string
 	Input json.RawMessage
@@ -26,7 +26,7 @@ func samples(t *testing.T, c *servertest.Client) map[string]sample {
 	return all
 }
 
-// The path of a newcomer, by HTTP: create, run the draft, publish, run the version, export it as a tool.
+// A newcomer creates an agent over HTTP, runs the draft, publishes it, runs the version and exports it as a tool.
 func TestFromSampleToTool(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -98,7 +98,7 @@ func TestFromSampleToTool(t *testing.T) {
 	}
 }
 
-// What an exported manifest says is enough to call it.
+// An exported manifest contains everything needed to call the tool.
 func TestToolCalledAsItsManifestSays(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -178,7 +178,7 @@ func TestVersionsNeverChange(t *testing.T) {
 	}
 }
 
-// A failing program is an answer, not an error of the server.
+// A failing program is a normal answer, not a server error.
 func TestFailingProgramIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

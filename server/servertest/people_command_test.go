@@ -7,7 +7,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// An operator makes a tenant on the host, lets its first person in by the glass, and looks after its people from there.
+// An operator creates a workspace on the host, lets its first person in with a break-glass token, and manages its
+// members.
 func TestPeopleOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -33,7 +33,8 @@ func listen(t *testing.T, s *servertest.Server, run string, who servertest.Heade
 	return answer.Body
 }
 
-// What is open ends with the right to it: the socket with a reason, the event stream without its result. The run goes on.
+// Open streams end when the reader loses access: the WebSocket with a reason, the event stream without its result. The
+// run continues.
 func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -69,7 +70,7 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	}
 }
 
-// A token belongs to one workspace, which X-Workspace may name; any other is none.
+// A token belongs to one workspace, which X-Workspace may name; any other name returns NotFound.
 func TestATokenBelongsToOneWorkspace(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -86,13 +87,13 @@ func TestATokenBelongsToOneWorkspace(t *testing.T) {
 	}
 }
 
-// browser is a person at a server.
+// browser is the session of a person.
 type browser struct {
 	*servertest.Server
 	cookie *http.Cookie
 }
 
-// do sends a request with the session of the browser.
+// want sends a request with the session of the browser.
 func (b browser) want(t *testing.T, status int, method, path string, body any, headers ...servertest.Headers) servertest.Answer {
 	t.Helper()
 	return b.Want(t, status, method, path, body, append([]servertest.Headers{as(b.cookie)}, headers...)...)
@@ -102,7 +103,7 @@ var nobody = servertest.Headers{"Authorization": ""}
 
 const password = "correct horse battery"
 
-// invite makes an invitation and returns its secret.
+// invite creates an invitation and returns its secret.
 func invite(t *testing.T, s *servertest.Server, role string, who ...servertest.Headers) string {
 	t.Helper()
 	var made struct{ Link string }
@@ -114,14 +115,14 @@ func invite(t *testing.T, s *servertest.Server, role string, who ...servertest.H
 	return secret
 }
 
-// join is a new person who accepts an invitation.
+// join accepts an invitation as a new person.
 func join(t *testing.T, s *servertest.Server, name, secret string) browser {
 	t.Helper()
 	answer := s.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": name, "title": "Title of " + name, "password": password}, nobody)
 	return browser{s, cookieOf(t, answer)}
 }
 
-// me is what a session says of itself.
+// me is the answer of the session endpoint.
 type me struct {
 	Actor      struct{ ID, Type, Name string }
 	Workspace  struct{ ID, Name, Title, Role string }
@@ -137,8 +138,8 @@ func (b browser) me(t *testing.T) me {
 	return who
 }
 
-// Somebody is invited, comes in once by the link, and again by name and password; their role decides what they may do, from
-// the moment that it changes.
+// An invited person logs in once by the link, and later by name and password. Their role determines their permissions
+// as soon as it changes.
 func TestAnInvitedPerson(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -197,7 +198,7 @@ func TestAnInvitedPerson(t *testing.T) {
 	}
 }
 
-// A role that is taken away ends what is open, for the session and for the token that acts for the person.
+// Removing a role ends open streams of the session and of the person's tokens.
 func TestARoleThatGoesEndsStreams(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -221,11 +222,11 @@ func TestARoleThatGoesEndsStreams(t *testing.T) {
 	s.Want(t, 200, "POST", "/api/v1/runs/"+run+"/cancel", nil)
 }
 
-// Guesses of passwords count like those of tokens, for names that exist and for others alike, also over a restart.
+// Wrong passwords count like wrong tokens, for existing and unknown names alike, also after a restart.
 func TestGuessedPasswords(t *testing.T) {
 	t.Parallel()
 	data, now := t.TempDir(), time.Now()
-	var passed atomic.Int64 // failures are forgotten after a minute
+	var passed atomic.Int64 // failures expire after a minute
 	still := func(o *app.Options) { o.Now = func() time.Time { return now.Add(time.Duration(passed.Load())) } }
 	s := servertest.On(t, data, still)
 	join(t, s, "grace", invite(t, s, "viewer"))
@@ -249,7 +250,8 @@ func TestGuessedPasswords(t *testing.T) {
 	}
 }
 
-// An invitation is refused by field when it makes no sense, hides whether it ever was, and joins whoever is here already.
+// An invalid invitation request is rejected by field. An unknown secret does not reveal whether it ever existed. An
+// existing person can accept.
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -304,7 +306,7 @@ func TestInvitations(t *testing.T) {
 	}
 }
 
-// loginLink is the path of a login link as the server prints one.
+// loginLink returns the path of a login link as the server prints it.
 func loginLink(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	link, err := s.App.LoginLink(t.Context(), "")
@@ -314,7 +316,7 @@ func loginLink(t *testing.T, s *servertest.Server) string {
 	return link
 }
 
-// A credential in an address is refused on every route, and not written into the log.
+// A credential in a URL is rejected on every route, and not logged.
 func TestACredentialInAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -343,7 +345,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	s.Want(t, 409, "DELETE", "/api/v1/members/admin", nil)
 	grace := join(t, s, "grace", invite(t, s, "administrator"))
 	grace.want(t, 204, "DELETE", "/api/v1/members/admin", nil)
-	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays good
+	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays valid
 	if answer := s.Do(t, "GET", loginLink(t, s), nil, nobody); answer.Status != 401 {
 		t.Errorf("a login link for who is no member: %d %s", answer.Status, answer.Body)
 	}

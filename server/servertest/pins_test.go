@@ -10,7 +10,7 @@ import (
 
 type pin struct{ Owner, Label, Reference, Version string }
 
-// TestPins: a pin on an agent keeps it from being deleted, and is told to move when a version is deprecated.
+// TestPins checks that a pinned agent cannot be deleted, and that deprecating a version lists its pins.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -18,7 +18,7 @@ func TestPins(t *testing.T) {
 	s.Want(t, 201, "POST", "/api/v1/code-agents/weather/versions", map[string]any{"version": "2.0.0"})
 	body := map[string]any{"owner": "workflow:42", "label": "Morning mail", "references": []string{"weather@1.0.0", "weather@^2"}}
 	var list struct{ Items []pin }
-	for range 2 { // the same again changes nothing
+	for range 2 { // repeating changes nothing
 		s.Want(t, 200, "PUT", "/api/v1/pins", body).Into(t, &list)
 	}
 	s.Want(t, 200, "PUT", "/api/v1/pins", map[string]any{"owner": "tools:7", "references": []string{"weather@latest"}})
@@ -54,8 +54,8 @@ func TestPins(t *testing.T) {
 	for _, wrong := range []string{"weather@9", "weather@^1", "weather", "nobody@1.0.0", "weather@draft"} {
 		refuseSuccessor(t, s, "1.0.0", wrong)
 	}
-	refuseSuccessor(t, s, "2.0.0", "weather@1.0.0") // which names 2.0.0 as its own
-	for range 2 {                                   // the second is answered from memory
+	refuseSuccessor(t, s, "2.0.0", "weather@1.0.0") // 2.0.0 names it as its own successor
+	for range 2 {                                   // the second is answered from the stored answer
 		answer := s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", map[string]any{"version": "1.0.0", "input": map[string]any{"city": "Ulm"}}, servertest.Headers{"Idempotency-Key": "k"})
 		if got := answer.Header.Get("Atelier-Deprecated"); got != `"weather@1.0.0 is deprecated: Wrong units \ud83d\udccf. Sorry. Use weather@2.0.0 instead."` {
 			t.Errorf("the run says %q", got)
@@ -93,7 +93,7 @@ func refuseSuccessor(t *testing.T, s *servertest.Server, version, successor stri
 	}
 }
 
-// Force deletes although somebody pins a version.
+// Force deletes an agent even if a version is pinned.
 func TestForcedDeletion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -107,7 +107,7 @@ func TestForcedDeletion(t *testing.T) {
 	}
 }
 
-// Of two versions that are deprecated at the same moment one stays, or names a third: successors lead somewhere.
+// If two versions are deprecated at the same moment, they cannot name each other as successor.
 func TestSimultaneousDeprecationsDoNotNameEachOther(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// The same server on PostgreSQL, the real one: what was published and run is there after a restart.
+// On real PostgreSQL, published versions and runs remain after a restart.
 func TestServerOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	flags := map[string]string{"database": storetest.Options(t, storetest.Postgres).URL, "token": "a-token-that-is-long-enough-to-be-one"}

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// weather is an agent with an input of two properties, published as 1.0.0.
+// weather creates an agent with two input properties and publishes it as 1.0.0.
 func weather(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	s.Create(t, map[string]any{
@@ -31,7 +31,8 @@ func save(t *testing.T, s *servertest.Server, revision string, change map[string
 	s.Want(t, 200, "PUT", "/api/v1/code-agents/weather", change, servertest.Headers{"If-Match": `"` + revision + `"`})
 }
 
-// A removed property is a major change: a patch is refused with the reason and the advised version, auto is the major.
+// Removing a property is a major change: a patch is rejected with the reason and the advised version, and auto chooses
+// major.
 func TestPublishGivesTheNumberThatTheChangeAsksFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -86,7 +87,7 @@ func TestPublishGivesTheNumberThatTheChangeAsksFor(t *testing.T) {
 	}
 }
 
-// An override is kept with the version, and who reads the version sees it.
+// An override is stored with the version, and readers of the version see it.
 func TestForcedNumberIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -113,7 +114,7 @@ func TestForcedNumberIsRecorded(t *testing.T) {
 		t.Error("1.0.0 has an override")
 	}
 
-	// Why it was forced is told in its own workspace only.
+	// The reason for the override is visible only in its own workspace.
 	s.Want(t, 200, "POST", "/api/v1/code-agents/weather/publish", map[string]any{"public": true})
 	answer = s.Want(t, 200, "GET", "/api/v1/code-agents/registry/default/weather/versions/1.0.1", nil)
 	if strings.Contains(string(answer.Body), `"override"`) {
@@ -121,7 +122,7 @@ func TestForcedNumberIsRecorded(t *testing.T) {
 	}
 }
 
-// A file that differs is shown as unified text, both ways round.
+// A different file is shown as unified diff in both directions.
 func TestDiffOfVersions(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -10,7 +10,7 @@ import (
 
 const fetches = "import json, os\ndef main(): return os.getcwd()\n"
 
-// TestRulesOfAnAgent: an agent that asks for the rules is checked when it is validated, published and run.
+// TestRulesOfAnAgent checks that the rules of an agent apply when it is validated, published and run.
 func TestRulesOfAnAgent(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -44,7 +44,7 @@ func TestRulesOfAnAgent(t *testing.T) {
 	}
 }
 
-// TestRulesOfARestrictedWorkspace: the operator's word holds for programs that say nothing.
+// TestRulesOfARestrictedWorkspace checks that the operator's setting applies to programs without rules of their own.
 func TestRulesOfARestrictedWorkspace(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"restricted-workspaces": "default"}))

@@ -19,7 +19,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// A full queue refuses at once and says when to come back; the waiting runs know their position.
+// A full queue rejects immediately with a retry time; waiting runs know their position.
 func TestFullQueueRefuses(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, map[string]string{"concurrency": "1", "queue-size": "2"})
@@ -43,7 +43,7 @@ func TestFullQueueRefuses(t *testing.T) {
 	}
 }
 
-// Many at once, mixed languages: none is lost, none is mixed up with another.
+// Concurrent runs in mixed languages all finish with their own results.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -70,7 +70,7 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A worker that dies takes one run with it; the next works.
+// A worker that dies fails one run; the next run works.
 func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -93,7 +93,7 @@ func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 	}
 }
 
-// A client that goes away cancels its run, unless it gave an Idempotency-Key.
+// A client that disconnects cancels its run, unless it sent an Idempotency-Key.
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -120,7 +120,7 @@ func TestClientThatLeaves(t *testing.T) {
 		<-gone
 		return id
 	}
-	const long = "print here\nsleep 3s\noutput 1" // longer than it takes anybody to leave
+	const long = "print here\nsleep 3s\noutput 1" // longer than a client needs to disconnect
 	if got := s.Wait(t, leave("print here\nwait")); got.Status != "cancelled" {
 		t.Errorf("ended as %+v", got)
 	}
@@ -133,7 +133,7 @@ func TestClientThatLeaves(t *testing.T) {
 	}
 }
 
-// The same request with the same key is answered from memory; another request with it is refused.
+// The same request with the same key gets the stored answer; another request with the key is rejected.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -159,7 +159,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// One span per run with its children, within the caller's trace; the trace goes back to the caller.
+// Each run has one span with children in the caller's trace; the answer returns the trace.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	seen := tracetest.NewInMemoryExporter()
@@ -188,7 +188,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// A collector that the standard variables name gets the spans.
+// Spans are sent to the collector in the standard variables.
 func TestTracesAreExported(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 16)
@@ -229,7 +229,7 @@ func TestMetricsCountRequestsAndRuns(t *testing.T) {
 	}
 }
 
-// A failing house is a problem, and the run is recorded.
+// An internal error is a problem document, and the run is stored.
 func TestServerFailure(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)

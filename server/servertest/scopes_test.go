@@ -15,16 +15,16 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// operation is a route as docs/openapi.json describes it.
+// operation is a route in docs/openapi.json.
 type operation struct {
-	method, path string // the path with something in the place of every parameter
+	method, path string // the path with a value for every parameter
 	needs        []string
 	public       bool
 }
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// operations are all that docs/openapi.json describes.
+// operations returns all routes in docs/openapi.json.
 func operations(t *testing.T) []operation {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(servertest.Root(t), "docs", "openapi.json"))
@@ -55,7 +55,7 @@ func operations(t *testing.T) []operation {
 	return all
 }
 
-// scoped makes a token with these scopes.
+// scoped creates a token with the given scopes.
 func scoped(t *testing.T, s *servertest.Server, body map[string]any) servertest.Headers {
 	t.Helper()
 	if body["name"] == nil {
@@ -66,8 +66,8 @@ func scoped(t *testing.T, s *servertest.Server, body map[string]any) servertest.
 	return servertest.Headers{"Authorization": "Bearer " + made.Secret}
 }
 
-// Every route refuses who shows nothing, and who shows a token without the scope that its description names; whoever has
-// that scope and no other gets past the gate. Sockets and event streams are routes like the others.
+// Every route rejects requests without a credential, and tokens without the scope in its description. A token with only
+// that scope passes the gate. WebSockets and event streams are included.
 func TestEveryRouteWantsItsScope(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -127,7 +127,7 @@ func TestEveryRouteWantsItsScope(t *testing.T) {
 	}
 }
 
-// What a description asks for is sensible: only read changes nothing, and no reading needs more than read.
+// The described scopes are consistent: routes with only read change nothing, and no reading route needs more than read.
 func TestScopesFitWhatRoutesDo(t *testing.T) {
 	t.Parallel()
 	harmless := []string{"PUT /api/v1/me/password", "DELETE /api/v1/me/sessions/x", "POST /api/v1/validate", "POST /api/v1/format", "POST /api/v1/references/resolve", "POST /api/v1/code-agents/x/export-tool", "DELETE /api/v1/session", "POST /v1/validation/code"}
@@ -144,7 +144,7 @@ func TestScopesFitWhatRoutesDo(t *testing.T) {
 	}
 }
 
-// A token that is restricted to an agent opens that agent by any of its names, its runs, and nothing else.
+// A token restricted to an agent can use that agent by any of its names and its runs, and nothing else.
 func TestTokenOfOneAgent(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -186,7 +186,7 @@ func TestTokenOfOneAgent(t *testing.T) {
 	s.Want(t, 403, "GET", "/api/v1/code-agents", nil, as(cookieOf(t, session)))
 }
 
-// Who may run and not read sees the runs that they started, and no others.
+// A caller with run but without read sees only the runs it started.
 func TestRunWithoutReadSeesItsOwnRuns(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))
@@ -200,8 +200,8 @@ func TestRunWithoutReadSeesItsOwnRuns(t *testing.T) {
 	s.Want(t, 409, "POST", "/api/v1/runs/"+run.RunID+"/cancel", nil, runner)
 }
 
-// A version of a skill is what its callers run at once: making one needs approve, by whichever route, and so does taking it
-// from them.
+// Callers of a skill run its latest version immediately. Therefore every route that creates or removes such a version
+// needs approve.
 func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -240,7 +240,7 @@ func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	s.Want(t, 200, "POST", "/api/v1/code-agents/adder/restore", nil)
 }
 
-// A token may do all but what admin is for unless told otherwise, and what was asked for wrongly is told by field.
+// A token has all scopes except admin by default; invalid requests are rejected by field.
 func TestTokensAsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -265,7 +265,7 @@ func TestTokensAsAskedFor(t *testing.T) {
 	}
 }
 
-// When a token was used is known at once, and survives the end of the server.
+// The last use of a token is visible immediately and survives a restart.
 func TestLastUseOfTokens(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// keep starts a server on a directory, stores secrets of different lengths in it, and stops it.
+// keep starts a server on a directory, stores secrets of different lengths, and stops it.
 func keep(t *testing.T, data string, secrets int) {
 	t.Helper()
 	s := servertest.On(t, data)
@@ -27,7 +27,7 @@ func keep(t *testing.T, data string, secrets int) {
 	s.Stop(t)
 }
 
-// opens starts a server on a directory and has a run measure the secret.
+// opens starts a server on a directory and checks a secret with a run.
 func opens(t *testing.T, data string) {
 	t.Helper()
 	s := servertest.On(t, data)
@@ -106,8 +106,8 @@ func TestKeysRotate(t *testing.T) {
 	running.Stop(t)
 }
 
-// TestKilledRotation ends a rotation as soon as the new key is in the file, when the secrets are not, or are just being
-// encrypted anew. The server opens them, and the next rotation comes to its end.
+// TestKilledRotation kills a rotation when the new key is in the file, before or while the secrets are re-encrypted.
+// The server can decrypt them, and the next rotation succeeds.
 func TestKilledRotation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -128,7 +128,7 @@ func TestKilledRotation(t *testing.T) {
 				break
 			}
 		}
-		_ = rotation.Process.Kill() // it may have come to its end
+		_ = rotation.Process.Kill() // it may have finished
 		_ = rotation.Wait()
 		opens(t, data)
 	}
@@ -164,7 +164,7 @@ func TestSecretsCommands(t *testing.T) {
 			t.Errorf("%s: %+v", name, said)
 		}
 	}
-	// A value that is too long was cut where a line of it ended, and kept.
+	// Regression: a value that is too long was cut at a line break and stored.
 	if said := atelier(strings.Repeat("x", 16<<10)+"\r\n"+"more", "secrets", "set", "KEY"); said.Code != 1 || !strings.Contains(said.Stderr, "/value must have at most 16 KiB") {
 		t.Errorf("too long: %+v", said)
 	}
@@ -197,7 +197,7 @@ func TestSecretsCommands(t *testing.T) {
 	}
 }
 
-// A list of uses is longer than a page of it.
+// The list of uses is longer than one page.
 func TestAllUsesOfASecretAreListed(t *testing.T) {
 	t.Parallel()
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,10 +21,10 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// hidden is a value that each encoding spells in its own way.
+// hidden is a value that each encoding writes differently.
 const hidden = `t0p/Secret+"42"é <&~`
 
-// leaks are the forms of a value that nothing but its row may hold, and that only sealed.
+// leaks returns the forms of a value that may appear nowhere except encrypted in its row.
 func leaks(t *testing.T, value string) map[string]string {
 	t.Helper()
 	quoted, err := json.Marshal(value)
@@ -37,7 +37,7 @@ func leaks(t *testing.T, value string) map[string]string {
 	}
 	for shift := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", shift) + value))
-		text = text[4 : len(text)-4] // what depends on the value alone
+		text = text[4 : len(text)-4] // the part that depends on the value alone
 		all[fmt.Sprintf("base64 %d", shift)] = text
 		all[fmt.Sprintf("base64 url %d", shift)] = strings.NewReplacer("+", "-", "/", "_").Replace(text)
 	}
@@ -54,7 +54,8 @@ func clean(t *testing.T, where string, text []byte) {
 	}
 }
 
-// telltales print the secret KEY in six encodings, in pieces, as events, and in their result or error.
+// telltales returns programs that print the secret KEY in six encodings, in pieces, as events, and in their result or
+// error.
 func telltales() map[string]map[string]any {
 	js := `export default async (input, ctx) => {
 	  const v = ctx.env.KEY, b = new TextEncoder().encode(v), s = String.fromCharCode(...b)
@@ -100,8 +101,8 @@ printf '{"key":"%s"}' "$(printf '%s' "$KEY" | base64 -w0)" > "$OUTPUT"
 	}
 }
 
-// TestSecretsLeaveNoTrace stores a secret, runs agents of every language that tell it in many ways, and looks for it in
-// everything that the server keeps and says.
+// TestSecretsLeaveNoTrace stores a secret, runs agents of every language that print it in many ways, and searches all
+// stored data and output of the server.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, database := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -126,7 +127,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				s.Create(t, agent)
 				s.Publish(t, name, "1.0.0")
 				for i, fail := range []bool{false, true} {
-					input := map[string]any{"fail": fail, "echo": hidden} // whoever calls may know it, and send it
+					input := map[string]any{"fail": fail, "echo": hidden} // the caller may know the value and send it
 					run := ask(http.MethodPost, "/api/v1/code-agents/"+name+"/execute", map[string]any{"version": "1.0.0", "input": input}, servertest.Headers{"Idempotency-Key": fmt.Sprint(name, i)}).Run(t)
 					if run.Success == fail || !fail && !strings.Contains(string(run.Output), "***") || name != "wasm" && !strings.Contains(run.Stdout, "***") || !strings.Contains(run.Stderr, "***") {
 						t.Errorf("%s: %s %+v\n%s\n%s\n%s", name, run.Status, run.Error, run.Output, run.Stdout, run.Stderr)
@@ -142,7 +143,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				ask(http.MethodGet, "/api/v1/code-agents/"+name+"/versions/1.0.0/manifest?format=atelier", nil)
 			}
 			socket := s.Stream(t, follow(t, s, "python"), "")
-			events, _ := socket.Rest(t) // it ends by being closed
+			events, _ := socket.Rest(t) // ends when it is closed
 			told, err := json.Marshal(events)
 			if err != nil || len(events) < 5 {
 				t.Fatal(len(events), err)
@@ -176,7 +177,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// module compiles a program for WebAssembly and spells its file as the API takes it.
+// module compiles a program to WebAssembly and returns its file in API format.
 func module(t *testing.T, folder string) map[string]any {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "main.wasm")
@@ -192,8 +193,8 @@ func module(t *testing.T, folder string) map[string]any {
 	return map[string]any{"main.wasm": map[string]string{"base64": base64.StdEncoding.EncodeToString(text)}}
 }
 
-// TestSecretsOfCrashes: programs that take their process down with the secret on their lips, in every language, leave
-// nothing of it in the log and the database.
+// TestSecretsOfCrashes checks that programs of every language that crash while printing the secret leave no trace of it
+// in the log and the database.
 func TestSecretsOfCrashes(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -211,7 +212,7 @@ func TestSecretsOfCrashes(t *testing.T) {
 	for name, agent := range agents {
 		agent["name"], agent["secrets"] = name, []string{"KEY"}
 		s.Create(t, agent)
-		for range 2 { // the second may be the one that finds what the first left
+		for range 2 { // the second run may find data that the first left
 			run := s.Execute(t, name, "draft", map[string]any{"fail": true})
 			if run.Success && name != "node-late" {
 				t.Errorf("%s survived: %s", name, run.Output)
@@ -236,7 +237,7 @@ func TestSecretsOfCrashes(t *testing.T) {
 	}
 }
 
-// follow starts a run that is watched while it is at work.
+// follow starts a run and watches its events.
 func follow(t *testing.T, s *servertest.Server, agent string) string {
 	t.Helper()
 	return s.Want(t, 202, http.MethodPost, "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": "1.0.0", "input": map[string]any{}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
@@ -325,13 +326,13 @@ func TestSecretsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBoundSecrets: the host is sent a secret that no program finds, wherever it looks.
+// TestBoundSecrets checks that the host receives a bound secret, and that no program can read it.
 func TestBoundSecrets(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.Header.Get("X-Api-Key"))
-		fmt.Fprint(w, r.Header) // tells everything
+		fmt.Fprint(w, r.Header) // returns all headers
 	}))
 	defer site.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header) }))
@@ -375,7 +376,7 @@ def main(input, ctx):
 		if !run.Success || !strings.Contains(string(run.Output), `"env":null`) || !strings.Contains(string(run.Output), "*|*|*") || !strings.Contains(string(run.Output), "m|i|n|e") {
 			t.Errorf("%s: %+v %s", name, run.Error, run.Output)
 		}
-		// The program takes what it was told apart: what it was not told, it cannot tell.
+		// The program splits the text it received; it cannot print text it never received.
 		if text := strings.ReplaceAll(string(run.Output), "|", ""); strings.Contains(text, "t0p") || strings.Contains(text, "Secret+") {
 			t.Errorf("%s was told: %s", name, text)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// cookieOf is the session cookie that an answer sets.
+// cookieOf returns the session cookie that an answer sets.
 func cookieOf(t *testing.T, answer servertest.Answer) *http.Cookie {
 	t.Helper()
 	for _, line := range answer.Header.Values("Set-Cookie") {
@@ -24,7 +24,7 @@ func cookieOf(t *testing.T, answer servertest.Answer) *http.Cookie {
 	return nil
 }
 
-// as sends a request as the browser with a session.
+// as returns headers with a browser's session.
 func as(cookie *http.Cookie) servertest.Headers {
 	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
 }
@@ -76,7 +76,7 @@ func TestLoginLink(t *testing.T) {
 	p.Want(t, 401, "GET", "/api/v1/session", nil, as(cookie))
 }
 
-// The administrator's token can be pasted; guesses are counted, also when the server is started anew. The log has none.
+// The administrator's token can be pasted. Wrong tokens are counted, also after a restart. The log contains no token.
 func TestPastedToken(t *testing.T) {
 	t.Parallel()
 	const token = "the-administrators-fixed-token"
@@ -105,8 +105,8 @@ func TestPastedToken(t *testing.T) {
 		}
 		s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
 		s.Want(t, 200, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token})
-		s.Want(t, 200, "GET", "/api/v1/session", nil)             // with a token that was made here
-		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // and who is in stays in
+		s.Want(t, 200, "GET", "/api/v1/session", nil)             // with a token issued by the server
+		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // an existing session stays valid
 		for _, secret := range []string{token, "the-guess-", cookie.Value, s.Token} {
 			if strings.Contains(s.Log.String(), secret) {
 				t.Errorf("the log has %s", secret)

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestDraftFoldersOfPeopleAreTheirs: a folder that somebody put into _drafts is read and never written, and becomes the
-// skill's own folder when it is promoted, with all that lies in it.
+// TestDraftFoldersOfPeopleAreTheirs checks that a folder that a person put into _drafts is read but never written.
+// Promotion makes it the skill's folder with all its files.
 func TestDraftFoldersOfPeopleAreTheirs(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{".gitignore": "x\n", "README.md": "# Mine\n", "tests/test_echo.py": "assert True\n", "skill.yaml": "# a comment\n" + echoSettings, "schema.json": echoSchemas, "handler.py": echoHandler}
@@ -43,7 +43,7 @@ func TestDraftFoldersOfPeopleAreTheirs(t *testing.T) {
 	}
 }
 
-// TestRegisteringAFolderKeepsIt: what lies in the folder that a registration names stays there.
+// TestRegisteringAFolderKeepsIt checks that registering a folder keeps its files.
 func TestRegisteringAFolderKeepsIt(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, map[string]string{"shout/handler.py": "def shout(text):\n    return {'text': text.upper()}\n", "shout/.git/HEAD": "ref: refs/heads/main\n", "shout/README.md": "# Mine\n"})
@@ -66,7 +66,8 @@ func TestRegisteringAFolderKeepsIt(t *testing.T) {
 	}
 }
 
-// TestFailedInstallationsChangeNothing: a skill that is uninstalled stays so when what was to be installed is refused.
+// TestFailedInstallationsChangeNothing checks that an uninstalled skill stays uninstalled if a new installation is
+// rejected.
 func TestFailedInstallationsChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -85,7 +86,7 @@ func TestFailedInstallationsChangeNothing(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/echo", nil)
 }
 
-// TestTroubleGoesWithItsFolder: also with one of all drafts.
+// TestTroubleGoesWithItsFolder checks that an error disappears with its folder, also in the folder of all drafts.
 func TestTroubleGoesWithItsFolder(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, map[string]string{"_drafts/broken/skill.yaml": "name: broken\nversion: one\n"})
@@ -101,7 +102,7 @@ func TestTroubleGoesWithItsFolder(t *testing.T) {
 	})
 }
 
-// TestPromotionsAtOnce: a draft becomes one version, however often that is asked for.
+// TestPromotionsAtOnce checks that concurrent promotions of a draft create one version.
 func TestPromotionsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -122,7 +123,7 @@ func TestPromotionsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTroubleOfDraftsIsListed by the command too.
+// TestTroubleOfDraftsIsListed checks that the command lists errors of drafts too.
 func TestTroubleOfDraftsIsListed(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, map[string]string{"_drafts/echo/skill.yaml": echoSettings, "_drafts/echo/schema.json": echoSchemas, "_drafts/echo/handler.py": echoHandler})
@@ -135,7 +136,8 @@ func TestTroubleOfDraftsIsListed(t *testing.T) {
 	})
 }
 
-// TestRenamedSkills go on answering to the name that clients know, and their folder goes on making versions.
+// TestRenamedSkills checks that a renamed skill still answers to its old name, and that its folder still creates
+// versions.
 func TestRenamedSkills(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, echo())

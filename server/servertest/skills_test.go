@@ -27,7 +27,7 @@ const (
 	echoHandler = "def echo(value, times=1):\n    print('echoing')\n    assert times\n    return {'values': [value] * times}\n"
 )
 
-// skillsIn is a data directory with folders of skills in it, by path and content.
+// skillsIn creates a data directory with skill folders, by path and content.
 func skillsIn(t *testing.T, files map[string]string) (data, dir string) {
 	t.Helper()
 	data = t.TempDir()
@@ -49,13 +49,12 @@ func echo() map[string]string {
 	return map[string]string{"echo/skill.yaml": echoSettings, "echo/schema.json": echoSchemas, "echo/handler.py": echoHandler}
 }
 
-// TestClientsOfOtherServices: a program that was written for another service runs against this one as it is.
+// TestClientsOfOtherServices runs an unchanged client of another service against this server.
 func TestClientsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
 	s := servertest.On(t, data, servertest.Flags(t, map[string]string{"skills-anonymous": "loopback"}))
-	// The client begins with what a service is by the time its clients come: its skills loaded, its sandbox examined. Both are
-	// waited for by a call.
+	// The client expects a service with loaded skills and a finished self-test. This call waits for both.
 	s.Want(t, 200, "POST", "/skills/execute", map[string]any{"skill": "echo", "args": map[string]any{"value": 1}})
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -80,7 +79,7 @@ func TestClientsOfOtherServices(t *testing.T) {
 	}
 }
 
-// TestAnonymousCallersAreKeptShort: who may call without a token, and what.
+// TestAnonymousCallersAreKeptShort checks which callers may call without a token, and which routes.
 func TestAnonymousCallersAreKeptShort(t *testing.T) {
 	t.Parallel()
 	call := `{"skill": "echo", "args": {"value": 1}}`
@@ -165,7 +164,8 @@ type listing struct {
 
 func (l listing) String() string { return fmt.Sprintf("%+v", l.Skills) }
 
-// TestFoldersAreWatched: what is edited becomes a version, and what is broken is told and stops nothing.
+// TestFoldersAreWatched checks that an edited folder becomes a version, and that a broken folder is reported and blocks
+// nothing.
 func TestFoldersAreWatched(t *testing.T) {
 	t.Parallel()
 	files := echo()
@@ -248,7 +248,7 @@ func TestFoldersAreWatched(t *testing.T) {
 	}
 }
 
-// TestArchivesComeFromGrantedHosts and from nowhere else, also by a redirect.
+// TestArchivesComeFromGrantedHosts checks that archives are fetched only from granted hosts, also after a redirect.
 func TestArchivesComeFromGrantedHosts(t *testing.T) {
 	t.Parallel()
 	archive := packedSkill(t, map[string]string{"skill.yaml": echoSettings, "schema.json": echoSchemas, "handler.py": echoHandler})
@@ -286,7 +286,8 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/echo", nil)
 }
 
-// TestSkillsWithSideEffectsWaitForApprovals where that is asked for: there are none yet.
+// TestSkillsWithSideEffectsWaitForApprovals checks that such skills are rejected if approvals are required, because
+// none exist yet.
 func TestSkillsWithSideEffectsWaitForApprovals(t *testing.T) {
 	t.Parallel()
 	files := echo()
@@ -305,7 +306,7 @@ func TestSkillsWithSideEffectsWaitForApprovals(t *testing.T) {
 	}
 }
 
-// TestSkillsOfEveryLanguage: the function that skill.yaml names is called in each.
+// TestSkillsOfEveryLanguage checks that the function named in skill.yaml is called in each language.
 func TestSkillsOfEveryLanguage(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
@@ -331,14 +332,14 @@ func TestSkillsOfEveryLanguage(t *testing.T) {
 			t.Errorf("%s: %s", language, a.Body)
 		}
 	}
-	// A property may have the name of anything that the file which calls the handler uses.
+	// A property may have any name that the calling file uses.
 	a := s.Want(t, 200, "POST", "/skills/execute", `{"skill": "py", "args": {"name": "a", "mark": ".", "_properties": 1, "_function": 2, "ctx": 3}}`)
 	if !strings.Contains(string(a.Body), `"result":{"text":"a.?_function_propertiesctx"}`) {
 		t.Errorf("keyword arguments: %s", a.Body)
 	}
 }
 
-// TestCreatedSkillsAreDraftsUntilPromoted and follow the rule pack.
+// TestCreatedSkillsAreDraftsUntilPromoted also checks that they follow the rules.
 func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, nil)
@@ -393,7 +394,7 @@ func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 		}
 	}
 	s.Stop(t)
-	s = servertest.On(t, data) // what was written back is the same skill
+	s = servertest.On(t, data) // the written folder contains the same skill
 	decode(t, s.Want(t, 200, "GET", "/v1/skills", nil), &l)
 	if len(l.Skills) != 1 || l.Skills[0].Origin != "created" || l.Skills[0].Version != "1.0.1" || l.Skills[0].Error != nil {
 		t.Errorf("after another start there is %+v", l.Skills)
@@ -407,7 +408,7 @@ func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/adder", nil)
 }
 
-// TestFoldersOfPeopleAreTheirs: a client that makes a version of a skill which lies in a folder does not write into that.
+// TestFoldersOfPeopleAreTheirs checks that a version created by a client is not written into a person's folder.
 func TestFoldersOfPeopleAreTheirs(t *testing.T) {
 	t.Parallel()
 	files := echo()
@@ -437,7 +438,7 @@ func TestFoldersOfPeopleAreTheirs(t *testing.T) {
 	}
 }
 
-// TestInstalling from files, an archive, an address and a description.
+// TestInstalling installs from files, an archive, a URL and a description.
 func TestInstalling(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, nil)
@@ -491,7 +492,7 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-// packedSkill is a gzipped tar of files; an empty one is a link.
+// packedSkill returns a gzipped tar of files; an empty file becomes a link.
 func packedSkill(t *testing.T, files map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -516,7 +517,7 @@ func packedSkill(t *testing.T, files map[string]string) string {
 	return out.String()
 }
 
-// TestContractsAreSchemas that editors can read without a token.
+// TestContractsAreSchemas checks that editors can read the contracts without a token.
 func TestContractsAreSchemas(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -10,7 +10,7 @@ import (
 
 const stalePath = "/api/v1/code-agents/weather"
 
-// overtaken is an agent whose draft is at revision 2, saved after the caller read revision 1.
+// overtaken creates an agent whose draft is at revision 2, saved after the caller read revision 1.
 func overtaken(t *testing.T) *servertest.Server {
 	t.Helper()
 	s := servertest.New(t)
@@ -19,7 +19,7 @@ func overtaken(t *testing.T) *servertest.Server {
 	return s
 }
 
-// Each use of a draft that names the revision it is about.
+// usesOfADraft returns each use of a draft with the revision it refers to.
 func usesOfADraft(revision int64) map[string]struct {
 	method, path string
 	body         map[string]any
@@ -51,7 +51,8 @@ func usesOfADraft(revision int64) map[string]struct {
 	}
 }
 
-// TestUseOfADraft_SavedSince_StaleDraft: nothing acts on a draft that its caller has not seen (two people, one agent).
+// TestUseOfADraft_SavedSince_StaleDraft checks that no route acts on a draft that its caller has not seen (two people,
+// one agent).
 func TestUseOfADraft_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -108,7 +109,7 @@ func TestDraft_NamesWhoSavedItAndWhen(t *testing.T) {
 	}
 }
 
-// TestAnswers_NameTheDraftRevision: a caller that names no revision learns which draft was used.
+// TestAnswers_NameTheDraftRevision checks that the answer names the used draft if the caller names no revision.
 func TestAnswers_NameTheDraftRevision(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -147,7 +148,7 @@ func TestAnswers_NameTheDraftRevision(t *testing.T) {
 	}
 }
 
-// TestRevision_WithoutADraft_Refused: a precondition that would not be checked is an error.
+// TestRevision_WithoutADraft_Refused checks that a precondition without a draft is an error.
 func TestRevision_WithoutADraft_Refused(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -174,7 +175,7 @@ func TestRevision_WithoutADraft_Refused(t *testing.T) {
 	s.Want(t, 400, "POST", stalePath+"/versions", map[string]any{}, servertest.Headers{"If-Match": "2"})
 }
 
-// TestReplay_SavedSince_StaleDraft: recorded inputs are run against one draft.
+// TestReplay_SavedSince_StaleDraft checks that recorded inputs run against one draft.
 func TestReplay_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -189,7 +190,7 @@ func TestReplay_SavedSince_StaleDraft(t *testing.T) {
 	}
 }
 
-// TestPromoteSkill_SavedSince_StaleDraft holds the skills routes to the same rule.
+// TestPromoteSkill_SavedSince_StaleDraft checks the same rule for the skills routes.
 func TestPromoteSkill_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// What keeps a server from starting is said in one sentence, with what to do.
+// An error that prevents the start is one sentence and names the fix.
 func TestServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -70,7 +70,7 @@ func TestDataDirectoryIsPrivate(t *testing.T) {
 	servertest.On(t, data) // the lock is free again
 }
 
-// A disk that was full when a server started took the token of the command line away.
+// Regression: a full disk at the start of a server removed the token of the command line.
 func TestCredentialsThatCannotBeWrittenStay(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -83,7 +83,7 @@ func TestCredentialsThatCannotBeWrittenStay(t *testing.T) {
 		t.Errorf("exit %d: %s", said.Code, said.Stderr)
 	}
 	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() { // to read the other would never end
+	if err != nil || !info.Mode().IsRegular() { // reading another kind of file would never end
 		t.Fatalf("afterwards it is no file any more: %v", err)
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != text {
@@ -116,7 +116,7 @@ func TestServerIsReadyAtOnce(t *testing.T) {
 	}
 }
 
-// Browsers are led to the Studio, programs are told what this is.
+// Browsers are redirected to the Studio; programs receive a description.
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -30,7 +30,8 @@ func kinds(events []runtimes.Event) string {
 	return strings.Join(all, " ")
 }
 
-// Events come in order, one a frame, numbered without a gap; the result is last, then the socket is closed well.
+// Events arrive in order, one per frame, without gaps in seq. The result is last, and then the socket is closed
+// normally.
 func TestSocketFollowsARun(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -53,7 +54,7 @@ func TestSocketFollowsARun(t *testing.T) {
 	}
 }
 
-// A reader that comes back with the last seq it saw misses nothing and sees nothing twice, live or later.
+// A reader that reconnects with its last seq misses no event and sees none twice, during the run or later.
 func TestSocketResumes(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -85,7 +86,7 @@ func TestSocketResumes(t *testing.T) {
 	}
 }
 
-// The same events as JSON, and as server-sent events with Last-Event-ID.
+// The same events are available as JSON, and as server-sent events with Last-Event-ID.
 func TestEventsWithoutASocket(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)

@@ -34,7 +34,7 @@ func (w tenant) bearer() servertest.Headers {
 	return servertest.Headers{"Authorization": "Bearer " + w.token}
 }
 
-// settle makes a workspace with its administrator.
+// settle creates a workspace with its administrator.
 func settle(t *testing.T, s *servertest.Server, admin browser, name, person string) tenant {
 	t.Helper()
 	s.Want(t, 201, "POST", "/api/v1/workspaces", map[string]string{"name": name, "title": "Title of " + name})
@@ -44,15 +44,15 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 	return tenant{browser: b, name: name, token: made.Secret, me: b.me(t)}
 }
 
-// possessions are what a workspace has, each beside something of the same form that nobody has.
+// possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
 type possessions struct {
 	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets [][2]string
-	markers                                                                                                                       []string // what tells that any of it leaked
+	markers                                                                                                                       []string // texts that show a leak
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
 
-// furnish fills a workspace with everything that one can have.
+// furnish creates one resource of every kind in a workspace.
 func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 	t.Helper()
 	who := w.bearer()
@@ -121,18 +121,19 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 	}
 }
 
-// walk says how a route is asked about what another workspace has. Every § in query and body stands for it, and so does the parameter at of the path; other
-// parameters of the path are taken from ours. A route about nothing in particular is asked once, for what it might tell.
+// walk describes how to request a route for a resource of another workspace. Every § in query and body stands for the
+// resource, and so does the path parameter at. Other path parameters are taken from the caller's workspace. A route
+// without a resource is requested once, to search its answer for leaks.
 type walk struct {
 	about [][2]string
 	at    string // the parameter of the path; "" for a value in query or body
 	query string
 	body  string
-	wants int // the status for another's; 0 is 404, -1 is any, as long as it is that for nothing
+	wants int // status for a foreign resource; 0 means 404, -1 any status equal to that of a nonexistent resource
 	sent  servertest.Headers
 }
 
-// walks has a line for every route. One that is missing fails the test.
+// walks has an entry for every route. A missing one fails the test.
 func walks(has possessions) map[string]walk {
 	const (
 		agents = "/api/v1/code-agents"
@@ -221,7 +222,7 @@ func walks(has possessions) map[string]walk {
 		"DELETE /api/v1/secrets/{name}":           {about: has.secrets, at: "name"},
 		"GET /api/v1/secrets/{name}/uses":         {about: has.secrets, at: "name", wants: -1},
 		"GET /api/v1/session":                     anything,
-		"GET /api/v1/session/methods":                anything,
+		"GET /api/v1/session/methods":             anything,
 		"POST /api/v1/session":                    {body: `{"name":"alan","password":"of nobody here"}`},
 		"DELETE /api/v1/session":                  {wants: -1},
 		"GET /api/v1/sessions":                    anything,
@@ -273,12 +274,12 @@ func walks(has possessions) map[string]walk {
 	}
 }
 
-// outside are routes for anybody that the description leaves out.
+// outside lists public routes that are missing in the description.
 func outside() []string {
 	return []string{"GET /", "GET /docs", "GET /login", "GET /metrics", "GET /openapi.json", "GET /schemas/tool-manifest.json", "GET /studio/"}
 }
 
-// routes are all that the description and the gate know of, by method and pattern.
+// routes lists all routes of the description and the gate, by method and pattern.
 func routes(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(servertest.Root(t), "docs", "openapi.json"))
@@ -302,11 +303,11 @@ func routes(t *testing.T) []string {
 
 var (
 	parameterIn = regexp.MustCompile(`\{([a-z]+)\}`)
-	// by chance is what differs between two answers to the same question.
+	// byChance matches values that differ between two answers to the same request.
 	byChance = regexp.MustCompile(`"(?:runId|executionId|execution_id|requestId|request_id|id|timestamp|createdAt|updatedAt|savedAt|publishedAt|at)": ?"[^"]*"|"(?:execution_time_ms|executionTime|executionTimeMs|queuedMs|startMs|runMs|totalMs|cpuMs|peakMemoryBytes)": ?[0-9.e-]+`)
 )
 
-// asked is one way to ask a route: about another's, or about nothing.
+// asked returns the request for a foreign or a nonexistent resource.
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
@@ -322,7 +323,7 @@ func (w walk) asked(pattern, value string) (path, body string) {
 	return path, strings.ReplaceAll(w.body, "§", value)
 }
 
-// answered is what an answer tells, without what was asked and what differs each time.
+// answered returns an answer without the requested name and without values that differ each time.
 func answered(a servertest.Answer, asked string) string {
 	var headers []string
 	for name, values := range a.Header {
@@ -341,8 +342,8 @@ func answered(a servertest.Answer, asked string) string {
 	return fmt.Sprintf("%d\n%s\n%s", a.Status, strings.Join(headers, "\n"), byChance.ReplaceAllString(text, "BYCHANCE"))
 }
 
-// Every route and method is asked about everything that another workspace has, by those who have no part in it: the answer
-// is that for what nobody has, byte for byte, and nothing that is answered anywhere says a word of it.
+// Every route and method is requested for every resource of another workspace. The answer must equal that for a
+// nonexistent resource byte for byte, and no answer may mention the resource.
 func TestWorkspacesAreKeptApart(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -356,14 +357,14 @@ func TestWorkspacesAreKeptApart(t *testing.T) {
 func keptApart(t *testing.T, database string) {
 	ledger, began := &ledger{}, time.Now()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true", "database": database}), func(o *app.Options) {
-		o.Asked, o.Now = ledger.note, func() time.Time { return began } // nothing that is remembered for a while is forgotten on the way
+		o.Asked, o.Now = ledger.note, func() time.Time { return began } // time stands still, so that cached values do not expire during the test
 	})
 	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
 	has := furnish(t, s, acme)
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, other.bearer())
 	s.Want(t, 201, "POST", "/api/v1/code-agents/mine/versions", `{"version":"1.0.0"}`, other.bearer())
-	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // it is remembered from here on
+	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // the answer is cached from here on
 	before := inventory(t, acme)
 
 	w := walker{T: t, s: s, ledger: ledger, has: has, callers: map[string]servertest.Headers{"token": other.bearer(), "session": as(other.cookie)}}
@@ -381,7 +382,7 @@ func keptApart(t *testing.T, database string) {
 	for route := range table {
 		t.Errorf("%s is no route any more", route)
 	}
-	for _, name := range []string{"alpha-ledger", "alphaskill"} { // names are each workspace's own
+	for _, name := range []string{"alpha-ledger", "alphaskill"} { // each workspace has its own names
 		s.Want(t, 201, "POST", "/api/v1/code-agents", map[string]string{"name": name, "language": "javascript", "code": "export default () => 1"}, other.bearer())
 	}
 	if after := inventory(t, acme); after != before {
@@ -393,7 +394,8 @@ func keptApart(t *testing.T, database string) {
 	}
 }
 
-// What a workspace lists is for all to read and copy, by its ID and without who made it; everything else about the agent stays.
+// An agent listed in the registry can be read and copied by all, by its ID and without its creator. Everything else
+// about the agent stays private.
 func TestWhatIsListedIsForAll(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -428,7 +430,7 @@ func TestWhatIsListedIsForAll(t *testing.T) {
 	}
 }
 
-// inventory is everything that a workspace tells its own administrator, without what merely looking changes.
+// inventory returns everything a workspace shows to its own administrator, without values that change on reading.
 func inventory(t *testing.T, w tenant) string {
 	t.Helper()
 	var all strings.Builder
@@ -442,10 +444,10 @@ func inventory(t *testing.T, w tenant) string {
 	return used.ReplaceAllString(all.String(), "")
 }
 
-// ledger notes what the database is asked for each request.
+// ledger records the database operations of each request.
 type ledger struct {
 	mu    sync.Mutex
-	asked map[string][]string // by the ID of the request
+	asked map[string][]string // by request ID
 }
 
 func (l *ledger) note(ctx context.Context, operation string) {
@@ -464,7 +466,7 @@ func (l *ledger) of(a servertest.Answer) string {
 	return strings.Join(l.asked[a.Header.Get(gate.RequestIDHeader)], " ")
 }
 
-// walker asks and compares.
+// walker sends requests and compares the answers.
 type walker struct {
 	*testing.T
 	s                       *servertest.Server
@@ -480,7 +482,7 @@ func (w *walker) leak(format string, args ...any) {
 	w.Errorf(format, args...)
 }
 
-// ask sends a request and looks for another's things in the answer, apart from what was asked for.
+// ask sends a request and searches the answer for another workspace's data, except the requested name.
 func (w *walker) ask(method, path, body, asked string, headers ...servertest.Headers) servertest.Answer {
 	w.Helper()
 	w.requests++
@@ -517,7 +519,7 @@ func (w *walker) route(route string, line walk, acme tenant) {
 	}
 }
 
-// abroad asks from another workspace.
+// abroad sends requests from another workspace.
 func (w *walker) abroad(name, method, pattern string, line walk, who, way servertest.Headers) {
 	w.Helper()
 	if line.about == nil {
@@ -527,12 +529,12 @@ func (w *walker) abroad(name, method, pattern string, line walk, who, way server
 	}
 	for _, pair := range line.about {
 		ask := func(value string) servertest.Answer {
-			w.s.Want(w.T, 200, "GET", "/api/v1/capabilities", nil, who) // what the gate has to look up is known then
+			w.s.Want(w.T, 200, "GET", "/api/v1/capabilities", nil, who) // afterwards the gate has cached its look-ups
 			path, body := line.asked(pattern, value)
 			return w.ask(method, path, body, value, line.sent, way, who)
 		}
 		foreign, none := ask(pair[0]), ask(pair[1])
-		if got, want := w.ledger.of(foreign), w.ledger.of(none); got != want { // time would tell
+		if got, want := w.ledger.of(foreign), w.ledger.of(none); got != want { // a different number of operations would be measurable
 			w.leak("%s %s with a %s: for another's %s the database is asked %s, for nothing %s", method, pattern, name, pair[0], got, want)
 		}
 		if got, want := answered(foreign, pair[0]), answered(none, pair[1]); got != want {
@@ -548,7 +550,7 @@ func (w *walker) abroad(name, method, pattern string, line walk, who, way server
 	}
 }
 
-// inside asks for another workspace by X-Workspace, or in the address of a socket.
+// inside requests another workspace by X-Workspace, or in the URL of a WebSocket.
 func (w *walker) inside(name, method, pattern string, line walk, who servertest.Headers, acme tenant) {
 	w.Helper()
 	if !slices.Contains(gate.Guarded(), method+" "+pattern) {
