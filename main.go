@@ -1,5 +1,5 @@
-// Atelier is a studio for code agents: one binary that serves the Studio and the API, runs programs in a sandbox of
-// copies of itself, and is its own command line.
+// Atelier is a studio for code agents. One binary serves the Studio and the API, runs programs in a sandbox of copies
+// of itself, and is its own command line.
 package main
 
 import (

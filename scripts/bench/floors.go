@@ -20,13 +20,13 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// floors is what nothing on this machine can be faster than: medians in milliseconds. One that cannot be measured here
-// is zero.
+// floors holds lower bounds of this machine as medians in milliseconds. A bound that cannot be measured is zero.
 type floors struct {
 	http, insert, python, bash, node, process, namespaces float64
 }
 
-// measureFloors takes the interpreters that the server says it uses: a python3 on PATH may be a shim that starts another.
+// measureFloors uses the interpreters that the server reports, because a python3 on PATH may be a shim that starts
+// another.
 func measureFloors(ctx context.Context, span time.Duration, server load.Client) (floors, error) {
 	var f floors
 	programs, err := interpreters(ctx, server)
@@ -65,7 +65,7 @@ func (f floors) section() section {
 	return s
 }
 
-// interpreters is what the server starts for each language.
+// interpreters returns the program that the server starts for each language.
 func interpreters(ctx context.Context, server load.Client) (map[string]string, error) {
 	var got struct {
 		Languages []struct{ Language, Interpreter string }
@@ -80,7 +80,8 @@ func interpreters(ctx context.Context, server load.Client) (map[string]string, e
 	return paths, nil
 }
 
-// loopback asks a server in a process of its own, as ours is, whose only handler reads a body and answers one of the usual size.
+// loopback measures a server in a separate process, like ours, whose only handler reads a body and answers with one of
+// the usual size.
 func loopback(ctx context.Context, span time.Duration) (ms float64, err error) {
 	err = within(ctx, peer{name: "bare", start: startBare}, func(client load.Client) error {
 		got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
@@ -101,7 +102,7 @@ func startBare(ctx context.Context) (*exec.Cmd, error) {
 	return exec.CommandContext(ctx, self, "-bare"), nil
 }
 
-// bare is that server. It prints its address.
+// bare runs that server and prints its address.
 func bare() error {
 	var l net.ListenConfig
 	listener, err := l.Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -121,7 +122,7 @@ func bare() error {
 	return server.Serve(listener)
 }
 
-// durableInsert stores one row of the size of a run's in a transaction of its own, as safely as the server does.
+// durableInsert stores one row of a run's size in its own transaction, with the durability of the server.
 func durableInsert(ctx context.Context, span time.Duration) (ms float64, err error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// cell is a sample with what it cost.
+// cell is a sample with its processor time.
 type cell struct {
 	*load.Sample
-	cpu    float64 // milliseconds of the server's whole process tree for each run
-	others float64 // processors that were busy with neither the server nor us
+	cpu    float64 // milliseconds of the server's process tree per run
+	others float64 // processors used by processes other than the server and this one
 }
 
 func (c cell) String() string {
@@ -25,15 +25,15 @@ func (c cell) String() string {
 	return text
 }
 
-// cost says where the time of a row went, for rows that miss their bar.
+// cost describes the processor time of a row, for rows that miss their bar.
 func (c cell) cost() string {
-	if c.cpu <= 0 { // when a fork server is replaced, the kernel counts its children for nobody
+	if c.cpu <= 0 { // when a fork server is replaced, the kernel does not count its children
 		return "CPU a run not known, a fork server ended meanwhile"
 	}
 	return fmt.Sprintf("%.2f ms CPU a run, others used %.1f cores", c.cpu, c.others)
 }
 
-// most says how many runs a second the processors could do if the clients took nothing of them.
+// most estimates the runs per second that the processors could do if the clients used none of them.
 func (c cell) most() string {
 	if c.cpu <= 0 {
 		return c.cost()
@@ -41,10 +41,10 @@ func (c cell) most() string {
 	return fmt.Sprintf("%s: %d processors do %.0f/s of these at most, clients left out", c.cost(), runtime.NumCPU(), 1000*float64(runtime.NumCPU())/c.cpu)
 }
 
-// observe takes a sample and the processor time that it took.
+// observe takes a sample and measures its processor time.
 func (b *bench) observe(take func() *load.Sample) cell { return b.observeOf(b.server, take) }
 
-// observeOf is observe for a server of a section's own.
+// observeOf is observe for a section's own server.
 func (b *bench) observeOf(server *load.Server, take func() *load.Sample) cell {
 	tree, all, own := load.LookAt(server.Pid()).CPU, load.Busy(), load.OwnCPU()
 	c := cell{Sample: take()}
@@ -55,7 +55,7 @@ func (b *bench) observeOf(server *load.Server, take func() *load.Sample) cell {
 	return c
 }
 
-// hello measures the smallest program of a language in every way that it is asked for.
+// hello measures the smallest program of a language with every kind of request.
 func (b *bench) hello(language string) func(context.Context) (section, error) {
 	return func(ctx context.Context) (section, error) {
 		p := helloIn(language)
@@ -65,7 +65,7 @@ func (b *bench) hello(language string) func(context.Context) (section, error) {
 		ask := b.server.Checked(p)
 		s := section{title: "Hello in " + language + ": HTTP, schemas, jail, durable record, all included"}
 		for _, clients := range []int{1, 8, 50} {
-			load.Closed(ctx, clients, time.Second, ask) // not counted: a fresh pool is a different question
+			load.Closed(ctx, clients, time.Second, ask) // not counted: a cold pool is measured elsewhere
 			c := b.observe(func() *load.Sample { return load.Closed(ctx, clients, b.span, ask) })
 			r := row{what: fmt.Sprintf("%d at once", clients), measured: c.String()}
 			s.rows = append(s.rows, b.verdict(language, clients, c, r))
@@ -84,7 +84,7 @@ func helloIn(language string) load.Program {
 			return p
 		}
 	}
-	panic("no program in " + language) // a mistake in this package
+	panic("no program in " + language) // an error in this package
 }
 
 // compared puts the median beside the floor that the language has.
@@ -101,7 +101,7 @@ func (b *bench) compared(r row, language string, c cell) row {
 	return r
 }
 
-// verdict puts a row beside its bar in the design.
+// verdict compares a row with its bar in the design.
 func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	f := b.floors
 	switch {
@@ -127,7 +127,7 @@ func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	return r
 }
 
-// burst asks for fifty runs in one moment, languages mixed, again and again.
+// burst requests fifty runs at once in mixed languages, repeatedly.
 func (b *bench) burst(ctx context.Context) (section, error) {
 	const runs = 50
 	programs := load.Hello()

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// loop measures JavaScript that computes, in each of our engines and beside isolated-vm.
+// loop measures computing JavaScript in each engine and in isolated-vm.
 func (b *bench) loop(ctx context.Context) (section, error) {
 	s := section{title: "CPU-bound JavaScript (a million rounds)"}
 	peer, sample, err := b.loopOfPeer(ctx, &s)
@@ -20,8 +20,8 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 	}
 	for _, way := range []struct {
 		name, runtime string
-		must, aim     float64 // times the peer; 0 for no bar
-		clients       int     // 0 is 5 a second
+		must, aim     float64 // multiple of the peer; 0 means no bar
+		clients       int     // 0 means 5 requests per second
 	}{
 		{"goja, 5 a second", "goja", 0, 0, 0},
 		{"node, prepared, 5 a second", "node", 2.5, 1.2, 0},
@@ -52,7 +52,7 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// loopOfPeer measures the peer of the loop, or what is there without it.
+// loopOfPeer measures the peer, or names the missing dependency.
 func (b *bench) loopOfPeer(ctx context.Context, s *section) (name string, p50 float64, err error) {
 	program := load.Loop()
 	program.Code = strings.TrimPrefix(program.Code, "export default ")

@@ -1,6 +1,6 @@
-// Command bench measures a real server beside the floors of the machine that it runs on: a bare HTTP answer, a durable
-// insert, bare interpreters, a process in namespaces of its own. Only ratios within one run mean anything, and every
-// answer is compared with one that was computed here from an input that varies.
+// Command bench measures a real server against lower bounds of the machine: a bare HTTP answer, a durable insert, bare
+// interpreters, and a process in its own namespaces. Only ratios within one run are meaningful. Every answer is
+// compared with one computed here from a varying input.
 package main
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// options are the command line.
+// options holds the command line.
 type options struct {
 	binary string
 	only   []string
-	span   time.Duration // of one cell
-	rounds int           // of what is not measured by time
+	span   time.Duration // duration of one cell
+	rounds int           // repetitions of measurements without a fixed duration
 	quick  bool
 	write  string
 
-	history history // of the registry's section
+	history history // for the registry's section
 }
 
 func main() {
@@ -61,13 +61,13 @@ func main() {
 	}
 }
 
-// bench is one measurement: a server, the floors beside it, and the table so far.
+// bench is one measurement: a server, the floors and the table so far.
 type bench struct {
 	options
 	server *load.Server
 	floors floors
 	table  table
-	faults error // wrong and missing answers; the table is printed all the same
+	faults error // wrong and missing answers; the table is printed anyway
 }
 
 func run(ctx context.Context, o options) (err error) {

@@ -26,13 +26,13 @@ var contextsJS []byte
 //go:embed peers/subprocess.py
 var subprocessPy []byte
 
-// isolatedVersion is the last that runs on Node 20.
+// isolatedVersion is the last version that runs on Node 20.
 const isolatedVersion = "5.0.4"
 
-// installTime bounds an installation, which may have to compile.
+// installTime limits an installation, which may need to compile.
 const installTime = 10 * time.Minute
 
-// peer is a small server that does with other means what ours does.
+// peer is a small server that does the same work with other means.
 type peer struct {
 	name     string
 	start    func(context.Context) (*exec.Cmd, error)
@@ -76,7 +76,7 @@ func (b *bench) measurePeer(ctx context.Context, p peer) (rows []row, err error)
 	return rows, err
 }
 
-// within starts a peer and ends it.
+// within starts a peer, calls do and stops the peer.
 func within(ctx context.Context, p peer, do func(load.Client) error) error {
 	process, err := p.start(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (b *bench) startIsolated(ctx context.Context) (*exec.Cmd, error) {
 		ctx, cancel := context.WithTimeout(ctx, installTime)
 		defer cancel()
 		install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, "isolated-vm@"+isolatedVersion)
-		install.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what npm started has to go with it
+		install.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // also stop the processes that npm started
 		install.Cancel = func() error { return syscall.Kill(-install.Process.Pid, syscall.SIGKILL) }
 		if text, err := install.CombinedOutput(); err != nil {
 			_ = os.RemoveAll(filepath.Join(dir, "node_modules"))
@@ -172,7 +172,7 @@ func cache(name string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// lastLine is what a tool said in the end, without paths of this machine.
+// lastLine returns the last output line of a tool without paths of this machine.
 func lastLine(text string, err error) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "npm error") {

@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// slowest is what no list, search or resolution may take at the 99th percentile, in milliseconds.
+// slowest is the maximum 99th percentile in milliseconds of every list, search and resolution.
 const slowest = 20
 
-// registry measures a server with a long history on each database. It is filled by SQL, from one agent, version and run
-// that the server made itself.
+// registry measures a server with a long history on each database. SQL fills the database from one agent, version and
+// run created by the server.
 func (b *bench) registry(ctx context.Context) (section, error) {
 	s := section{title: fmt.Sprintf("Registry: %d agents, %d versions, %d runs", b.history.agents, b.history.agents*versionsEach, b.history.runs)}
 	for _, database := range []struct {
@@ -39,12 +39,12 @@ func (b *bench) registry(ctx context.Context) (section, error) {
 // home is a database of one measurement.
 type home struct {
 	seed  seed
-	flags []string // of the server
+	flags []string // flags of the server
 	close func() error
 }
 
 func (b *bench) longHistory(ctx context.Context, name string, open func(context.Context, string) (home, error)) (rows []row, err error) {
-	dir, err := os.MkdirTemp("/tmp", "atelier-bench") // a socket's path has 107 bytes at most
+	dir, err := os.MkdirTemp("/tmp", "atelier-bench") // a socket's path is limited to 107 bytes
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	for _, q := range questions(b.history) {
 		call := func(ctx context.Context, n int) error { return q.ask(ctx, server.Client, n) }
-		load.Closed(ctx, 1, b.span/8, call) // not counted: a database that was just opened has read nothing yet
+		load.Closed(ctx, 1, b.span/8, call) // not counted: a newly opened database has cached nothing
 		c := b.observeOf(server, func() *load.Sample { return load.Closed(ctx, 1, b.span, call) })
 		r := row{what: name + ", " + q.what, measured: fmt.Sprintf("p50 %.2f  p99 %.2f ms", c.At(0.5), c.At(0.99))}
 		if q.free {
@@ -82,7 +82,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 	return rows, ctx.Err()
 }
 
-// fill has a server make the schema, an agent, a version and a run, and multiplies them.
+// fill lets a server create the schema, an agent, a version and a run, and multiplies them.
 func (b *bench) fill(ctx context.Context, dir string, h home) error {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: h.flags})
 	if err != nil {
@@ -104,7 +104,7 @@ func sqliteHome(ctx context.Context, dir string) (home, error) {
 	return home{seed: s, close: func() error { return nil }}, ctx.Err()
 }
 
-// postgresHome is a server of its own with durable commits switched off, which reading does not notice.
+// postgresHome starts a separate server without durable commits, which does not affect reads.
 func postgresHome(ctx context.Context, dir string) (home, error) {
 	const script = "scripts/postgres.sh"
 	if where, err := exec.CommandContext(ctx, script, "where").Output(); err != nil || len(strings.TrimSpace(string(where))) == 0 {
@@ -125,17 +125,17 @@ func postgresHome(ctx context.Context, dir string) (home, error) {
 	}, nil
 }
 
-// question is a request that varies with n, and knows how much has to come back.
+// question is a request that varies with n and checks the size of the answer.
 type question struct {
 	what string
 	ask  func(ctx context.Context, c load.Client, n int) error
-	free bool // of the bar
+	free bool // without a bar
 }
 
 const api = "/api/v1"
 
-// questions are what people and programs ask of a registry, and the corners where a missing index shows: what is rare, what
-// is old, and what is not there at all.
+// questions lists usual requests of people and programs, and cases that reveal a missing index: rare, old and
+// nonexistent values.
 func questions(h history) []question {
 	agent := func(n int) string { return nameOf(n * 7919 % h.agents) }
 	page := func(path string, least int) func(context.Context, load.Client, int) error {
@@ -189,7 +189,7 @@ func cursorAt(at time.Time) string {
 	return encodeCursor(map[string]any{"t": at, "i": ""})
 }
 
-// atLeast asks for a page.
+// atLeast requests a page and checks its length.
 func atLeast(ctx context.Context, c load.Client, path string, least int) error {
 	var got struct{ Items []json.RawMessage }
 	if err := c.Get(ctx, path, &got); err != nil {
@@ -201,7 +201,7 @@ func atLeast(ctx context.Context, c load.Client, path string, least int) error {
 	return nil
 }
 
-// paged goes on where the call before ended, and begins again at the end.
+// paged continues at the end of the previous page, and restarts at the end of the list.
 func paged(path string) func(context.Context, load.Client, int) error {
 	cursor := ""
 	return func(ctx context.Context, c load.Client, _ int) error {

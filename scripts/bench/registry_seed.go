@@ -12,29 +12,29 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // PostgreSQL, beside SQLite, which the floors bring
+	_ "github.com/jackc/pgx/v5/stdlib" // PostgreSQL; floors.go imports SQLite
 )
 
-// history is how much a registry holds.
+// history is the size of a registry.
 type history struct{ agents, runs int }
 
 const versionsEach = 10
 
-// seededFrom is when the oldest run was; there is one every half minute.
+// seededFrom is the time of the oldest run; the runs are half a minute apart.
 var seededFrom = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// words make names and descriptions. The last of the first is had by the last agents of the alphabet.
+// Words for names and descriptions. The last word of the first list belongs to the alphabetically last agents.
 var (
 	first  = []string{"billing", "calendar", "delivery", "energy", "forecast", "invoice", "ledger", "market", "route", "zulu"}
 	second = []string{"report", "import", "export", "check", "digest", "lookup", "split", "merge", "notify", "score"}
 )
 
-// nameOf is the name of the nth agent.
+// nameOf returns the name of the nth agent.
 func nameOf(n int) string {
 	return fmt.Sprintf("%s-%s-%05d", first[n%len(first)], second[n/len(first)%len(second)], n)
 }
 
-// seed fills a database that a server made.
+// seed fills a database that a server created.
 type seed struct{ driver, address string }
 
 func (s seed) fill(ctx context.Context, h history) (err error) {
@@ -43,7 +43,7 @@ func (s seed) fill(ctx context.Context, h history) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // the temporary table is the connection's
+	db.SetMaxOpenConns(1) // the temporary table belongs to one connection
 	for _, step := range []func(context.Context, *sql.DB, history) error{s.plan, s.copies, s.settle} {
 		if err := step(ctx, db, h); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (s seed) fill(ctx context.Context, h history) (err error) {
 	return nil
 }
 
-// plan makes a table of what the agents are called.
+// plan creates a table with the names of the agents.
 func (s seed) plan(ctx context.Context, db *sql.DB, h history) error {
 	if _, err := db.ExecContext(ctx, "CREATE TEMPORARY TABLE plan (n BIGINT PRIMARY KEY, id TEXT, name TEXT, description TEXT, tags TEXT, search TEXT, language TEXT)"); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s seed) plan(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// planned is a row; three agents of all are different.
+// planned returns a row; three agents differ from all others.
 func planned(n, of int) string {
 	name := nameOf(n)
 	description := "Turns what the " + strings.ReplaceAll(name, "-", " ") + " service sends into rows that people can read, and says which of them it left out and why. Times are UTC."
@@ -82,7 +82,7 @@ func planned(n, of int) string {
 	return fmt.Sprintf("(%d, '00000000-0000-7000-8000-%012d', '%s', '%s', '%s', '%s', '%s')", n, n, name, description, tags, search, language)
 }
 
-// copies multiplies the one agent, its draft, version and run. What is not named here is as in the original.
+// copies multiplies the agent, its draft, version and run. Columns that are not named are copied unchanged.
 func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	json, series := "", fmt.Sprintf("WITH RECURSIVE series (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM series WHERE i < %d) ", h.runs-1)
 	at := fmt.Sprintf("strftime('%%Y-%%m-%%d %%H:%%M:%%S+00:00', %d + 30 * i, 'unixepoch')", seededFrom.Unix())
@@ -99,7 +99,7 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	if s.driver == "pgx" {
 		digest = "'sha256:' || lpad((p.n * 10 + k)::text, 64, '0')"
 	}
-	// One agent has a fifth of all runs; its first version and what was interrupted are far back.
+	// One agent has a fifth of all runs; runs of its first version and interrupted runs are old.
 	agent := fmt.Sprintf("CASE WHEN i %% 5 = 0 THEN 0 ELSE (i * 7919 + i / 5) %% %d END", h.agents)
 	for _, c := range []struct {
 		table, from string
@@ -146,7 +146,8 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// withoutIndexes drops the indexes of a table and returns how to make them again: that is faster than to insert into them.
+// withoutIndexes drops the indexes of a table and returns a function that creates them again, which is faster than
+// inserting into them.
 func (s seed) withoutIndexes(ctx context.Context, db *sql.DB, table string) (restore func() error, err error) {
 	query := "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = '" + table + "'"
 	if s.driver == "pgx" {
@@ -198,7 +199,7 @@ func (s seed) columns(ctx context.Context, db *sql.DB, table string) ([]string, 
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// settle does what time does: PostgreSQL would look at its tables in the next minutes.
+// settle updates the statistics of PostgreSQL, which would otherwise do so in the next minutes.
 func (s seed) settle(ctx context.Context, db *sql.DB, _ history) error {
 	statement := "PRAGMA wal_checkpoint(TRUNCATE)"
 	if s.driver == "pgx" {
@@ -208,11 +209,11 @@ func (s seed) settle(ctx context.Context, db *sql.DB, _ history) error {
 	return err
 }
 
-// encodeCursor makes a cursor as the server does, to begin in the middle of a list.
+// encodeCursor creates a cursor in the server's format, to start in the middle of a list.
 func encodeCursor(key map[string]any) string {
 	text, err := json.Marshal(key)
 	if err != nil {
-		panic(err) // a mistake in this package
+		panic(err) // an error in this package
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// write saves the table as Markdown, with the machine that it was measured on.
+// write stores the table as Markdown with a description of the machine.
 func (t *table) write(ctx context.Context, path string, server load.Client) error {
 	programs, err := interpreters(ctx, server)
 	if err != nil {
@@ -47,7 +47,7 @@ machine did beside it: rows with much of that are noisy.
 	return os.WriteFile(path, []byte(text.String()), 0o644)
 }
 
-// writeRow leaves out the columns that are empty for all of a section.
+// writeRow omits columns that are empty in the whole section.
 func writeRow(text *strings.Builder, cells []string, rows []row) {
 	text.WriteString("|")
 	for i, cell := range cells {

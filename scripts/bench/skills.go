@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// skills compares a call of a skill, by the door of existing clients, with a run of the same Python program by ours. The two
-// take turns, so that what else the machine does falls on both.
+// skills compares a call of a skill through the API of existing clients with a run of the same Python program through
+// our API. The two alternate, so that other load affects both.
 func (b *bench) skills(ctx context.Context) (section, error) {
 	const clients, turns = 8, 3
 	p := helloIn("python")
@@ -55,7 +55,7 @@ func installSkill(ctx context.Context, c load.Client) error {
 	return err
 }
 
-// callSkill calls the skill with the nth input of a program that computes the same.
+// callSkill calls the skill with the nth input of an equivalent program.
 func callSkill(c load.Client, p load.Program) load.Call {
 	return func(ctx context.Context, n int) error {
 		body := append(append([]byte(`{"skill":"`+skillName+`","args":`), p.Input(n)...), '}')

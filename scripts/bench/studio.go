@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// studio measures journeys through the Studio in a browser. They are driven by the kit of the browser tests, which starts a
-// server of its own and leaves a line for each journey.
+// studio measures user journeys through the Studio in a browser. The helpers of the browser tests run them; they start
+// their own server and write one line per journey.
 func (b *bench) studio(ctx context.Context) (section, error) {
 	rounds := 5
 	if b.quick {
@@ -42,7 +42,7 @@ func (b *bench) studio(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// studioNeeds finds the browser, or says what is not here.
+// studioNeeds finds the browser, or names the missing dependency.
 func studioNeeds(ctx context.Context) (chromium, missing string) {
 	if _, err := exec.LookPath("npx"); err != nil {
 		return "", "Node is not on this machine"
@@ -59,7 +59,7 @@ func studioNeeds(ctx context.Context) (chromium, missing string) {
 	return chromium, ""
 }
 
-// drive runs the journeys and answers what they took, and how many processors others used meanwhile.
+// drive runs the journeys and returns their durations, and the processors that other processes used.
 func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took timings, others float64, err error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took ti
 	drive := exec.CommandContext(ctx, "npx", "--no-install", "vitest", "run", "--config", "web/e2e/timings.config.ts", "--reporter=dot")
 	drive.Env = append(os.Environ(), "ATELIER_TEST_CHROMIUM="+chromium, "ATELIER_TEST_BINARY="+binary,
 		"ATELIER_TIMINGS="+lines, "ATELIER_TIMINGS_ROUNDS="+strconv.Itoa(rounds))
-	drive.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the browsers have to go with it
+	drive.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // also stop the browsers
 	drive.Cancel = func() error { return syscall.Kill(-drive.Process.Pid, syscall.SIGTERM) }
 	drive.WaitDelay = 30 * time.Second
 	began, all, spent := time.Now(), load.Busy(), load.Watch()
@@ -87,13 +87,13 @@ func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took ti
 	return took, others, errors.Join(err, readErr)
 }
 
-// timings are the values of each journey, smallest first.
+// timings holds the values of each journey in ascending order.
 type timings map[string][]float64
 
 func readTimings(path string) (timings, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // whoever should have written it has said why not
+		return nil, nil // the process that should have written the file has reported the reason
 	}
 	if err != nil {
 		return nil, err

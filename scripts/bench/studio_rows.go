@@ -9,7 +9,7 @@ type journey struct {
 	floor, of  string // the journey that it stands beside and what it is called, "" for none
 }
 
-// journeys are the rows in their order, with the targets that the Studio has.
+// journeys returns the rows in order, with the targets of the Studio.
 func journeys(took timings) []journey {
 	ms := func(must, aim float64) bar { return bar{must: must, aim: aim, unit: "ms"} }
 	const blank, frame = "the blank page", "the blank page's worst frame"
@@ -38,8 +38,8 @@ func journeys(took timings) []journey {
 	}
 }
 
-// row tells the median with the best and the worst. What is missed is told with what others did on the machine, since a
-// browser that has no processor paints nothing.
+// row shows the median, the best and the worst value. If a target is missed it also shows the load of other processes,
+// because a browser without a processor cannot paint.
 func (j journey) row(took timings, others float64) row {
 	values := took[j.name]
 	if len(values) == 0 {

@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// row is a line of the table. Cells that mean nothing for it are empty.
+// row is a line of the table. Cells without a meaning are empty.
 type row struct {
 	what, measured, floor, must, aim, verdict string
 }
 
 func (r row) cells() []string { return []string{r.what, r.measured, r.floor, r.must, r.aim, r.verdict} }
 
-// section is a part of the table with a heading of its own.
+// section is a part of the table with its own heading.
 type section struct {
 	title string
 	rows  []row
 }
 
-// table is everything that was measured.
+// table holds all measurements.
 type table struct{ sections []section }
 
 var heads = []string{"", "measured", "beside its floor", "must", "aim", "verdict"}
 
-// print keeps a section and shows it at once: a run takes minutes.
+// print stores a section and prints it immediately, because a run takes minutes.
 func (t *table) print(s section) {
 	t.sections = append(t.sections, s)
 	widths := make([]int, len(heads))
@@ -58,15 +58,15 @@ func empty(rows []row, column int) bool {
 	return true
 }
 
-// bar is what a number has to reach: at most, or at least.
+// bar is the required value of a measurement: a maximum or a minimum.
 type bar struct {
-	must, aim float64 // without an aim it is 0
+	must, aim float64 // 0 without an aim
 	least     bool
 	unit      string
 	of        string // what the bar is made of, such as "3 × (HTTP + insert)"; "" for a plain number
 }
 
-// judge fills the columns that compare a number with its bar. why is said when the bar is missed.
+// judge fills the columns that compare a number with its bar. It adds why if the bar is missed.
 func (b bar) judge(r row, got float64, why string) row {
 	sign := "≤"
 	if b.least {

@@ -20,7 +20,7 @@ import (
 
 const mega = 1 << 20
 
-// start measures from the start of the server to its first yes, and the first run of each language after it.
+// start measures the time from the server's start until it is ready, and then the first run of each language.
 func (b *bench) start(ctx context.Context) (section, error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *bench) start(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// firsts publishes on the first start, and takes the first run of each program on the others.
+// firsts publishes on the first start, and measures the first run of each program on the others.
 func (b *bench) firsts(ctx context.Context, server *load.Server, first map[string]*load.Sample, round int) error {
 	for _, p := range load.Hello() {
 		if err := server.Ensure(ctx, p); err != nil {
@@ -75,7 +75,7 @@ func (b *bench) firsts(ctx context.Context, server *load.Server, first map[strin
 	return nil
 }
 
-// cold measures the first run of versions that nobody has run yet.
+// cold measures the first run of versions that were never run.
 func (b *bench) cold(ctx context.Context) (section, error) {
 	s := section{title: fmt.Sprintf("First run of a version, %d of each", b.rounds)}
 	for _, p := range load.Hello() {
@@ -98,7 +98,7 @@ func (b *bench) cold(ctx context.Context) (section, error) {
 	return s, nil
 }
 
-// memory measures an idle server and one that is busy.
+// memory measures an idle server and a busy one.
 func (b *bench) memory(ctx context.Context) (section, error) {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: []string{"--warm", "1"}})
 	if err != nil {
@@ -139,8 +139,8 @@ func (b *bench) memory(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// socket measures from the moment that a program writes to the moment that a WebSocket has the bytes. Program and reader
-// are on one clock.
+// socket measures the time from a program's write until a WebSocket receives the bytes. Program and reader use the same
+// clock.
 func (b *bench) socket(ctx context.Context) (section, error) {
 	const lines = 100
 	program := load.Program{
@@ -172,7 +172,7 @@ func (b *bench) socket(ctx context.Context) (section, error) {
 	}}, ctx.Err()
 }
 
-// follow runs a program that prints the time and answers how old each line was when it came.
+// follow runs a program that prints the time, and returns the age of each line on arrival.
 func (b *bench) follow(ctx context.Context, name string) ([]time.Duration, error) {
 	answer, err := b.server.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+name+"/execute", []byte(`{"version":"1.0.0","input":{}}`), map[string]string{"Prefer": "respond-async"})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const growing = "growing"
 
-// prepare publishes what the clients call, on the first start.
+// prepare publishes the programs for the clients on the first start.
 func prepare(ctx context.Context, c load.Client, round int) error {
 	if round > 0 {
 		return nil
@@ -27,7 +27,7 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 	return c.Publish(ctx, p)
 }
 
-// execute asks for runs, most of them in JavaScript, until the server is gone.
+// execute requests runs, mostly in JavaScript, until the server stops.
 func execute(ctx context.Context, c load.Client, all *ledger, round, client int) {
 	programs := load.Hello()
 	for n := 0; ; n++ {
@@ -42,7 +42,7 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 		case errors.As(err, &refused):
 			all.wrong(fmt.Errorf("refused: %w", err))
 			return
-		case err != nil: // the server is gone
+		case err != nil: // the server has stopped
 			return
 		}
 		if err := p.Check(run, input); err != nil {
@@ -53,7 +53,7 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 	}
 }
 
-// accept asks for runs without waiting for them: each has to be found later with some end.
+// accept requests runs without waiting for them; each must be found later with a final status.
 func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 	p := load.Hello()[0]
 	for n := 0; ; n++ {
@@ -67,7 +67,7 @@ func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 	}
 }
 
-// publish changes an agent and publishes it, until the server is gone.
+// publish changes and publishes an agent until the server stops.
 func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 1; ; n++ {
 		version := fmt.Sprintf("1.%d.%d", round+1, n)

@@ -2,7 +2,7 @@ package main
 
 import "github.com/atelier-run/atelier/scripts/load"
 
-// generation is the processes of one server, each with the time of its start: numbers are given again.
+// generation maps the process IDs of one server to start times, because IDs are reused.
 type generation map[int]string
 
 func generationOf(pid int) generation {
@@ -13,7 +13,7 @@ func generationOf(pid int) generation {
 	return g
 }
 
-// alive lists who is still there.
+// alive lists processes that still exist.
 func (g generation) alive() []int {
 	var pids []int
 	for pid, born := range g {

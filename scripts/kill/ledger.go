@@ -13,13 +13,13 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// ledger is what the server has acknowledged.
+// ledger records everything that the server has acknowledged.
 type ledger struct {
 	mu       sync.Mutex
-	runs     map[string]string // outputs
-	order    []string          // of the answered runs
+	runs     map[string]string // outputs of the runs
+	order    []string          // IDs of the answered runs
 	accepted []string
-	versions map[string]string // digests
+	versions map[string]string // digests of the versions
 	fault    error             // the first wrong answer while the server was alive
 }
 
@@ -50,7 +50,7 @@ func (l *ledger) wrong(err error) {
 	}
 }
 
-// some is the newest of everything, which the last kill could have hit, and as much again from before.
+// some returns the newest entries of each kind, which the last kill could have affected, and as many random older ones.
 func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	part := &ledger{runs: map[string]string{}, versions: l.versions, fault: l.fault}
 	pick := func(all []string) []string {
@@ -67,7 +67,7 @@ func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	return part
 }
 
-// look asks a server for everything in the ledger.
+// look requests every entry of the ledger from a server.
 func look(ctx context.Context, c load.Client, l *ledger) error {
 	faults := []error{l.fault}
 	for run, want := range l.runs {
@@ -128,7 +128,7 @@ func lookForVersions(ctx context.Context, c load.Client, want map[string]string)
 	return errors.Join(faults...)
 }
 
-// noneRuns asks for runs that nobody carries out: a server that has just started has none of its own.
+// noneRuns checks for runs that nobody executes: a newly started server has no runs of its own.
 func noneRuns(ctx context.Context, c load.Client) error {
 	var faults []error
 	for _, status := range []string{"running", "queued"} {

@@ -1,6 +1,6 @@
-// Command kill ends a server with SIGKILL at random moments under load, again and again over one data directory, and
-// looks after each restart for everything that had been acknowledged: answered runs with their outputs, accepted runs
-// with an end, published versions with their digests. One that is missing or different is a failure.
+// Command kill stops a server with SIGKILL at random moments under load, repeatedly over one data directory. After each
+// restart it checks everything that had been acknowledged: answered runs with their outputs, accepted runs with a final
+// status, published versions with their digests. A missing or different record is a failure.
 package main
 
 import (
@@ -69,7 +69,7 @@ func run(ctx context.Context, binary string, rounds int, seed uint64) error {
 	return lastLook(ctx, options, all, rounds)
 }
 
-// lastLook asks for everything that was ever acknowledged.
+// lastLook checks everything that was ever acknowledged.
 func lastLook(ctx context.Context, options load.Options, all *ledger, rounds int) (err error) {
 	server, err := load.Start(ctx, options)
 	if err != nil {
@@ -84,8 +84,8 @@ func lastLook(ctx context.Context, options load.Options, all *ledger, rounds int
 	return nil
 }
 
-// killAfter has clients ask until the server is killed, and notes what they were told. It returns the server's processes
-// at the moment of the kill.
+// killAfter lets clients send requests until the server is killed, and records the answers. It returns the server's
+// processes at the moment of the kill.
 func killAfter(ctx context.Context, server *load.Server, pause time.Duration, all *ledger, round int) generation {
 	var clients sync.WaitGroup
 	for client := range 8 {

@@ -18,7 +18,7 @@ type Client struct {
 	wire *wire
 }
 
-// NewClient calls the server at an address such as http://127.0.0.1:8002.
+// NewClient returns a client for an address such as http://127.0.0.1:8002.
 func NewClient(base string) Client {
 	return Client{Base: base, http: newTransport(), wire: newWire(base)}
 }
@@ -28,7 +28,7 @@ func newTransport() *http.Client {
 	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 }
 
-// Refusal is an answer that is no success.
+// Refusal is an unsuccessful answer.
 type Refusal struct {
 	Status     int
 	RetryAfter string
@@ -37,7 +37,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Body) }
 
-// Call sends a request; an answer that is no 2xx is a *Refusal.
+// Call sends a request; it returns a *Refusal for any status other than 2xx.
 func (c Client) Call(ctx context.Context, method, path string, body []byte, headers map[string]string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Client) Call(ctx context.Context, method, path string, body []byte, head
 	return answer, err
 }
 
-// Get reads JSON into a value.
+// Get decodes JSON into a value.
 func (c Client) Get(ctx context.Context, path string, into any) error {
 	answer, err := c.Call(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c Client) Get(ctx context.Context, path string, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// Run is what a run's answer and its record have in common.
+// Run holds the common fields of a run's answer and its record.
 type Run struct {
 	RunID   string
 	Status  string
@@ -101,7 +101,7 @@ func (c Client) Publish(ctx context.Context, p Program) error {
 	return err
 }
 
-// Ensure publishes a program, unless it has been published.
+// Ensure publishes a program, unless it is already published.
 func (c Client) Ensure(ctx context.Context, p Program) error {
 	err := c.Publish(ctx, p)
 	var refused *Refusal
@@ -121,15 +121,15 @@ func (c Client) Execute(ctx context.Context, p Program, n int) (Run, error) {
 	return run, json.Unmarshal(answer, &run)
 }
 
-// path is where the program is run.
+// path returns the URL path that runs the program.
 func (p Program) path() string { return "/api/v1/code-agents/" + p.Name + "/execute" }
 
-// body asks for a run of the published version with the nth input.
+// body returns the request body for a run of the published version with the nth input.
 func (p Program) body(n int) []byte {
 	return append(append([]byte(`{"version":"1.0.0","input":`), p.Input(n)...), '}')
 }
 
-// Checked returns a call that runs a program and complains about any answer but the right one.
+// Checked returns a call that runs a program and returns an error for a wrong answer.
 func (c Client) Checked(p Program) Call {
 	return func(ctx context.Context, n int) error {
 		answer, err := c.Post(ctx, p.path(), p.body(n))

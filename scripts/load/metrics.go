@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Metrics reads what the server tells of itself, by name with labels.
+// Metrics reads the server's metrics, by name with labels.
 func (c Client) Metrics(ctx context.Context) (map[string]float64, error) {
 	text, err := c.Call(ctx, http.MethodGet, "/metrics", nil, nil)
 	if err != nil {

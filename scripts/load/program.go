@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// Program is an agent, what it is asked, and what it has to answer.
+// Program is an agent with its inputs and expected answers.
 type Program struct {
 	Name, Language, Entrypoint, Code string
 	Runtime                          string         // "" leaves it to the server
 	Takes, Gives                     map[string]any // schemas
 	Limits                           map[string]int
 	Input                            func(n int) []byte
-	Want                             func(n int) string // the output; not asked for when the status is another than succeeded
+	Want                             func(n int) string // expected output; not checked if the status is not succeeded
 	Status                           string             // "" is succeeded
 }
 
-// Check compares a run with what the program has to answer.
+// Check compares a run with the program's expected answer.
 func (p Program) Check(run Run, n int) error {
 	status := p.Status
 	if status == "" {
@@ -40,7 +40,7 @@ func (p Program) Check(run Run, n int) error {
 	return nil
 }
 
-// numbers is the schema of an object of integers.
+// numbers returns the schema of an object of integers.
 func numbers(names ...string) map[string]any {
 	properties := map[string]any{}
 	for _, name := range names {
@@ -49,7 +49,7 @@ func numbers(names ...string) map[string]any {
 	return map[string]any{"type": "object", "required": names, "properties": properties}
 }
 
-// Hello adds two numbers, in each language.
+// Hello returns programs that add two numbers, one per language.
 func Hello() []Program {
 	programs := []Program{
 		{Name: "hello-js", Language: "javascript", Entrypoint: "main.js",
@@ -73,7 +73,7 @@ const (
 	modulus = 1_000_003
 )
 
-// Loop is a million rounds of arithmetic in JavaScript.
+// Loop returns a program with a million rounds of arithmetic in JavaScript.
 func Loop() Program {
 	known := make([]string, 16)
 	for i := range known {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Call is one question, the nth. It answers an error when the answer is not right.
+// Call sends the nth request. It returns an error if the answer is wrong.
 type Call func(ctx context.Context, n int) error
 
-// Sample is what was measured. Fault is the first wrong or missing answer.
+// Sample holds measurements. Fault is the first wrong or missing answer.
 type Sample struct {
 	Times []time.Duration // ascending
 	Span  time.Duration
@@ -36,14 +36,14 @@ func (s *Sample) add(took time.Duration, err error) {
 	}
 }
 
-// done closes a sample.
+// done completes a sample.
 func (s *Sample) done(began time.Time) *Sample {
 	s.Span = time.Since(began)
 	slices.Sort(s.Times)
 	return s
 }
 
-// Closed lets each of several clients ask again as soon as it is answered, until the span is over.
+// Closed runs several clients until the time is over; each sends its next request after the previous answer.
 func Closed(ctx context.Context, clients int, span time.Duration, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	var wait sync.WaitGroup
@@ -60,8 +60,8 @@ func Closed(ctx context.Context, clients int, span time.Duration, call Call) *Sa
 	return s.done(began)
 }
 
-// Paced asks so many times a second whether or not the answers have come, as independent callers do. The time of a call
-// counts from when it was due, so that a server that stalls is not asked less.
+// Paced sends perSecond requests per second without waiting for answers, like independent callers. The duration of a
+// call counts from its scheduled time, so a stalled server does not get fewer requests.
 func Paced(ctx context.Context, perSecond float64, span time.Duration, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	step := time.Duration(float64(time.Second) / perSecond)
@@ -86,7 +86,7 @@ func Paced(ctx context.Context, perSecond float64, span time.Duration, call Call
 	return s.done(began)
 }
 
-// Bursts asks for so much in one moment, and again when all of it is answered.
+// Bursts sends size requests at once, and repeats when all are answered.
 func Bursts(ctx context.Context, rounds, size int, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	for round := range rounds {
@@ -106,10 +106,10 @@ func Bursts(ctx context.Context, rounds, size int, call Call) *Sample {
 	return s.done(began)
 }
 
-// Refusals counts answers that say when to come back.
+// Refusals counts answers with a retry time.
 type Refusals struct{ count atomic.Int64 }
 
-// Allow calls again after a refusal, when it said to. One that does not say when is a fault.
+// Allow repeats a rejected call at its retry time. A rejection without a retry time is an error.
 func (r *Refusals) Allow(call Call) Call {
 	return func(ctx context.Context, n int) error {
 		for {
@@ -132,10 +132,10 @@ func (r *Refusals) Allow(call Call) Call {
 	}
 }
 
-// Count is how often somebody was told to come back.
+// Count returns the number of rejections with a retry time.
 func (r *Refusals) Count() int64 { return r.count.Load() }
 
-// At is the time within which this share of the calls was answered, in milliseconds.
+// At returns the time in milliseconds within which the given share of the calls was answered.
 func (s *Sample) At(share float64) float64 {
 	if len(s.Times) == 0 {
 		return 0
@@ -143,7 +143,7 @@ func (s *Sample) At(share float64) float64 {
 	return Ms(s.Times[int(share*float64(len(s.Times)-1))])
 }
 
-// PerSecond is how many right answers came in a second.
+// PerSecond returns the number of correct answers per second.
 func (s *Sample) PerSecond() float64 {
 	if s.Span == 0 {
 		return 0
@@ -151,5 +151,5 @@ func (s *Sample) PerSecond() float64 {
 	return float64(len(s.Times)) / s.Span.Seconds()
 }
 
-// Ms is a duration in milliseconds.
+// Ms converts a duration to milliseconds.
 func Ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,5 +1,5 @@
-// Package load starts a real server and has it run programs whose answers are known. The programs that measure, wear
-// out and kill a server share it. It knows the server's address and process only, and nothing of its inside.
+// Package load starts a real server and runs programs with known answers on it. The programs that measure, stress and
+// kill a server share it. It uses only the server's address and process.
 package load
 
 import (
@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// token is the administrator's on every server that is started here.
+// token is the administrator's token on every server started here.
 const token = "load-0123456789abcdef0123456789abcdef"
 
-// Options of a server. The zero value of Data is a directory that is removed at the end.
+// Options configures a server. If Data is empty, the server uses a directory that is removed at the end.
 type Options struct {
 	Binary    string
 	Data      string
@@ -30,10 +30,10 @@ type Options struct {
 	Flags     []string
 }
 
-// Server is a server in a process of its own.
+// Server is a server in a separate process.
 type Server struct {
 	Client
-	Ready time.Duration // from its start to its first yes to /ready
+	Ready time.Duration // time from the start until /ready succeeds
 
 	process *exec.Cmd
 	own     string // removed at the end, "" for nothing
@@ -43,7 +43,7 @@ type Server struct {
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// Start starts a server and waits until it answers that it is ready.
+// Start starts a server and waits until it is ready.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	binary, err := filepath.Abs(o.Binary)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// read finds the address in what the server prints, and goes on reading so that the server never waits for us.
+// read finds the address in the server's output, and keeps reading so that the server never blocks.
 func (s *Server) read(output io.ReadCloser, found chan<- string) {
 	defer close(s.drained)
 	defer output.Close()
@@ -123,16 +123,16 @@ func (s *Server) read(output io.ReadCloser, found chan<- string) {
 	}
 }
 
-// Pid is the server's process.
+// Pid returns the server's process ID.
 func (s *Server) Pid() int { return s.process.Process.Pid }
 
-// Told is the end of what the server printed.
+// Told returns the end of the server's output.
 func (s *Server) Told() string { return s.told.String() }
 
-// Stop asks the server to end and waits until it has.
+// Stop requests the server to stop and waits until it has ended.
 func (s *Server) Stop() error { return s.end(syscall.SIGTERM) }
 
-// Kill ends the server without asking. What it started is gone when Kill returns, as far as it held the server's output.
+// Kill kills the server. When it returns, all child processes that held the server's output have ended.
 func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 
 func (s *Server) end(signal syscall.Signal) error {
@@ -148,7 +148,7 @@ func (s *Server) end(signal syscall.Signal) error {
 	return err
 }
 
-// lines keeps the last things that the server printed.
+// lines holds the last lines of the server's output.
 type lines struct {
 	mu   sync.Mutex
 	kept []string

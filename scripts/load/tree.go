@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// ticks is USER_HZ, which Linux fixes for everything it tells in /proc.
+// ticks is USER_HZ, which Linux fixes for all times in /proc.
 const ticks = 100
 
-// Tree is a process with everything that it started.
+// Tree is a process with its descendants.
 type Tree struct {
 	Pids []int
-	CPU  time.Duration // also of those that ended and were waited for
-	PSS  int64         // bytes; pages that several share count once
+	CPU  time.Duration // includes processes that ended and were waited for
+	PSS  int64         // bytes; shared pages count once
 }
 
-// LookAt walks a process and its descendants. Who ends while being looked at is left out.
+// LookAt reads a process and its descendants. It omits processes that end meanwhile.
 func LookAt(pid int) Tree {
 	t := family(pid)
 	for _, pid := range t.Pids {
@@ -29,7 +29,7 @@ func LookAt(pid int) Tree {
 	return t
 }
 
-// family is LookAt without the memory, which takes the kernel long to add up.
+// family is LookAt without the memory, which is slow to compute.
 func family(pid int) Tree {
 	children, cpu := processes()
 	t := Tree{Pids: []int{pid}}
@@ -42,8 +42,8 @@ func family(pid int) Tree {
 	return t
 }
 
-// Watch adds up the time that this process and its descendants take until the answer is called for it. It looks twice a
-// second: a browser ends without waiting for its own, and takes their time with it.
+// Watch sums the processor time of this process and its descendants until the returned function is called. It samples
+// twice a second, because a browser exits without waiting for its children and their times are lost.
 func Watch() func() time.Duration {
 	stop, told := make(chan struct{}), make(chan time.Duration)
 	go func() {
@@ -73,7 +73,8 @@ func Watch() func() time.Duration {
 	}
 }
 
-// Born tells a process from a later one with its number; "" if there is none. A zombie counts as gone.
+// Born returns a value that distinguishes a process from a later one with the same ID, or "" if there is none. A zombie
+// counts as ended.
 func Born(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -87,7 +88,7 @@ func Born(pid int) string {
 	return fields[19]
 }
 
-// processes reads every process: the children of each, and its time with that of its dead children.
+// processes reads all processes: the children of each, and its time including that of its ended children.
 func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	children, cpu = map[int][]int{}, map[int]time.Duration{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -97,7 +98,7 @@ func processes() (children map[int][]int, cpu map[int]time.Duration) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		_, rest, _ := strings.Cut(string(text), ") ") // the command before it may contain anything
+		_, rest, _ := strings.Cut(string(text), ") ") // the command before it may contain any character
 		fields := strings.Fields(rest)
 		if len(fields) < 15 {
 			continue
@@ -112,10 +113,10 @@ func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	return children, cpu
 }
 
-// PSS is a process's share of the memory, in bytes.
+// PSS returns a process's proportional share of memory in bytes.
 func PSS(pid int) int64 { return field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:") }
 
-// RSS is what a process has in memory, in bytes.
+// RSS returns a process's resident memory in bytes.
 func RSS(pid int) int64 { return field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:") }
 
 // field reads a line of "Name:   123 kB".
@@ -135,7 +136,7 @@ func field(path, name string) int64 {
 	return 0
 }
 
-// Busy is the time that all processors together have not been idle.
+// Busy returns the total non-idle time of all processors.
 func Busy() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -144,14 +145,14 @@ func Busy() time.Duration {
 	line, _, _ := strings.Cut(string(text), "\n")
 	var busy time.Duration
 	for i, field := range strings.Fields(line) {
-		if n, err := strconv.ParseInt(field, 10, 64); err == nil && i != 4 && i != 5 && i < 9 { // idle, iowait; guests count twice
+		if n, err := strconv.ParseInt(field, 10, 64); err == nil && i != 4 && i != 5 && i < 9 { // skip idle and iowait; guest times are counted twice
 			busy += time.Duration(n) * time.Second / ticks
 		}
 	}
 	return busy
 }
 
-// OwnCPU is the time that this process has taken.
+// OwnCPU returns the processor time of this process.
 func OwnCPU() time.Duration {
 	_, cpu := processes()
 	return cpu[os.Getpid()]

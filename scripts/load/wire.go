@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// patience is how long a wire waits for an answer.
+	// patience is the maximum wait for an answer.
 	patience = 2 * time.Minute
-	// kept is how long a connection may have been without a use. The server may have closed an older one.
+	// kept is the maximum idle time of a reused connection. The server may have closed an older one.
 	kept = 5 * time.Second
 )
 
-// wire asks a server again and again at the least cost, for measurements on a machine that the server has a share of.
-// net/http's client has two goroutines for each connection and a timer for each request.
+// wire sends repeated requests at the lowest cost, for measurements on a machine shared with the server. The net/http
+// client uses two goroutines per connection and a timer per request.
 type wire struct {
 	host string
 
 	mu   sync.Mutex
-	free []*line // the one used last at the end
+	free []*line // the most recently used is last
 }
 
-// line is a connection. One caller has it at a time.
+// line is a connection. One caller uses it at a time.
 type line struct {
 	net.Conn
 	answers *bufio.Reader
@@ -36,12 +36,13 @@ type line struct {
 	used    time.Time
 }
 
-// Post sends JSON as measurements do; an answer that is no 2xx is a *Refusal. A context that ends does not interrupt it.
+// Post sends JSON for measurements; it returns a *Refusal for any status other than 2xx. The end of the context does
+// not interrupt it.
 func (c Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	return c.wire.post(ctx, path, body)
 }
 
-// newWire opens no connection yet.
+// newWire returns a wire without connections.
 func newWire(base string) *wire { return &wire{host: strings.TrimPrefix(base, "http://")} }
 
 func (w *wire) post(ctx context.Context, path string, body []byte) ([]byte, error) {
@@ -89,7 +90,7 @@ func (w *wire) give(l *line) {
 	w.free = append(w.free, l)
 }
 
-// post answers with a response whose body has been read.
+// post returns a response and its body.
 func (l *line) post(host, path string, body []byte) (*http.Response, []byte, error) {
 	l.request = fmt.Appendf(l.request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		path, host, token, len(body))

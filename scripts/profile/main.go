@@ -1,5 +1,5 @@
-// Command profile takes profiles of a server under load, of CPU time and of allocations, and prints what is at the
-// top of them. They are of the server process: what programs do in their jails is not in them.
+// Command profile records CPU and allocation profiles of a server under load, and prints the top functions. The
+// profiles cover the server process, without the programs in the sandbox.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run(ctx context.Context, binary, out string, seconds, clients int) (err err
 			return err
 		}
 		ask := server.Checked(p)
-		load.Closed(ctx, clients, time.Second, ask) // what is cold is another question
+		load.Closed(ctx, clients, time.Second, ask) // warm-up: cold starts are not measured here
 		if err := take(ctx, pprof, filepath.Join(out, p.Language+".before"), "/debug/pprof/allocs"); err != nil {
 			return err
 		}
@@ -91,14 +91,14 @@ func take(ctx context.Context, pprof load.Client, file, path string) error {
 	return os.WriteFile(file, profile, 0o644)
 }
 
-// top prints the fifteen functions that have most of a profile.
+// top prints the fifteen functions with the largest share of a profile.
 func top(ctx context.Context, args ...string) error {
 	pprof := exec.CommandContext(ctx, "go", append([]string{"tool", "pprof", "-top", "-nodecount=15"}, args...)...)
 	pprof.Stdout = os.Stdout
 	return pprof.Run()
 }
 
-// freeAddress is an address that was free a moment ago.
+// freeAddress returns an address that was free a moment ago.
 func freeAddress(ctx context.Context) (string, error) {
 	var l net.ListenConfig
 	listener, err := l.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// block is one run of statements in a profile. Each test binary reports it again, so the best count wins.
+// block is one run of statements in a profile. Each test binary reports it again; the highest count wins.
 type block struct {
 	statements int
 	covered    bool
@@ -29,8 +29,8 @@ func coverageRequired() []string {
 	}
 }
 
-// printCoverage prints the share of statements that ran, for each room and for the house. A wall that is not covered is an
-// error, and so is one that is not in the profile at all.
+// printCoverage prints the statement coverage of each package and the total. A security boundary below the minimum or
+// missing in the profile is an error.
 func printCoverage(profile string, coverageRequired []string, out io.Writer) error {
 	in, err := os.Open(profile)
 	if err != nil {

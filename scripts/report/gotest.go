@@ -24,11 +24,11 @@ type goEvent struct {
 // goRun is the state of the packages while their events are read.
 type goRun struct {
 	results map[string]map[string]string // package, test: pass, fail or skip
-	output  map[string][]string          // what a test, a package or a build has printed
+	output  map[string][]string          // output of a test, a package or a build
 	counts  Counts
 }
 
-// readGo prints a line for each package, the output of what failed, and the reason of what was skipped.
+// readGo prints one line per package, the output of failures and the reasons of skipped tests.
 func readGo(in io.Reader, out io.Writer) (Counts, error) {
 	run := goRun{results: map[string]map[string]string{}, output: map[string][]string{}, counts: Counts{Name: "go"}}
 	lines := bufio.NewReader(in)
@@ -49,7 +49,7 @@ func readGo(in io.Reader, out io.Writer) (Counts, error) {
 func (r *goRun) line(line string, out io.Writer) {
 	var event goEvent
 	if err := json.Unmarshal([]byte(line), &event); err != nil {
-		fmt.Fprint(out, line) // a tool that speaks plainly, such as the linker
+		fmt.Fprint(out, line) // plain output of a tool such as the linker
 		return
 	}
 	key := event.Package + " " + event.Test
@@ -70,7 +70,7 @@ func (r *goRun) line(line string, out io.Writer) {
 	}
 }
 
-// finish counts a package. A test that only groups others is not counted itself, unless it failed on its own.
+// finish counts a package. A test that only groups subtests is not counted, unless it failed itself.
 func (r *goRun) finish(event goEvent, out io.Writer) {
 	tests := r.results[event.Package]
 	pkg := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
@@ -100,7 +100,7 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 		}
 	}
 	if event.Action == "fail" && r.counts.Failed == failed {
-		// It did not build, or it died outside a test.
+		// The build failed, or the process died outside a test.
 		r.counts.Failed++
 		text := strings.Join(r.output["build "+event.FailedBuild], "") + strings.Join(r.output[event.Package+" "], "")
 		fmt.Fprintf(out, "--- %s\n%s", pkg, text)
@@ -123,8 +123,8 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 	maps.DeleteFunc(r.output, func(name string, _ []string) bool { return strings.HasPrefix(name, event.Package+" ") })
 }
 
-// goRerun chooses one test of a package, or all of the package if it died outside a test. A subtest is run with its
-// whole parent, since it may depend on the parent's set-up.
+// goRerun selects one test of a package, or the whole package if it died outside a test. A subtest runs with its
+// parent, since it may depend on the parent's set-up.
 func goRerun(pkg, name string) []string {
 	if name == "" {
 		return []string{pkg}
@@ -133,7 +133,8 @@ func goRerun(pkg, name string) []string {
 	return []string{"-run", "^" + root + "$", pkg}
 }
 
-// measured is how a test begins a line that people should see: a quality that has a floor and should not sink to it unseen.
+// measured starts an output line of a test with a measured quality. Such lines are always shown, so that a decline
+// above the limit is noticed.
 const measured = "measured: "
 
 func childrenOf(name string, tests map[string]string) []string {
@@ -146,7 +147,7 @@ func childrenOf(name string, tests map[string]string) []string {
 	return actions
 }
 
-// reason is the line in which a skipped test says why: the one with the file and its line number.
+// reason returns the line with the file and line number in which a skipped test gives its reason.
 func reason(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if _, why, ok := strings.Cut(line, ".go:"); ok {

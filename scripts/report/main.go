@@ -1,6 +1,6 @@
-// Command report reads what the test runners say and tells it in one voice: it prints failures in full and everything
-// else in a line, adds up what passed, failed and was skipped, and prints the statement coverage of each room and which
-// of the Studio's acceptance statements hold.
+// Command report reads the output of the test runners and prints it in one format: failures in full and everything else
+// in a line. It sums passed, failed and skipped tests. It prints the statement coverage of each package and the state
+// of the Studio's acceptance statements.
 package main
 
 import (

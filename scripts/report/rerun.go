@@ -13,8 +13,8 @@ import (
 // mostReruns bounds the tests that are run again. More failures than this are a broken build or a broken machine.
 const mostReruns = 12
 
-// rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One unstable
-// test among thousands then no longer rejects a change, but everybody sees its name.
+// rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One
+// unstable test then no longer rejects a change, but its name is visible.
 func rerun(file string, out io.Writer) error {
 	all, err := readCounts(file)
 	if err != nil {
@@ -92,7 +92,8 @@ func passesAlone(command, choice []string, out io.Writer) error {
 	return nil
 }
 
-// vitestRerun chooses one test by its file and full name, or all of the file. vitest reads a name as a regular expression.
+// vitestRerun selects one test by its file and full name, or the whole file. vitest reads a name as a regular
+// expression.
 func vitestRerun(file, fullName string) []string {
 	args := []string{filepath.Base(file)}
 	if fullName != "" {

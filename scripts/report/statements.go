@@ -15,17 +15,17 @@ import (
 
 const (
 	lastStatement = 50
-	// foreignStatement is about all browser tests together: what their pages did decides it.
+	// foreignStatement covers all browser tests together; the behaviour of their pages decides it.
 	foreignStatement = "A46"
 )
 
-// unbuilt are the statements about screens whose server side does not exist yet.
+// unbuilt lists statements about screens whose server side does not exist yet.
 func unbuilt() []string { return []string{"A43", "A45"} }
 
-// statementIDs finds which statements the title of a test says it proves, as in "A46 A47 every screen …".
+// statementIDs matches the statements at the start of a test title, as in "A46 A47 every screen …".
 var statementIDs = regexp.MustCompile(`^(?:A\d\d )+`)
 
-// tally is what the watched pages and the accessibility checks of the browser tests have counted.
+// tally holds the counts of the watched pages and the accessibility checks of the browser tests.
 type tally struct {
 	Sessions int `json:"sessions"`
 	Screens  int `json:"screens"`
@@ -34,7 +34,7 @@ type tally struct {
 	Policy   int `json:"policy"`
 }
 
-// printStatements prints how many statements of the Studio have a passing test, which have none, and the tally.
+// printStatements prints the number of statements with a passing test, the statements without one, and the tally.
 func printStatements(result, tallied string, out io.Writer) error {
 	report, err := parseVitest(result)
 	if err != nil {
@@ -44,7 +44,7 @@ func printStatements(result, tallied string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	held := map[string]bool{} // a statement that has tests, and whether all of them passed
+	held := map[string]bool{} // statements with tests, and whether all of them passed
 	for _, file := range report.TestResults {
 		for _, test := range file.AssertionResults {
 			for _, title := range append(test.AncestorTitles, test.Title) {
@@ -80,7 +80,7 @@ func printStatements(result, tallied string, out io.Writer) error {
 	return nil
 }
 
-// readTally adds up the lines that the browser tests have written, one for each session and each check.
+// readTally sums the lines of the browser tests, one per session and check.
 func readTally(file string) (tally, error) {
 	var sum tally
 	in, err := os.Open(file)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// vitestReport is the part of vitest's JSON reporter that counts.
+// vitestReport is the relevant part of vitest's JSON report.
 type vitestReport struct {
 	TestResults []struct {
 		Name             string `json:"name"`
@@ -21,18 +21,18 @@ type vitestReport struct {
 			Title          string   `json:"title"`
 			FullName       string   `json:"fullName"`
 			Status         string   `json:"status"`
-			// FailureMessages are messages with the stack beneath, in the colours of a terminal.
+			// FailureMessages are messages followed by a stack, with terminal colours.
 			FailureMessages []string `json:"failureMessages"`
 		} `json:"assertionResults"`
 	} `json:"testResults"`
 }
 
-// readVitest counts one run, which ended with an exit code. vitest has printed the failures itself.
+// readVitest counts one run with the given exit code. vitest has already printed the failures.
 func readVitest(name, file, code string) (Counts, error) {
 	counts := Counts{Name: name}
 	report, err := parseVitest(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		// The runner died before it could report: that is a failure, not an absence of tests.
+		// The runner died without a report: that is a failure, not an absence of tests.
 		counts.Failed, counts.Failures = 1, []Failure{{Title: name + ": no report was written"}}
 		return counts, nil
 	}
@@ -67,7 +67,7 @@ func readVitest(name, file, code string) (Counts, error) {
 	return counts, nil
 }
 
-// place is the line of the test's own file in a stack, whose calls may lead through many others.
+// place returns the stack line of the test's own file; the calls may lead through other files.
 func place(stack, file string) string {
 	_, after, found := strings.Cut(stack, "/"+file+":")
 	line, _, more := strings.Cut(after, ":")

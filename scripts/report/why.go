@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Of a long run often only the last lines are kept. So each failure there says in two short lines what happened.
+// Often only the last lines of a long run are kept. Therefore each failure there has a reason of two short lines.
 const (
 	whyLines = 2
 	whyWidth = 200
@@ -13,13 +13,13 @@ const (
 
 var (
 	ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	// A message of a test or of the compiler, or how a program of Go dies.
+	// A message of a test or the compiler, or the crash of a Go program.
 	goWhy = regexp.MustCompile(`^\s*\S+\.go:\d+:|^\s*(panic|fatal error): |DATA RACE`)
-	// Where a race is, which is all that its report says at first.
+	// The location of a race, which the first lines of its report contain.
 	goRace = regexp.MustCompile(`^\s+\S+\.go:\d+ \+0x`)
 )
 
-// why picks the first lines that say something, ready to stand beneath a failure's name.
+// why selects the first meaningful lines for display under a failure's name.
 func why(text string, says func(line string) bool) string {
 	var found strings.Builder
 	left := whyLines
@@ -48,7 +48,7 @@ func whyGo(text string) string {
 	})
 }
 
-// whyVitest leaves out where the code stands: its line is in the failure's name.
+// whyVitest omits the location, because the failure's name contains it.
 func whyVitest(text string) string {
 	return why(text, func(line string) bool {
 		line = strings.TrimSpace(line)

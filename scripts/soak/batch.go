@@ -25,9 +25,9 @@ type batch struct {
 
 	mu      sync.Mutex
 	ends    map[string]int // by status
-	killed  time.Time      // when a worker was last killed
+	killed  time.Time      // time when a worker was last killed
 	kills   int
-	excused int // other ends than expected, of runs that a kill may have hit
+	excused int // unexpected ends of runs that a kill may have caused
 	wrong   int
 	first   error
 }
@@ -41,7 +41,7 @@ func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
 	return &batch{server: server, ends: map[string]int{}}, nil
 }
 
-// work has clients ask until there were so many runs, or the time is over.
+// work runs the clients until the number of runs or the time is reached.
 func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
@@ -66,7 +66,7 @@ func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	killer.Wait()
 }
 
-// one carries out the nth run. Of a hundred, eighty are simple, two are cancelled, and the others go wrong in some way.
+// one executes the nth run. Of a hundred, eighty are simple, two are cancelled, and the others fail in some way.
 func (c *batch) one(ctx context.Context, n int) {
 	hello, troubles := load.Hello(), troubles()
 	began := time.Now()
@@ -95,7 +95,7 @@ func (c *batch) ask(ctx context.Context, p load.Program, n int) error {
 	return p.Check(run, n)
 }
 
-// cancel starts a run that would not end and ends it.
+// cancel starts an endless run and cancels it.
 func (c *batch) cancel(ctx context.Context) error {
 	path := "/api/v1/code-agents/" + endless().Name + "/execute"
 	answer, err := c.server.Call(ctx, http.MethodPost, path, []byte(`{"version":"1.0.0","input":{}}`), map[string]string{"Prefer": "respond-async"})
@@ -121,11 +121,11 @@ func (c *batch) cancel(ctx context.Context) error {
 	return nil
 }
 
-// shadow is how long after a kill an end is excused: a helper that is killed is missed by the run that needs it next.
+// shadow is the time after a kill in which an unexpected end is excused, because the next run that needs the killed
+// helper fails.
 const shadow = time.Second
 
-// note counts a run that did not end as it should. One that a killed worker may have carried out is excused, as long as
-// it was answered at all.
+// note counts a run with an unexpected end. It is excused if a killed worker may have executed it and it was answered.
 func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
@@ -142,7 +142,7 @@ func (c *batch) note(began time.Time, err error) {
 	}
 }
 
-// kill ends some process of the server's, other than the server, about four times in the span.
+// kill kills a random child process of the server about four times in the span.
 func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	for {
 		select {
@@ -163,7 +163,7 @@ func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	}
 }
 
-// String says what the runs were.
+// String summarizes the runs.
 func (c *batch) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

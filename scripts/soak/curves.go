@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// curves are the samples of a soak, oldest first.
+// curves holds the samples of a soak test, oldest first.
 type curves []sample
 
 // settling is the share of the samples at the start that is not compared: caches and pools fill up.
-const settling = 4 // one in so many
+const settling = 4 // one in this number
 
-// print shows the curve of each resource and says whether it grows.
+// print shows the curve of each resource and whether it grows.
 func (c curves) print() error {
 	if len(c) < 8 {
 		return fmt.Errorf("%d samples are too few to tell what grows", len(c))
@@ -36,7 +36,7 @@ func (c curves) print() error {
 	return nil
 }
 
-// median is robust against a sample that was taken while a pool was just being refilled.
+// median is robust against a sample taken while a pool was being refilled.
 func (c curves) median(resource int) float64 {
 	var all []float64
 	for _, s := range c {
@@ -46,7 +46,7 @@ func (c curves) median(resource int) float64 {
 	return all[len(all)/2]
 }
 
-// line draws a resource between zero and its highest.
+// line draws a resource between zero and its maximum.
 func (c curves) line(resource int) string {
 	steps := []rune("▁▂▃▄▅▆▇█")
 	top := 0.0

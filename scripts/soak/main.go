@@ -1,5 +1,6 @@
-// Command soak wears a server out: runs of every kind, in each language and with every end, and workers killed from
-// outside. Between slices of that it waits until the server is idle and counts what it holds. What grows, leaks.
+// Command soak stresses a server with runs of every kind, in each language and with every end, and with workers killed
+// from outside. Between the slices it waits until the server is idle and counts its resources. A growing resource is a
+// leak.
 package main
 
 import (
@@ -30,10 +31,10 @@ func main() {
 	}
 }
 
-// samples is how often a soak counts.
+// samples is the number of counts in a soak test.
 const samples = 24
 
-// counting is about what it takes to become idle and be counted.
+// counting is the approximate time to become idle and to be counted.
 const counting = time.Second
 
 func run(ctx context.Context, binary string, span time.Duration, most int64) (err error) {

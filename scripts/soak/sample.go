@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// resources are what is counted, in the order of the table. slack is what may come and go without a leak; a tenth is
-// allowed beside it.
+// resources lists the counted resources in the order of the table. slack is the variation allowed without a leak, in
+// addition to a tenth.
 var resources = []struct {
 	name  string
 	slack float64
@@ -36,7 +36,7 @@ func (s sample) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// look waits until the server has nothing to do and counts.
+// look waits until the server is idle and counts its resources.
 func look(ctx context.Context, server *load.Server, temporary string) (sample, error) {
 	if err := idle(ctx, server); err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func look(ctx context.Context, server *load.Server, temporary string) (sample, e
 	return sample{
 		float64(len(tree.Pids)), float64(descriptors), float64(strings.Count(string(mounts), "\n")), float64(cgroups(server.Pid())),
 		float64(files(temporary)), metrics["go_goroutines"],
-		metrics["go_memstats_next_gc_bytes"] / 2 / mega, // the collector lets a heap double before it runs again
+		metrics["go_memstats_next_gc_bytes"] / 2 / mega, // the collector lets the heap double before it runs again
 		float64(own) / mega, float64(tree.PSS-own) / mega,
 	}, nil
 }
 
-// idle waits until no run is at work and the pools have been the same for a while.
+// idle waits until no run is executing and the pools have been stable for a while.
 func idle(ctx context.Context, server *load.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -103,12 +103,12 @@ func entries(dir string) int {
 }
 
 func files(dir string) int {
-	n := -1 // itself
+	n := -1 // the group itself
 	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
 	return n
 }
 
-// cgroups counts the groups whose names say that this server made them, and what is beneath these.
+// cgroups counts the control groups that this server created, by name, and their descendants.
 func cgroups(pid int) int {
 	n := 0
 	mark := "/atelier-" + strconv.Itoa(pid) + "-"

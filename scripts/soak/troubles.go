@@ -4,10 +4,10 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// nothing is the input of programs that need none.
+// nothing returns the input of programs that need none.
 func nothing(int) []byte { return []byte(`{}`) }
 
-// troubles are programs that go wrong: they fail, take too long or write too much.
+// troubles returns programs that fail, take too long or write too much.
 func troubles() []load.Program {
 	short, little := map[string]int{"timeoutMs": 150}, map[string]int{"outputBytes": 65536}
 	programs := []load.Program{
@@ -27,7 +27,7 @@ func troubles() []load.Program {
 	return programs
 }
 
-// endless is what is cancelled.
+// endless returns the program to cancel.
 func endless() load.Program {
 	return complete(load.Program{Name: "endless-js", Language: "javascript", Code: "export default () => { for (;;) {} }\n"})
 }
