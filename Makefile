@@ -43,7 +43,7 @@ $(STUDIO): node_modules/.package-lock.json $(STUDIO_SOURCES)
 	npm run build
 	@touch $@
 
-# npm ci writes this file, so it is older than the lock exactly when the lock has changed.
+# npm ci writes this file, so it is older than the lock file if and only if the lock file has changed.
 node_modules/.package-lock.json: package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
@@ -57,7 +57,7 @@ fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench
-bench: build ## Measure beside the floors of this machine and write docs/benchmarks.md (QUICK=1 for a short look)
+bench: build ## Measure against lower bounds of this machine and write docs/benchmarks.md (QUICK=1 for a short look)
 	@go run ./scripts/bench -binary bin/atelier $(if $(QUICK),-quick,-write docs/benchmarks.md)
 
 .PHONY: profile
@@ -65,19 +65,19 @@ profile: build ## Profile the run path under load: processor time and allocation
 	@go run ./scripts/profile -binary bin/atelier
 
 .PHONY: soak
-soak: build ## Wear the server out and say what grows (SOAK=1m for less than ten minutes)
+soak: build ## Stress the server and report growing resources (SOAK=1m for less than ten minutes)
 	@go run ./scripts/soak -binary bin/atelier -for $(SOAK)
 
 .PHONY: kill
-kill: build ## Kill the server 200 times under load and look for what it had acknowledged (ROUNDS=20 for less)
+kill: build ## Kill the server 200 times under load and check every acknowledged record (ROUNDS=20 for less)
 	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS)
 
 .PHONY: check
-check: gen lint test ## Generate, lint, test; fails when anything generated has changed
+check: gen lint test ## Generate, lint, test; fails if a generated file has changed
 	git diff --exit-code
 
 .PHONY: lint
-lint: studio ## Look for mistakes and bad form
+lint: studio ## Run the linters
 	@test -z "$$(git ls-files '*.go' | xargs gofmt -l | tee /dev/stderr)" || { echo "gofmt would change these files" >&2; exit 1; }
 	go mod tidy -diff
 	go run $(GOLANGCI) run $(PACKAGES)
@@ -88,11 +88,11 @@ ifneq ($(NODE),)
 endif
 
 .PHONY: tenants
-tenants: ## Ask every route for what another workspace has; prints routes × methods and leaks
+tenants: ## Request every route for another workspace's data; prints routes × methods and leaks
 	go test -count=1 -v -run 'TestWorkspacesAreKeptApart|TestWhatIsListedIsForAll' ./server/servertest | grep -aE 'routes ×|^(---|ok|FAIL)|tells|about another'
 
 .PHONY: gen
-gen: bin ## Make generated files anew
+gen: bin ## Regenerate the generated files
 	bin/atelier openapi >docs/openapi.json
 ifneq ($(NODE),)
 	@$(MAKE) node_modules/.package-lock.json
@@ -100,13 +100,13 @@ ifneq ($(NODE),)
 endif
 
 .PHONY: dev
-dev: bin node_modules/.package-lock.json ## Serve, with the Studio reloading as you edit it
+dev: bin node_modules/.package-lock.json ## Serve, with hot reload of the Studio
 	@scripts/dev.sh $(LISTEN)
 
 .PHONY: screenshots
-screenshots: build ## Photograph the Studio, dark and light, for the README
+screenshots: build ## Take screenshots of the Studio, dark and light, for the README
 	@ATELIER_TEST_CHROMIUM="$$(scripts/chromium.sh)" npx --no-install vitest run --config web/e2e/screenshots.config.ts
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove build results
 	rm -rf bin web/dist/app node_modules

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for FUZZTIME (a minute), one after the other. What a target finds stays in its testdata/fuzz and
-# is a test case from then on. An input that reaches new code is made small for a second at most: the minute that Go takes
-# by default for each was all that the target had.
+# Runs every fuzz target for FUZZTIME (default: a minute), one after the other. A failing input stays in testdata/fuzz of
+# its package and becomes a test case. Minimizing an input is limited to a second: Go's default of a minute used up the
+# whole time of a target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

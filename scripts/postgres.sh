@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A private PostgreSQL for the tests, on a unix socket of its own.
-#   postgres.sh where       the directory of its programs, or nothing
-#   postgres.sh start DIR   makes a cluster in DIR, starts it and prints its URL
+# A private PostgreSQL for the tests, on its own unix socket.
+#   postgres.sh where       prints the directory of its programs, or nothing
+#   postgres.sh start DIR   creates a cluster in DIR, starts it and prints its URL
 #   postgres.sh stop DIR
 set -eu
 
@@ -35,7 +35,7 @@ case ${1:-} in
     cd /
     as_user "$bin/initdb" --pgdata="$2/data" --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >"$2/initdb.log" 2>&1 ||
       { cat "$2/initdb.log" >&2; exit 1; }
-    # Durability is the store's business, tested by killing our server; a private cluster that is thrown away need not sync.
+    # No sync is needed: the cluster is temporary, and the tests of durability kill our server, not PostgreSQL.
     as_user "$bin/pg_ctl" --pgdata="$2/data" --log="$2/data/server.log" --wait --silent \
       --options="-c listen_addresses='' -c unix_socket_directories='$2' -c fsync=off -c max_connections=200 -c timezone='Canada/Newfoundland'" start >&2 ||
       { cat "$2/data/server.log" >&2; exit 1; }

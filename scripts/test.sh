@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs every test: Go with the race detector on both databases, the Studio's units and types, and the browser tests over
-# the real binary. The last line is the sum of what passed, failed and was skipped. With CI=true a skip is a failure.
+# Runs every test: Go with the race detector on both databases, the Studio's unit tests and types, and the browser tests
+# on the real binary. The last line counts passed, failed and skipped tests. With CI=true a skip is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# One function, so that bash has read all of it before it starts: an edit during a run must not change that run.
+# A function makes bash read the whole script before it starts, so that an edit during a run does not change that run.
 main() {
   work=$(mktemp -d /tmp/atelier-test.XXXXXX)
   chmod 0711 "$work" # PostgreSQL runs as another user when we are root
@@ -21,16 +21,16 @@ main() {
   skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
   title() { printf '\n== %s\n' "$*"; }
 
-  # What goes wrong outside of a test is in vitest's own lines and its end, not in its report.
+  # Errors outside of a test are in vitest's output and exit code, not in its report.
   vitest() { # NAME OPTIONS
     local run=(npx --no-install vitest run "${@:2}")
     "${run[@]}" --reporter=default --reporter=json --outputFile.json="$work/$1.json" </dev/null
     "$report" vitest "$1" "$work/$1.json" $? "$counts" "${run[@]}"
   }
 
-  # Counting statements under the race detector is slow where loops are tight: each count is an atomic of which the detector
-  # keeps a history. The evaluator of schemas took two hundred times as long, the mask of secrets thirteen times, and of three
-  # counts of a whole run two were in canonical JSON. What their own tests run is counted in a pass of its own.
+  # Statement counts under the race detector slow down tight loops, because each count is an atomic operation with a
+  # history in the detector. The schema evaluator took two hundred times as long and the redaction of secrets thirteen
+  # times; canonical JSON made two thirds of all counts. A separate pass counts the statements of their own tests.
   tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
     github.com/atelier-run/atelier/internal/jcs github.com/atelier-run/atelier/internal/redact)
 
@@ -67,7 +67,7 @@ main() {
     echo "PostgreSQL: $("$(scripts/postgres.sh where)/postgres" --version)"
   fi
 
-  # What needs no browser goes on beside Go, whose tests wait for processes a third of their time.
+  # Unit tests run in parallel with the Go tests, which wait for processes a third of their time.
   beside >"$work/beside.log" 2>&1 </dev/null &
 
   title "Go"
@@ -78,10 +78,10 @@ main() {
   fi
   export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
   rooms=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
-  # The room that takes longest begins first: at the end it would be alone with two processors. One room more than there are
-  # processors, for the same reason.
-  # The detector sees Go's memory only, and SQLite, C made Go, keeps what it has outside of it: watched at every step it found
-  # nothing and took three times as long. What calls it is watched as everything else is.
+  # The slowest package starts first; at the end it would use only two processors. For the same reason, one package more
+  # than processors runs at once.
+  # The race detector sees only Go's memory, but SQLite, which is C translated to Go, allocates outside of it. Instrumenting
+  # SQLite found nothing and took three times as long. The code that calls SQLite is instrumented.
   unwatched='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
   go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 20m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$unwatched" -timeout 20m
 
