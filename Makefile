@@ -91,6 +91,10 @@ endif
 tenants: ## Request every route for another workspace's data; prints routes × methods and leaks
 	go test -count=1 -v -run 'TestWorkspacesAreKeptApart|TestWhatIsListedIsForAll' ./server/servertest | grep -aE 'routes ×|^(---|ok|FAIL)|tells|about another'
 
+.PHONY: attack
+attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, HOSTILE=1 for programs as well)
+	@scripts/attack.sh
+
 .PHONY: gen
 gen: bin ## Regenerate the generated files
 	bin/atelier openapi >docs/openapi.json
