@@ -16,7 +16,7 @@ import (
 
 var name = regexp.MustCompile(`^(\d{14})_([a-z]+(?:_[a-z0-9]+)+)\.tx\.(up|down)\.sql$`)
 
-// stamps maps each stamp of a dialect to its subject, and reports what is wrong with the names of its files.
+// stamps maps each timestamp of a dialect to its subject, and reports invalid file names.
 func stamps(t *testing.T, dialect string) map[string]string {
 	t.Helper()
 	files, err := fs.ReadDir(migrations.Files, dialect)
@@ -53,8 +53,8 @@ func TestMigrationsHaveUniqueStampsAndBothDirectionsInBothDialects(t *testing.T)
 	}
 }
 
-// A database that ran a file does not run it again, so a change of it would reach new databases only. merged.sha256 is as
-// sha256sum writes it, and only ever grows.
+// A database that ran a file does not run it again, so an edit would reach only new databases. merged.sha256 has the
+// format of sha256sum, and only grows.
 func TestMigrationsAreNeverEdited(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("merged.sha256")

@@ -66,6 +66,6 @@ type IdempotencyKey struct {
 	BodyHash  string // hash of method, path and body; the same key with another request is rejected
 	Status    int
 	Body      []byte
-	Made      Made // zero while the request has made nothing
+	Made      Made // zero while the request has created nothing
 	ExpiresAt time.Time
 }

@@ -5,18 +5,18 @@ import "context"
 // KeyRef names an idempotency key that a request has reserved.
 type KeyRef struct{ Owner, Key string }
 
-// MadeKind is the kind of resource that a request with an idempotency key made.
+// MadeKind is the kind of resource that a request with an idempotency key created.
 type MadeKind string
 
-// The kinds of Made.
+// These are the kinds of Made.
 const (
 	MadeRun     MadeKind = "run"
 	MadeAgent   MadeKind = "agent"
 	MadeVersion MadeKind = "version" // its ID is the agent's ID, a slash and the version
 )
 
-// Made names the resource that a request made. It is stored in the transaction that made it, so that a repetition finds the
-// resource also when the server died before it answered.
+// Made names the resource that a request created. It is stored in the same transaction, so that a repeated request
+// finds the resource even if the server crashed before it responded.
 type Made struct {
 	Kind MadeKind
 	ID   string
@@ -24,12 +24,12 @@ type Made struct {
 
 type keyRef struct{}
 
-// WithKey returns a context in which the store notes the resource that it makes next in this key.
+// WithKey returns a context in which the store records the next created resource in this key.
 func WithKey(ctx context.Context, ref KeyRef) context.Context {
 	return context.WithValue(ctx, keyRef{}, ref)
 }
 
-// WithoutKey returns a context without the key of WithKey, for resources that are not what the request asked for.
+// WithoutKey returns a context without the key of WithKey, for resources other than the requested one.
 func WithoutKey(ctx context.Context) context.Context { return WithKey(ctx, KeyRef{}) }
 
 // KeyOf returns the key of WithKey, if there is one.

@@ -93,11 +93,11 @@ type Spec struct {
 	Rules            *runtimes.Rules       `json:"rules,omitempty"` // nil for none
 }
 
-// removedReuse is an isolation that specs may have that were stored before it was removed.
+// removedReuse is a removed isolation that older stored specs may contain.
 const removedReuse runtimes.Isolation = "reuse"
 
-// Current returns a stored spec without settings that were removed since: isolation reuse becomes the runtime's
-// default, which keeps runs further apart.
+// Current returns a stored spec without removed settings: isolation reuse becomes the runtime's default, which isolates
+// runs more strictly.
 func (s Spec) Current() Spec {
 	if s.Isolation == removedReuse {
 		s.Isolation = runtimes.Pooled
@@ -189,8 +189,8 @@ const (
 	TriggerMCP    Trigger = "mcp"
 )
 
-// LastSeq is the highest number that an event can have: the largest integer that every JSON reader knows exactly. The
-// result of a run has it where nobody knows how many events readers have seen, because the run's server died.
+// LastSeq is the highest seq of an event: the largest integer that every JSON reader represents exactly. The result of
+// a run has it if its server crashed, because the number of events that readers have received is then unknown.
 const LastSeq = 1<<53 - 1
 
 // Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.
@@ -212,7 +212,7 @@ type Run struct {
 	NodeID        string
 	Actor         Actor
 	Status        Status
-	ResultSeq     int64 // the number of the result among the run's events; 0 before the end
+	ResultSeq     int64 // seq of the result event; 0 before the end
 	Input         json.RawMessage
 	Output        json.RawMessage
 	Error         *runtimes.ProgramError

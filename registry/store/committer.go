@@ -54,7 +54,7 @@ type write struct {
 	workspace, runID string
 	by               identity         // identity of the writing server
 	row              []any            // row of a run that started or ended, nil for none
-	key              *registry.KeyRef // key of the request that makes the run, nil for none
+	key              *registry.KeyRef // key of the request that creates the run, nil for none
 	used             use              // use of an agent by a run that ended
 	events           []runtimes.Event // events of the run
 	bytes            int
@@ -300,7 +300,7 @@ func (b *batch) ended(w *write) error {
 	return interrupted(w.runID)
 }
 
-// checkOwners makes sure that runs which get events only are at work, and that their server is the one that writes.
+// checkOwners checks that runs which only receive events are unfinished and belong to the writing server.
 func (b *batch) checkOwners() error {
 	for _, w := range b.writes {
 		if w.row != nil || len(w.events) == 0 {
@@ -327,7 +327,7 @@ func (b *batch) checkOwners() error {
 	return nil
 }
 
-// markKeys notes runs in the idempotency keys of the requests that make them, as Store.markKey does.
+// markKeys records runs in the idempotency keys of their requests, as Store.markKey does.
 func (b *batch) markKeys() error {
 	for _, w := range b.writes {
 		if w.key == nil {

@@ -140,8 +140,9 @@ func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 	})
 }
 
-// TestBatchCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is
-// waited for once, and one who is alone waits for nobody. The clock is the test's: it goes on when nobody else can.
+// TestBatchCommitsTogether checks that callers who shared a transaction share the next ones. The committer waits once
+// for a caller that does not return, and a single caller does not wait. The test controls the clock, which advances
+// only when all goroutines are blocked.
 func TestBatchCommitsTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -74,7 +74,7 @@ func noVersion(numberOrDigest string) error {
 	return fault.New(fault.NotFound, "Version %s not found.", numberOrDigest)
 }
 
-// interrupted is the answer to a server that writes a run which is not its own any more.
+// interrupted returns the error for a server that writes a run which no longer belongs to it.
 func interrupted(id string) error {
 	return &fault.Error{
 		Code: fault.RunInterrupted, Message: "Another server took over the database while the run was at work, and recorded the run as interrupted.",

@@ -21,16 +21,16 @@ var ErrInUse = errors.New("in use by another atelier")
 const (
 	// serverLock is the key of PostgreSQL's advisory lock: "atelier" in ASCII. Such locks are per database.
 	serverLock = 0x6174656c696572
-	// lockPatience is how long PostgreSQL may take to notice that the server before has died.
+	// lockPatience is the time PostgreSQL may need to notice that the previous server has died.
 	lockPatience = 2 * time.Second
-	// watchEvery and watchFor are how often the lock is checked, and for how long a check may last.
+	// watchEvery is the interval of checking the lock, and watchFor the timeout of a check.
 	watchEvery = time.Second
 	watchFor   = 2 * time.Second
 )
 
-// exclusive is the exclusive use of a database. It keeps out other servers that want the same, until it is released or
-// this process is dead. The lock of a data directory does not: two of them may name one database, and a server that
-// opens it ends the runs of the server before.
+// exclusive holds the exclusive use of a database until it is released or this process ends. The lock of a data
+// directory does not suffice, because two directories may use one database. A server that opens the database ends the
+// runs of its predecessor.
 type exclusive struct {
 	connect func(context.Context) (*pgx.Conn, error) // connects for the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
@@ -85,7 +85,8 @@ func (x *exclusive) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// held asks PostgreSQL whether the session of the lock is still there. A session that does not answer is given up.
+// held reports whether the connection with PostgreSQL's lock still exists. It closes a connection that does not
+// respond.
 func (x *exclusive) held(ctx context.Context) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -93,14 +94,14 @@ func (x *exclusive) held(ctx context.Context) bool {
 		return false
 	}
 	if _, err := x.conn.Exec(ctx, "SELECT 1"); err != nil {
-		_ = x.conn.Close(ctx) // it is of no use any more
+		_ = x.conn.Close(ctx) // the connection is unusable
 		x.conn = nil
 		return false
 	}
 	return true
 }
 
-// release unlocks before it closes: PostgreSQL notices the end of a session a moment later.
+// release unlocks before it closes the connection, because PostgreSQL notices a closed connection with a delay.
 func (x *exclusive) release() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -114,14 +115,14 @@ func (x *exclusive) release() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), watchFor)
 	defer cancel()
-	// Neither can fail in a way that matters: the lock ends with its session.
+	// Errors do not matter: the lock ends with its connection.
 	_, _ = x.conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(serverLock))
 	_ = x.conn.Close(ctx)
 	x.conn = nil
 	return nil
 }
 
-// watch checks every so often that the database is still this server's, until ctx ends.
+// watch checks regularly that this server still holds the database, until ctx ends.
 func (s *Store) watch(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -135,8 +136,8 @@ func (s *Store) watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// check finds out whether this server still has the database, and tries to take it back if not. Meanwhile Ready says
-// why no run can be recorded.
+// check checks whether this server still holds the database, and tries to lock it again if not. Meanwhile Ready returns
+// why runs cannot be recorded.
 func (s *Store) check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, watchFor)
 	defer cancel()
@@ -167,9 +168,9 @@ func (s *Store) check(ctx context.Context) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "the lock of the database is taken again")
 }
 
-// resume begins a new epoch if another server had the database meanwhile.
+// resume starts a new epoch if another server held the database meanwhile.
 func (s *Store) resume(ctx context.Context) error {
-	if s.identity.Load().epoch == 0 { // it never settled
+	if s.identity.Load().epoch == 0 { // Settle was never called
 		return nil
 	}
 	same, err := s.registered(ctx)
@@ -183,9 +184,9 @@ func (s *Store) resume(ctx context.Context) error {
 	return err
 }
 
-// fileLock locks the file of a SQLite database itself, so that every path that leads to it finds the lock. SQLite's own
-// locks are of another kind. The process gives those up when it closes any descriptor of the file, so the lock is taken
-// before SQLite opens the file and released after SQLite has closed it.
+// fileLock locks the file of a SQLite database itself, so that every path to the file finds the lock. SQLite uses
+// another kind of lock, which a process loses when it closes any descriptor of the file. So the lock is taken before
+// SQLite opens the file, and released after SQLite has closed it.
 type fileLock struct{ file *os.File }
 
 func lockFile(file *os.File) (*fileLock, error) {

@@ -59,7 +59,7 @@ func TestOpen_SQLiteFileByAnotherPath_InUse(t *testing.T) {
 	}
 }
 
-// settled opens a store as a server does.
+// settled opens a store and settles it, as a server does.
 func settled(t *testing.T, o store.Options) *store.Store {
 	t.Helper()
 	s := storetest.Reopen(t, o)
@@ -69,7 +69,8 @@ func settled(t *testing.T, o store.Options) *store.Store {
 	return s
 }
 
-// takeOver ends the session that has a store's lock, as a restart of PostgreSQL does, and opens the database again.
+// takeOver ends the connection that holds a store's lock, as a restart of PostgreSQL does, and opens the database
+// again.
 func takeOver(t *testing.T, first *store.Store, o store.Options) *store.Store {
 	t.Helper()
 	if err := first.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"); err != nil {

@@ -171,10 +171,10 @@ func (s *Store) Plan(ctx context.Context, query string) (steps []string, err err
 	return steps, err
 }
 
-// Check looks after the lock of an exclusive store.
+// Check checks the lock of an exclusive store.
 func (s *Store) Check(ctx context.Context) { s.check(ctx) }
 
-// DropLock ends the session of PostgreSQL's lock and waits until the lock is free.
+// DropLock ends the connection with PostgreSQL's lock and waits until the lock is free.
 func (s *Store) DropLock(ctx context.Context) error {
 	if _, err := s.exclusive.conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(serverLock)); err != nil {
 		return err

@@ -66,21 +66,22 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "Idempotency key not found.")))
 }
 
-// ReleaseKey removes a key whose request made nothing, so that it may be sent again. A completed key stays.
+// ReleaseKey removes the key of a request that created nothing, so that the request can be repeated. A completed key
+// stays.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).
 		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)
 	return wrap("release idempotency key", err)
 }
 
-// ReleaseKeys removes every key, of all workspaces, whose request made nothing before its server ended, and returns how many.
-// The key of a request that made something stays: a repetition gets that.
+// ReleaseKeys removes the keys, in all workspaces, of requests that created nothing before their server ended, and
+// returns their number. The key of a request that created something stays, so that a repeated request gets the result.
 func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
 	return s.deleteKeys(ctx, "k.status = 0 AND k.made_id = '' AND NOT "+atWork("k"))
 }
 
-// markKey notes in the key of a request, if ctx has one, what the request makes in this transaction. The key must still be
-// this server's: otherwise another server took over the database, and may serve the same request.
+// markKey records in the key of a request, if ctx has one, what the request creates in this transaction. The key must
+// still belong to this server. Otherwise another server took over the database and may serve the same request.
 func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) error {
 	ref, ok := registry.KeyOf(ctx)
 	if !ok {
@@ -96,7 +97,7 @@ func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) erro
 	return expectRow(result, keyTaken())
 }
 
-// keyTaken is the answer to a request whose idempotency key another server has released.
+// keyTaken returns the error for a request whose idempotency key another server has released.
 func keyTaken() error {
 	return fault.New(fault.StorageUnavailable, "Another server took over the database while the request was in progress.")
 }

@@ -18,8 +18,8 @@ import (
 // unfinished lists the states that a run may leave, in SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
-// BeginRun records a run that has not ended, so that it is known if the server dies. A run that this server ended stays as it
-// is. Error: RunInterrupted when the run is another server's, or another server ended it.
+// BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that this server
+// ended stays unchanged. Error: RunInterrupted if the run belongs to another server, or another server ended it.
 func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)

@@ -7,8 +7,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// identity names the server that writes with a store. The epoch is its fencing token: a server that takes the database gets
-// a higher one than every server before it, and a row that names another server or epoch cannot be written.
+// identity names the server that writes with a store. The epoch is its fencing token: a server that takes the database
+// gets a higher epoch than every server before it. Rows that name another server or epoch cannot be written.
 type identity struct {
 	server string
 	epoch  int64
@@ -17,8 +17,8 @@ type identity struct {
 // Settled counts the work of earlier servers that Settle ended.
 type Settled struct{ Runs, Keys int }
 
-// Settle registers this server as the one that has the database and ends the work of servers that have it no longer: their
-// unfinished runs are interrupted, and their unfinished idempotency keys are released. A server calls it when it starts.
+// Settle registers this server as the owner of the database and ends the work of its predecessors: it interrupts their
+// unfinished runs and releases their unfinished idempotency keys. A server calls it when it starts.
 func (s *Store) Settle(ctx context.Context) (Settled, error) {
 	if err := s.register(ctx); err != nil {
 		return Settled{}, err
@@ -34,7 +34,7 @@ func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	return done, err
 }
 
-// register gives this server a new epoch and removes the others: who has the database for itself is the only one.
+// register gives this server a new epoch and removes other servers, because only one server may use the database.
 func (s *Store) register(ctx context.Context) error {
 	now := *s.identity.Load()
 	err := s.change(ctx, "register server", func(ctx context.Context, tx bun.Tx) error {
@@ -55,14 +55,15 @@ func (s *Store) register(ctx context.Context) error {
 	return err
 }
 
-// registered reports whether this server's epoch is still the one in the database: no other server took it meanwhile.
+// registered reports whether this server's epoch is still in the database, which means that no other server took it
+// meanwhile.
 func (s *Store) registered(ctx context.Context) (bool, error) {
 	now := s.identity.Load()
 	found, err := s.write.NewSelect().Model((*serverRow)(nil)).Where("s.id = ?", now.server).Where("s.epoch = ?", now.epoch).Exists(ctx)
 	return found, wrap("read servers", err)
 }
 
-// atWork is a condition on a table with an alias: the server that its rows name has the database.
+// atWork returns a condition on an aliased table: the server that its rows name holds the database.
 func atWork(alias string) string {
 	return "EXISTS (SELECT 1 FROM servers AS s WHERE s.id = " + alias + ".server_id AND s.epoch = " + alias + ".epoch)"
 }

@@ -73,8 +73,8 @@ var (
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
 )
 
-// ownRun holds for a run whose server is the one that writes, and for one that waits for a person: any server goes on
-// with it.
+// ownRun is a condition for runs of the writing server, and for runs that wait for a person, which any server may
+// continue.
 const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
 
 // texts returns the statements of the run path.

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// clock is a time that the test moves.
+// clock is a time that the test changes.
 type clock struct{ now time.Time }
 
 func newService(t *testing.T, admin string) (*access.Service, *clock) {
@@ -145,7 +145,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	wantUnauthenticated(t, "the session of an expired token", err)
 }
 
-// counting counts what is asked of the database.
+// counting counts database queries.
 type counting struct {
 	*store.Store
 	looked, touched int
@@ -166,7 +166,8 @@ func (c *counting) TouchTokens(ctx context.Context, uses map[string]time.Time) e
 	return c.Store.TouchTokens(ctx, uses)
 }
 
-// Requests ask the database for a credential once a minute, and write nothing; a revocation counts at once all the same.
+// Requests look up a credential in the database once a minute and write nothing. A revocation still takes effect
+// immediately.
 func TestCredentialsAreRemembered(t *testing.T) {
 	t.Parallel()
 	db, c := &counting{Store: storetest.Open(t, storetest.SQLite)}, &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
@@ -187,7 +188,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 			t.Fatal(bearerErr, sessionErr)
 		}
 	}
-	if db.looked != 1 || db.touched != 0 { // the session; the token is known from the login
+	if db.looked != 1 || db.touched != 0 { // the session; the token is known from the sign-in
 		t.Errorf("200 requests looked %d times and wrote %d times", db.looked, db.touched)
 	}
 	c.now = c.now.Add(time.Minute)

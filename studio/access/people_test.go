@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// town is a server with two workspaces, of which grace administers one.
+// town is a server with two workspaces, one of which grace administers.
 type town struct {
 	*access.Service
 	db    *store.Store
@@ -62,7 +62,7 @@ func (w town) login(t *testing.T, user string) string {
 	return cookie
 }
 
-// caller is a user as the session of a new login is one in acme.
+// caller returns a user's caller in acme, from a new session.
 func (w town) caller(t *testing.T, user string) registry.Caller {
 	t.Helper()
 	c, err := w.Session(t.Context(), w.login(t, user), "acme")
@@ -94,7 +94,7 @@ func TestASessionChoosesItsWorkspace(t *testing.T) {
 	}
 }
 
-// A session and a token do what the role lets them from the moment that it changes.
+// A session and a token have the rights of a new role immediately.
 func TestARoleCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -196,7 +196,8 @@ func TestWorkspacesAreMadeAndClosedByWhoRunsTheServer(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestCostOfAPassword: it is hashed at the cost that is asked for, and a hash that was made at another one still fits.
+// TestCostOfAPassword checks that a password is hashed at the configured cost, and that a hash with another cost still
+// matches.
 func TestCostOfAPassword(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite)
@@ -225,7 +226,7 @@ func TestCostOfAPassword(t *testing.T) {
 	}
 }
 
-// TestExpiriesAreToldAsListsTellThem: whoever asks for an expiry in the time of a zone is answered in UTC.
+// TestExpiriesAreToldAsListsTellThem checks that an expiry in any time zone is returned in UTC.
 func TestExpiriesAreToldAsListsTellThem(t *testing.T) {
 	t.Parallel()
 	s, clock := newService(t, "")

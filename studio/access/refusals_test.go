@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// TestRefusalsTakeTheSameWork: who is refused learns nothing by how long it takes, because it is the same work for who and
-// what is there, and for what is not. Work is counted, not timed: queries of the database and passwords hashed.
+// TestRefusalsTakeTheSameWork checks that the duration of a refusal reveals nothing: the work is the same whether a
+// name exists or not. It counts database queries and hashed passwords instead of measuring time.
 func TestRefusalsTakeTheSameWork(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {

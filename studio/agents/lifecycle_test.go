@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 )
 
-// A version was made a draft again, and copied, with hosts that the workspace may not be granted any more; the next save of
-// it failed.
+// A version was copied and restored as a draft with hosts that can no longer be granted to the workspace. The next save
+// of the draft failed.
 func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

@@ -13,14 +13,15 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// during does something while a replay is at work.
+// during calls a function while a replay is running.
 type during func(seen registry.Seen) error
 
 func (d during) Gate(_ context.Context, _ registry.Actor, _ string, seen registry.Seen, _ int) error {
 	return d(seen)
 }
 
-// What was saved while recorded inputs were replayed has not been tried, so it does not pass; nor does what was tried in part.
+// A draft saved during a replay of recorded inputs was not tested, so publishing fails. A draft that was partly tested
+// fails too.
 func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 	t.Parallel()
 	service := agents.New(agentstest.Options(storetest.Open(t, storetest.SQLite)))
@@ -34,7 +35,7 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = a.DraftAt(seen) // as a run of the draft does
+		_, err = a.DraftAt(seen) // like a run of the draft
 		return err
 	})
 	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {

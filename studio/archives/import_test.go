@@ -25,7 +25,7 @@ import (
 
 var errGone = errors.New("the database is gone")
 
-// failing is a store that is lost after some versions were written.
+// failing is a store that fails after some versions were written.
 type failing struct {
 	*store.Store
 	left int
@@ -52,7 +52,7 @@ func checker() *specs.Checker {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// written is an agent with versions, a former name, an origin and a place in the public registry.
+// written stores an agent with versions, a former name, an origin and a listing in the public registry.
 func written(t *testing.T, s *store.Store, name string, numbers ...string) registry.Agent {
 	t.Helper()
 	spec, err := checker().Complete(registry.Spec{Language: runtimes.Bash, Files: map[string]registry.File{"main.sh": registry.File("echo 1\n")}})
@@ -134,7 +134,7 @@ func exported(t *testing.T, s *store.Store) []byte {
 	return file.Bytes()
 }
 
-// An import that ends in the middle has put nothing there, and the same archive goes on where it stopped.
+// An interrupted import makes nothing visible, and importing the same archive again continues it.
 func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -142,7 +142,7 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 		a := written(t, source, "one", "1.0.0", "1.1.0")
 		written(t, source, "two", "1.0.0", "2.0.0")
 		file := exported(t, source)
-		for left := range 3 { // what the one before had written is kept
+		for left := range 3 { // what the previous import wrote is kept
 			if _, err := service(s, &failing{s, left}).Import(t.Context(), actor, bytes.NewReader(file), archives.ImportRequest{}); !errors.Is(err, errGone) {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// An agent that is there gets the former names that the archive knows, and is not listed unless that is asked for.
+// An existing agent receives the former names in the archive, and is listed only on request.
 func TestAnImportGivesFormerNames(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -212,7 +212,7 @@ func TestAnImportGivesFormerNames(t *testing.T) {
 	})
 }
 
-// Who sends slowly keeps nobody else from importing; who is one too many is told so at once.
+// A slow upload does not block other imports. An upload above the limit is rejected immediately.
 func TestASlowUploadIsWaitedForByNobody(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

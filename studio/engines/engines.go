@@ -75,8 +75,8 @@ func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Nam
 	return name, err
 }
 
-// Choose returns the engine that a version made of a draft keeps, and why. The choice is nil where there was nothing to
-// choose, and for a program that cannot run in any engine.
+// Choose returns the permanent engine of a version made from a draft, with the reason. The choice is nil if there was
+// only one option, and for a program that cannot run in any engine.
 func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open {
@@ -141,7 +141,8 @@ func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
 	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
 }
 
-// missing returns what a program uses and goja lacks. broken reports that the program has errors in every engine.
+// missing returns the features that a program uses and goja lacks. broken reports that the program has errors in every
+// engine.
 func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault.Detail, broken bool, err error) {
 	sum, err := digest.Code(spec.Files, spec.Entrypoint)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/engines"
 )
 
-// server has a real inspector, runs of a list, and Node unless it lacks it.
+// server holds a real inspector, a fixed list of runs, and Node unless it lacks it.
 type server struct {
 	*inspect.Inspector
 	looked atomic.Int64
@@ -43,7 +43,7 @@ func (h *server) ListRuns(_ context.Context, workspace string, f registry.RunFil
 	return registry.RunPage{Items: h.runs}, nil
 }
 
-// Runtime is that of specs: auto is goja, of Python it is python.
+// Runtime returns the runtime as specs does: auto is goja, and python for Python.
 func (h *server) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	switch {
 	case spec.Runtime != runtimes.Auto:
@@ -143,7 +143,7 @@ func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 	}
 }
 
-// TestNothingToChoose: what somebody named, and a language with one runtime, has no reason.
+// TestNothingToChoose checks that a named runtime, and a language with one runtime, have no reason.
 func TestNothingToChoose(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -159,7 +159,8 @@ func TestNothingToChoose(t *testing.T) {
 	}
 }
 
-// TestRunsOfADraft go by what the code uses, and not by what it took; the same code is looked at once.
+// TestRunsOfADraft checks that the engine depends on the features that the code uses and not on earlier durations, and
+// that the same code is inspected once.
 func TestRunsOfADraft(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -181,7 +182,7 @@ func TestRunsOfADraft(t *testing.T) {
 	}
 }
 
-// TestInspectionThatFails is the house's failure, and no reason for an engine.
+// TestInspectionThatFails checks that this is an internal error and no reason for an engine.
 func TestInspectionThatFails(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -195,7 +196,7 @@ func TestInspectionThatFails(t *testing.T) {
 	}
 }
 
-// hurried is an inspector that has too little time the first time that it looks.
+// hurried is an inspector that runs out of time at its first call.
 type hurried struct {
 	*server
 	looked bool
@@ -209,7 +210,7 @@ func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Repor
 	return h.server.Check(ctx, req)
 }
 
-// TestErrorsAreNotRemembered: they may be those of a busy minute, and a version has its runtime for ever.
+// TestErrorsAreNotRemembered checks that errors of a busy moment do not determine a version's permanent runtime.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)

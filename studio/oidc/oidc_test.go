@@ -26,15 +26,14 @@ import (
 
 const callback = "http://127.0.0.1:8002/login/oidc/callback"
 
-// liar is a provider that says what a test wants it to. A real one, which only tells the truth, is what the browser tests
-// sign in at.
+// liar is a provider whose responses a test controls. The browser tests use a real provider.
 type liar struct {
 	*httptest.Server
 	key     *rsa.PrivateKey
 	claims  map[string]any
-	info    map[string]any // what it says when it is asked; nil takes the endpoint away
+	info    map[string]any // response of the userinfo endpoint; nil removes the endpoint
 	token   http.HandlerFunc
-	asked   url.Values // of the last exchange
+	asked   url.Values // values of the last exchange
 	issuers string     // what it calls itself, "" for the truth
 	tokens  string     // where it says that codes are exchanged, "" for the truth
 	log     bytes.Buffer
@@ -100,7 +99,7 @@ func (p *liar) sign(t *testing.T, key *rsa.PrivateKey) string {
 	return token
 }
 
-// begin starts an attempt, and lets the provider say the truth about it.
+// begin starts an attempt, and sets truthful claims for it.
 func (p *liar) begin(t *testing.T) (*oidc.Service, oidc.Attempt, url.Values) {
 	t.Helper()
 	s := oidc.New(oidc.Options{
@@ -219,7 +218,7 @@ func TestAnswersThatDoNotHold(t *testing.T) {
 			t.Parallel()
 			p := newLiar(t)
 			if name == "somebody else's words" {
-				p.info = map[string]any{} // it has to say that it answers before it is described
+				p.info = map[string]any{} // the userinfo endpoint must exist before the metadata are read
 			}
 			s, attempt, _ := p.begin(t)
 			back := url.Values{"state": {attempt.State}, "code": {"c"}}
@@ -256,7 +255,7 @@ func TestAProviderThatComesBackIsAskedAgain(t *testing.T) {
 	}
 }
 
-// The page of a proxy in the provider's place went into the log whole, up to a megabyte with every login.
+// The page of a proxy in place of the provider was logged completely, up to a megabyte for every sign-in.
 func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -272,7 +271,7 @@ func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	}
 }
 
-// TestCodesGoNowhereUnencrypted: what a provider says of itself may not lead to the open.
+// TestCodesGoNowhereUnencrypted checks that the provider's metadata cannot lead to unencrypted addresses.
 func TestCodesGoNowhereUnencrypted(t *testing.T) {
 	t.Parallel()
 	p := newLiar(t)

@@ -179,7 +179,7 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a.stored += bytes
 }
 
-// CheckAgentLimit refuses what would be kept in a workspace that is full.
+// CheckAgentLimit returns an error if a workspace's storage quota is used up.
 func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -190,7 +190,8 @@ func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	return s.checkAgentLimit(ctx, a)
 }
 
-// checkAgentLimit measures where that is due. It needs the lock, and lets go of it while it measures again.
+// checkAgentLimit measures the storage if the measurement is too old. The caller must hold the lock; checkAgentLimit
+// releases it while measuring again.
 func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	limit := a.quota.StorageBytes
 	if limit == 0 {

@@ -24,7 +24,7 @@ const ws = registry.DefaultWorkspace
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// clock is a time that tests turn.
+// clock is a time that tests change.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time        { return noon.Add(time.Duration(c.at.Load())) }
@@ -70,7 +70,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 				for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 				}
 				live.Add(-1)
-				if i%10 == 0 { // of this one no run was made
+				if i%10 == 0 { // no run was created for this one
 					back.Add(1)
 					place.Back()
 					return
@@ -80,7 +80,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for range 100 { // what is left of the day, one after the other
+		for range 100 { // the rest of the day, one after the other
 			if place, err := service.Admit(t.Context(), ws); err == nil {
 				began.Add(1)
 				place.End(0, 0)
@@ -128,7 +128,7 @@ func TestDaysAndRestarts(t *testing.T) {
 				t.Fatal("the next day", err)
 			}
 			c.turn(24 * time.Hour)
-			place.Back() // takes nothing from another day
+			place.Back() // changes nothing on another day
 			if r, err := one.Of(t.Context(), ws); err != nil || r.Used.RunsPerDay != 0 && r.Until.After(c.now().Add(24*time.Hour)) {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -152,7 +152,7 @@ func TestStorage(t *testing.T) {
 		place.End(0, 1500)
 		_, err = service.Admit(t.Context(), ws)
 		refused(t, err, fault.StorageFull, "storageBytes")
-		c.turn(11 * time.Second) // it is measured again: there is one run of a thousand bytes
+		c.turn(11 * time.Second) // the storage is measured again: there is one run of a thousand bytes
 		place, err = service.Admit(t.Context(), ws)
 		if err != nil {
 			t.Fatal(err)
@@ -162,12 +162,12 @@ func TestStorage(t *testing.T) {
 		if err != nil || r.Used.StorageBytes < 1000 || r.Used.StorageBytes > 1400 || r.Used.MeasuredAt == nil {
 			t.Errorf("%+v, %v", r.Used, err)
 		}
-		// The answers that repetitions get count like what else is kept.
+		// Stored responses to repeated requests count like other data.
 		if _, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Workspace: ws, Owner: "ada", Key: "k", ExpiresAt: c.now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		answer := make([]byte, 3000)
-		rand.Read(answer) // nothing that a database could press together
+		rand.Read(answer) // random data, which a database cannot compress
 		if err := s.CompleteKey(t.Context(), "ada", "k", 200, answer); err != nil {
 			t.Fatal(err)
 		}

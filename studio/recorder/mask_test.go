@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// TestSecretsAreRedactedBeforeAnybodyReads: in events, in the ends of the output, across pieces and beside another stream.
+// TestSecretsAreRedactedBeforeAnybodyReads covers events, the ends of the output, secrets across pieces, and
+// interleaved streams.
 func TestSecretsAreRedactedBeforeAnybodyReads(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{"hunter2-and-more"}))
@@ -38,7 +39,7 @@ func TestSecretsAreRedactedBeforeAnybodyReads(t *testing.T) {
 	}
 }
 
-// TestRedactedOutputKeepsItsBounds: what was held back does not make an event larger than one may be.
+// TestRedactedOutputKeepsItsBounds checks that text that was held back does not make an event too large.
 func TestRedactedOutputKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{strings.Repeat("ab", 20) + "c"}))

@@ -34,7 +34,7 @@ type Recording struct {
 	events      []runtimes.Event
 	stored      int // events[:stored] were returned for storing
 	changed     chan struct{}
-	sealed      bool // no event comes any more but the result
+	sealed      bool // only the result may follow
 	closed      bool
 	result      func() json.RawMessage // builds the data of the last event when it is first read
 	gathered    []byte                 // output that waits to become an event
@@ -189,7 +189,8 @@ func (r *Recording) complete() {
 	}
 }
 
-// Drain returns the events that were not taken before, for storing. Output that is still being gathered is included.
+// Drain returns the events that were not returned before, for storing. It includes output that is still being
+// collected.
 func (r *Recording) Drain() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,8 +205,8 @@ func (r *Recording) drain() []runtimes.Event {
 	return events
 }
 
-// Seal ends the recording but for its result, and returns the events that were not taken before: events that come later
-// are ignored, so that the number of the result is known before it is published.
+// Seal ends the recording except for its result, and returns the events that were not returned before. It ignores later
+// events, so that the seq of the result is known before it is published.
 func (r *Recording) Seal() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,7 +214,7 @@ func (r *Recording) Seal() []runtimes.Event {
 	return r.drain()
 }
 
-// ResultSeq is the number that the result has after Seal.
+// ResultSeq returns the seq of the result after Seal.
 func (r *Recording) ResultSeq() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,7 +37,7 @@ func follow(ctx context.Context, r *recorder.Recording, from int64) (text string
 func TestFollowersSeeAllInOrder(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, nil)
-	const lines = 20_000 // well past the eager bound
+	const lines = 20_000 // well above the eager limit
 	var want strings.Builder
 	var readers sync.WaitGroup
 	for range 4 {
@@ -91,7 +91,7 @@ func TestGatheredOutputIsPublishedWithoutFurtherEvents(t *testing.T) {
 		r.Emit(runtimes.Text(runtimes.KindStdout, "x"))
 	}
 	text := ""
-	for seq := int64(0); len(text) < 5000; { // nothing closes or takes: only the timer can publish the rest
+	for seq := int64(0); len(text) < 5000; { // nothing closes or reads: only the timer can publish the rest
 		e, err := r.Next(t.Context(), seq)
 		if err != nil {
 			t.Fatal(err)

@@ -96,8 +96,8 @@ func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Refe
 	return all[0].Version, all[0].Err
 }
 
-// Found is what one of several references stands for. Err is one of Resolve's; CurrentName is the agent's, also if it
-// has no such version, and "" if there is no such agent.
+// Found is the result for one of several references. Err is an error of Resolve. CurrentName is the agent's current
+// name, even if no version fits, and "" if there is no such agent.
 type Found struct {
 	Version     registry.Version
 	CurrentName string

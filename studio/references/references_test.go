@@ -92,7 +92,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// counting counts how often the store is asked.
+// counting counts the calls of the store.
 type counting struct {
 	*store.Store
 	asked    int

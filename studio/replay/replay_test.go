@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// gone is a history that is swept, and an agent that is deleted, while a replay is at work.
+// gone is a history that is swept, and an agent that is deleted, during a replay.
 type gone struct{ swept, deleted bool }
 
 func (gone) Resolve(context.Context, string, registry.Reference) (registry.Version, error) {
@@ -35,7 +35,7 @@ func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (re
 	return registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}, nil
 }
 
-// A gate that could not try the draft does not open: only an agent without a version has nothing to be held to.
+// The gate does not open if the replay could not run. Only an agent without a version passes unchecked.
 func TestGateStaysShut(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

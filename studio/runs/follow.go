@@ -111,8 +111,8 @@ func (f *Follower) result() (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// resultSeq is the number of the result. A reader that comes with a higher one saw events that were never stored, and
-// not this result: it gets the result with a number above all.
+// resultSeq returns the seq of the result. A reader that asks from a higher seq has received events that were never
+// stored, but not this result. It gets the result with the highest seq.
 func (f *Follower) resultSeq() int64 {
 	if f.run.ResultSeq == 0 || f.from > f.run.ResultSeq {
 		return registry.LastSeq

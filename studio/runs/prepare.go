@@ -26,7 +26,7 @@ import (
 const (
 	maxInputBytes = 8 << 20
 	maxInputDepth = 256
-	// maxInputDigits bounds one number: Python takes quadratic time to read its digits.
+	// maxInputDigits is the maximum number of digits of one number, because Python parses them in quadratic time.
 	maxInputDigits = 4300
 )
 
@@ -46,7 +46,7 @@ type target struct {
 
 // prepare resolves, validates and admits a request. A rejected request leaves no run behind.
 func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
-	if err := s.Journal.Ready(); err != nil { // what could not be recorded is not run
+	if err := s.Journal.Ready(); err != nil { // runs that cannot be recorded are not started
 		return nil, err
 	}
 	created := s.Now()
@@ -113,7 +113,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	hide := redact.New(given.Values)
 	stored := hide.JSON(input)
 	if !bytes.Equal(stored, input) {
-		// A hash of the input as it came would confirm a guess of the secret in it.
+		// A hash of the original input would confirm a guess of the secret in it.
 		if inputsHash, err = jcs.Digest(stored); err != nil {
 			place.Back()
 			ticket.Release()

@@ -24,7 +24,7 @@ import (
 
 // Journal stores runs durably.
 type Journal interface {
-	// Ready returns why no run can be recorded now, and nil if one can.
+	// Ready returns why runs cannot be recorded now, nil if they can.
 	Ready() error
 	BeginRun(ctx context.Context, run registry.Run) error
 	AppendEvents(ctx context.Context, workspace, runID string, events []runtimes.Event) error
@@ -137,7 +137,8 @@ type Request struct {
 	Watch func(runtimes.Event)
 }
 
-// keyed returns a context with the key of the request alone: a run may be part of a request that makes something else.
+// keyed returns a context with only the request's own key, because a run may be part of a request that creates
+// something else.
 func (r Request) keyed(ctx context.Context) context.Context {
 	if r.Key == nil {
 		return registry.WithoutKey(ctx)

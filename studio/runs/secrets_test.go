@@ -63,7 +63,7 @@ func TestSecretsThatCannotBeGivenStopARunBeforeItBegins(t *testing.T) {
 	}
 }
 
-// TestErrorsAreRedacted, in every part that a program has a say in.
+// TestErrorsAreRedacted checks every part of an error that a program can influence.
 func TestErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

@@ -224,7 +224,7 @@ func TestWhatFailedInACallIsLogged(t *testing.T) {
 	}
 }
 
-// overtaken is a store whose database another server takes when a run is to be finished.
+// overtaken is a store whose database another server takes before a run is finished.
 type overtaken struct{ *store.Store }
 
 func (o overtaken) FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error {
@@ -253,7 +253,7 @@ func TestExecute_AnotherServerTookOver_AnswersAsRecorded(t *testing.T) {
 	}
 }
 
-// unready is a store that can record nothing.
+// unready is a store that cannot record runs.
 type unready struct{ *store.Store }
 
 func (unready) Ready() error { return fault.New(fault.StorageUnavailable, "The disk is full.") }
@@ -269,7 +269,7 @@ func TestExecute_NothingCanBeRecorded_RefusedBeforeItRuns(t *testing.T) {
 	}
 }
 
-// deaf is a store that takes no events while a run is at work and no end of it, as one of a server that is killed.
+// deaf is a store that rejects events during a run and its end, like the store of a killed server.
 type deaf struct{ *store.Store }
 
 func (deaf) AppendEvents(context.Context, string, string, []runtimes.Event) error {

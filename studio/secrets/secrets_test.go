@@ -38,7 +38,8 @@ func set(t *testing.T, service *secrets.Service, q secrets.Request) {
 	}
 }
 
-// TestMovedRowsDoNotOpen: whoever writes to the database gives nobody a secret that was set elsewhere, or for another host.
+// TestMovedRowsDoNotOpen checks that moving a row in the database does not give a secret to another agent, workspace or
+// host.
 func TestMovedRowsDoNotOpen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -110,7 +111,7 @@ func TestBoundsOfSecrets(t *testing.T) {
 	if _, err := service.Set(t.Context(), ada(), secrets.Request{Name: "MORE", Value: "hunter2hunter2"}); !fault.Is(err, fault.Conflict) {
 		t.Error(err)
 	}
-	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // one that is there is replaced
+	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // an existing secret is replaced
 }
 
 func TestResealedSecretsOpenWithTheNewKeyAlone(t *testing.T) {

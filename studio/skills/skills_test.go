@@ -31,10 +31,10 @@ const (
 	handler  = "def echo(value):\n    return {'value': value}\n"
 )
 
-// looks stands for the parser of Python: these tests are about what is done with its answer, and how often it is asked.
+// looks replaces the Python parser. These tests check the use of its result and the number of calls.
 type looks struct{ jobs, programs atomic.Int64 }
 
-// Check is asked before a version is made.
+// Check is called before a version is published.
 func (l *looks) Check(_ context.Context, r inspect.Request) (inspect.Report, error) {
 	if strings.Contains(string(r.Files["handler.py"]), "# draft only") {
 		return inspect.Report{Errors: []fault.Detail{{File: r.Entrypoint, Line: 1, Message: "is no version."}}}, nil
@@ -55,7 +55,7 @@ func (l *looks) look(r inspect.Request) (inspect.Report, error) {
 	return report, nil
 }
 
-// Format is not what skills ask for.
+// Format is not used for skills.
 func (l *looks) Format(context.Context, string, int) (string, []fault.Detail, error) {
 	return "", nil, nil
 }
@@ -72,8 +72,8 @@ func (l *looks) CheckAll(_ context.Context, programs []inspect.Request) []inspec
 	return results
 }
 
-// asked counts what a store is asked; lists only in a context with counted, since a service makes its report whenever it has
-// time for it.
+// asked counts the calls of a store. It counts lists only in a context with counted, because a service writes its
+// report at any time.
 type asked struct {
 	*store.Store
 	lists, skills, versions atomic.Int64
@@ -114,14 +114,14 @@ func (a *asked) Candidates(ctx context.Context, workspace string, refs []registr
 
 func (a *asked) forget() { a.lists.Store(0); a.skills.Store(0); a.versions.Store(0) }
 
-// world is a service over a real store and a real directory.
+// world holds a service with a real store and a real directory.
 type world struct {
 	*skills.Service
 	store  *asked
 	looks  *looks
 	agents *agents.Service
 	dir    string
-	end    func() // of a world whose store and directory another one takes over
+	end    func() // ends a world whose store and directory another one uses next
 }
 
 type fetched func(address string) ([]byte, error)
@@ -196,7 +196,8 @@ func expect(t *testing.T, err error, code fault.Code, text string) {
 	}
 }
 
-// TestAStartAsksLittle: what lies there as it is installed is neither looked up nor inspected, and all else is inspected together.
+// TestAStartAsksLittle checks that unchanged folders are neither looked up nor inspected, and that all others are
+// inspected together.
 func TestAStartAsksLittle(t *testing.T) {
 	t.Parallel()
 	const many = 40
@@ -238,7 +239,8 @@ func TestAStartAsksLittle(t *testing.T) {
 	}
 }
 
-// TestAListNamesEachOnce: what is uninstalled is not there, however broken its folder is, and what is broken twice is there once.
+// TestAListNamesEachOnce checks that an uninstalled skill is not listed even if its folder is broken, and that a skill
+// with two problems is listed once.
 func TestAListNamesEachOnce(t *testing.T) {
 	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
@@ -257,7 +259,8 @@ func TestAListNamesEachOnce(t *testing.T) {
 	}
 }
 
-// TestUninstalledSkillsGetNoDrafts, which would bring back versions that nobody asked for.
+// TestUninstalledSkillsGetNoDrafts checks that saving a draft does not restore the old versions of an uninstalled
+// skill.
 func TestUninstalledSkillsGetNoDrafts(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -280,7 +283,7 @@ func TestUninstalledSkillsGetNoDrafts(t *testing.T) {
 	}
 }
 
-// TestUninstallingWhatIsReferenced says who references it, until it is forced.
+// TestUninstallingWhatIsReferenced checks that the error names the references, unless forced.
 func TestUninstallingWhatIsReferenced(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -301,7 +304,7 @@ func TestUninstallingWhatIsReferenced(t *testing.T) {
 	}
 }
 
-// TestAddressesAreKeptWithoutTheirQuery, which may be a signature or a token.
+// TestAddressesAreKeptWithoutTheirQuery checks that the query, which may be a signature or token, is not stored.
 func TestAddressesAreKeptWithoutTheirQuery(t *testing.T) {
 	t.Parallel()
 	archive := packed(t, files("echo"))
@@ -318,7 +321,7 @@ func TestAddressesAreKeptWithoutTheirQuery(t *testing.T) {
 	}
 }
 
-// TestAnonymousCallersChangeNothing, whatever they ask for.
+// TestAnonymousCallersChangeNothing checks all changing methods.
 func TestAnonymousCallersChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -339,7 +342,7 @@ func TestAnonymousCallersChangeNothing(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestPromotion makes a version of what waits, with the number that the changes ask for.
+// TestPromotion checks that promoting publishes the draft, with the number that the changes require.
 func TestPromotion(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -364,7 +367,7 @@ func TestPromotion(t *testing.T) {
 	if err != nil || !created.Promoted || created.Entry.Version.Version != "1.0.1" || skills.State(created.Entry) != "active" {
 		t.Errorf("created is %+v, %v", created.Entry, err)
 	}
-	// A promotion that is refused leaves the draft and what was active as they are.
+	// A rejected promotion leaves the draft and the active version unchanged.
 	next.Code = "def main(a):\n    return 3\n"
 	if _, err = w.Create(t.Context(), me(), func() skills.Creation { c := next; c.Promote = false; return c }()); err != nil {
 		t.Fatal(err)
@@ -381,7 +384,7 @@ func TestPromotion(t *testing.T) {
 	}
 }
 
-// filling is a quota of storage that has room for so much, and no more.
+// filling is a storage quota with the given remaining room.
 type filling struct{ room atomic.Int64 }
 
 func (f *filling) CheckAgentLimit(context.Context, string) error {
@@ -391,7 +394,7 @@ func (f *filling) CheckAgentLimit(context.Context, string) error {
 	return nil
 }
 
-// TestADraftThatIsKeptWhereAVersionHasNoRoom: the workspace may become full between the two.
+// TestADraftThatIsKeptWhereAVersionHasNoRoom covers a workspace whose quota is used up between the two.
 func TestADraftThatIsKeptWhereAVersionHasNoRoom(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -410,7 +413,7 @@ func TestADraftThatIsKeptWhereAVersionHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefused tells where it is wrong, and leaves the name to whoever mends it.
+// TestWhatIsRefused checks that an error names the place, and that the name stays free.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -459,7 +462,7 @@ func TestWhatIsRefused(t *testing.T) {
 	expect(t, err, fault.NameTaken, "Choose another name")
 }
 
-// TestOtherWorkspaces see neither the directory nor what lies in it.
+// TestOtherWorkspaces checks that other workspaces see neither the directory nor its skills.
 func TestOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

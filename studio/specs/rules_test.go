@@ -52,7 +52,8 @@ func TestRulesOfASpec(t *testing.T) {
 	}
 }
 
-// TestRulesOfAWorkspace: an operator's word holds for every Python program, and an agent's own list may only be shorter.
+// TestRulesOfAWorkspace checks that an operator's rules apply to every Python program, and that an agent's own list can
+// only be shorter.
 func TestRulesOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	pack := &runtimes.Rules{Pack: runtimes.Restricted}
