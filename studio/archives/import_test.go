@@ -95,7 +95,8 @@ func publish(t *testing.T, s *store.Store, a registry.Agent, number string, engi
 	}
 }
 
-// A version with isolation reuse, from before that was removed, is imported with its digest, and a draft with it loses it.
+// A version with isolation reuse, from before that was removed, is imported with its digest, and a draft with it loses
+// it.
 func TestImportRemovedIsolation(t *testing.T) {
 	t.Parallel()
 	source, target := storetest.Open(t, storetest.SQLite), storetest.Open(t, storetest.SQLite)
