@@ -11,50 +11,50 @@ import (
 	"testing"
 )
 
-// walls maps packages to the only packages that may import them. The reasons are laws 2 and 3: parsers and engines of
+// restricted maps packages to the only packages that may import them. The reasons are laws 2 and 3: parsers and engines of
 // user code run only in the sandbox, and SQL and processes each have one package.
-var walls = map[string]struct {
+var restricted = map[string]struct {
 	packages []string
-	rooms    []string
+	allowed  []string
 }{
-	"processes are started in the jail's room": {
+	"processes are started in runtimes/sandbox": {
 		packages: []string{"os/exec"},
-		rooms:    []string{"runtimes/sandbox"},
+		allowed:  []string{"runtimes/sandbox"},
 	},
 	"goja runs in the jailed guest": {
 		packages: []string{"github.com/dop251/goja", "github.com/dop251/goja_nodejs"},
-		rooms:    []string{"runtimes/goja/guest", "runtimes/inspect/guest"},
+		allowed:  []string{"runtimes/goja/guest", "runtimes/inspect/guest"},
 	},
 	"modules are compiled and run in the jail": {
 		packages: []string{"github.com/tetratelabs/wazero"},
-		rooms:    []string{"runtimes/wasm/guest", "runtimes/wasm/module", "runtimes/inspect/guest"},
+		allowed:  []string{"runtimes/wasm/guest", "runtimes/wasm/module", "runtimes/inspect/guest"},
 	},
 	"esbuild runs in the jailed bundler": {
 		packages: []string{"github.com/evanw/esbuild"},
-		rooms:    []string{"runtimes/bundle"},
+		allowed:  []string{"runtimes/bundle"},
 	},
 	"shell is parsed in the jail": {
 		packages: []string{"mvdan.cc/sh"},
-		rooms:    []string{"runtimes/inspect/guest"},
+		allowed:  []string{"runtimes/inspect/guest"},
 	},
 	"SQL lives in the store": {
 		packages: []string{"database/sql", "github.com/uptrace/bun", "modernc.org/sqlite", "github.com/jackc/pgx"},
-		rooms:    []string{"registry/store", "migrations"},
+		allowed:  []string{"registry/store", "migrations"},
 	},
 }
 
-func TestWallsHold(t *testing.T) {
+func TestRestrictedImports(t *testing.T) {
 	t.Parallel()
 	files := sources(t)
-	for law, wall := range walls {
+	for law, rule := range restricted {
 		t.Run(law, func(t *testing.T) {
 			t.Parallel()
 			for _, file := range files {
-				if outside(file.room) || within(file.room, wall.rooms) {
+				if outside(file.pkg) || within(file.pkg, rule.allowed) {
 					continue
 				}
 				for _, name := range packagesIn(file) {
-					if within(name, wall.packages) {
+					if within(name, rule.packages) {
 						t.Errorf("%s imports %s", file.path, name)
 					}
 				}
@@ -65,20 +65,20 @@ func TestWallsHold(t *testing.T) {
 
 // calls lists identifiers of the standard library, as package.Name, and the only packages that may use them.
 var calls = map[string]struct {
-	names func(pkg, name string) bool
-	rooms []string
+	names   func(pkg, name string) bool
+	allowed []string
 }{
 	"the environment is read in internal/config": {
 		names: func(pkg, name string) bool {
 			return pkg == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv"}, name)
 		},
-		rooms: []string{"internal/config"},
+		allowed: []string{"internal/config"},
 	},
 	"error statuses are known to server/problem": {
 		names: func(pkg, name string) bool {
 			return pkg == "http" && (name == "Error" || name == "NotFound" || name == "NotFoundHandler" || errorStatus(name))
 		},
-		rooms: []string{"server/problem"},
+		allowed: []string{"server/problem"},
 	},
 }
 
@@ -92,14 +92,14 @@ func errorStatus(name string) bool {
 	return strings.HasPrefix(name, "Status") && !slices.Contains(fine, name)
 }
 
-func TestCallsStayAtHome(t *testing.T) {
+func TestRestrictedCalls(t *testing.T) {
 	t.Parallel()
 	files := sources(t)
 	for law, rule := range calls {
 		t.Run(law, func(t *testing.T) {
 			t.Parallel()
 			for _, file := range files {
-				if outside(file.room) || within(file.room, rule.rooms) {
+				if outside(file.pkg) || within(file.pkg, rule.allowed) {
 					continue
 				}
 				ast.Inspect(file.syntax, func(node ast.Node) bool {
@@ -118,8 +118,8 @@ func TestCallsStayAtHome(t *testing.T) {
 }
 
 // outside reports whether a package is not part of the product: test helpers and the tools of this repository.
-func outside(room string) bool {
-	return forTests(room) || within(room, []string{"scripts"})
+func outside(pkg string) bool {
+	return forTests(pkg) || within(pkg, []string{"scripts"})
 }
 
 // within reports whether name equals one of roots or lies under one of them.
@@ -203,12 +203,12 @@ var draftReaders = map[string]string{
 func TestDraftsAreReadByRevision(t *testing.T) {
 	t.Parallel()
 	for _, file := range sources(t) {
-		if outside(file.room) || within(file.room, []string{"registry"}) { // rows and archives
+		if outside(file.pkg) || within(file.pkg, []string{"registry"}) { // rows and archives
 			continue
 		}
 		for _, decl := range file.syntax.Decls {
 			function, ok := decl.(*ast.FuncDecl)
-			if !ok || draftReaders[file.room+"."+function.Name.Name] != "" {
+			if !ok || draftReaders[file.pkg+"."+function.Name.Name] != "" {
 				continue
 			}
 			ast.Inspect(function, func(node ast.Node) bool {
