@@ -87,7 +87,7 @@ func helloIn(language string) load.Program {
 	panic("no program in " + language) // an error in this package
 }
 
-// compared puts the median beside the floor that the language has.
+// compared adds the floor of the language to a row.
 func (b *bench) compared(r row, language string, c cell) row {
 	f := b.floors
 	switch language {

@@ -18,10 +18,10 @@ type block struct {
 	covered    bool
 }
 
-// leastOfRequired is the share of its statements, in percent, that tests must run in a room that holds a wall.
+// leastOfRequired is the minimum statement coverage, in percent, of a package that is a security boundary.
 const leastOfRequired = 90.0
 
-// coverageRequired are the rooms that stand between what is hostile and the house.
+// coverageRequired lists the packages that separate untrusted data from the rest of the server.
 func coverageRequired() []string {
 	return []string{
 		"internal/jcs", "internal/hostpattern", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",

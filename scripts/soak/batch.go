@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// batch is the clients of a soak and what they saw.
+// batch holds the clients of a soak test and their results.
 type batch struct {
 	server *load.Server
 	runs   atomic.Int64

@@ -99,7 +99,7 @@ func TestOwnListener_Granted_Refused(t *testing.T) {
 	}
 }
 
-// TestOwnAddress: a run does not reach the server that runs it by a name that was granted.
+// TestOwnAddress checks that a run cannot reach its own server without an explicit grant.
 func TestOwnAddress(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

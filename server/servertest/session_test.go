@@ -29,7 +29,7 @@ func as(cookie *http.Cookie) servertest.Headers {
 	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
 }
 
-// The link that the server printed signs one browser in, once.
+// The printed link logs in one browser once.
 func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime")
