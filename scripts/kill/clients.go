@@ -10,7 +10,10 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-const growing = "growing"
+const (
+	growing = "growing"
+	keyed   = "keyed" // runs with an Idempotency-Key, and no others
+)
 
 // prepare publishes the programs for the clients on the first start.
 func prepare(ctx context.Context, c load.Client, round int) error {
@@ -22,9 +25,14 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 			return err
 		}
 	}
-	p := load.Hello()[0]
-	p.Name = growing
-	return c.Publish(ctx, p)
+	for _, name := range []string{growing, keyed} {
+		p := load.Hello()[0]
+		p.Name = name
+		if err := c.Publish(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // execute requests runs, mostly in JavaScript, until the server stops.
@@ -113,4 +121,28 @@ func publishOne(ctx context.Context, c load.Client, version string) (string, err
 		return "", fmt.Errorf("%s was published without a digest: %s", version, answer)
 	}
 	return got.Digest, nil
+}
+
+// executeOnce asks for runs with an Idempotency-Key each, until the server is gone. The last one has no answer then.
+func executeOnce(ctx context.Context, c load.Client, all *ledger, round int) {
+	for n := 0; ; n++ {
+		key := fmt.Sprintf("%d-%d", round, n)
+		all.asked(key, "")
+		id, err := executeKeyed(ctx, c, key)
+		if err != nil {
+			return
+		}
+		all.asked(key, id)
+	}
+}
+
+func executeKeyed(ctx context.Context, c load.Client, key string) (string, error) {
+	body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, load.Hello()[0].Input(1))
+	answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+keyed+"/execute", body, map[string]string{"Idempotency-Key": key})
+	if err != nil {
+		return "", err
+	}
+	var got struct{ RunID string }
+	err = json.Unmarshal(answer, &got)
+	return got.RunID, err
 }

@@ -20,6 +20,7 @@ type ledger struct {
 	order    []string          // IDs of the answered runs
 	accepted []string
 	versions map[string]string // digests of the versions
+	keys     map[string]string // runs by Idempotency-Key, "" for a request without an answer
 	fault    error             // the first wrong answer while the server was alive
 }
 
@@ -28,6 +29,12 @@ func (l *ledger) answered(run, output string) {
 	defer l.mu.Unlock()
 	l.runs[run] = output
 	l.order = append(l.order, run)
+}
+
+func (l *ledger) asked(key, run string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keys[key] = run
 }
 
 func (l *ledger) took(run string) {
@@ -52,7 +59,7 @@ func (l *ledger) wrong(err error) {
 
 // some returns the newest entries of each kind, which the last kill could have affected, and as many random older ones.
 func (l *ledger) some(random *rand.Rand, size int) *ledger {
-	part := &ledger{runs: map[string]string{}, versions: l.versions, fault: l.fault}
+	part := &ledger{runs: map[string]string{}, versions: l.versions, keys: l.keys, fault: l.fault}
 	pick := func(all []string) []string {
 		picked := slices.Clone(all[max(0, len(all)-size):])
 		for range min(size, len(all)) {
@@ -76,7 +83,7 @@ func look(ctx context.Context, c load.Client, l *ledger) error {
 	for _, run := range l.accepted {
 		faults = append(faults, lookForEnd(ctx, c, run))
 	}
-	return errors.Join(append(faults, lookForVersions(ctx, c, l.versions), noneRuns(ctx, c))...)
+	return errors.Join(append(faults, lookForVersions(ctx, c, l.versions), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
 }
 
 func lookForRun(ctx context.Context, c load.Client, id, want string) error {
@@ -139,6 +146,46 @@ func noneRuns(ctx context.Context, c load.Client) error {
 		if len(list.Items) > 0 {
 			faults = append(faults, fmt.Errorf("run %s and others are %s for ever", list.Items[0].RunID, status))
 		}
+	}
+	return errors.Join(faults...)
+}
+
+// retry repeats the requests that were not answered, and then counts the runs: each key has one.
+func retry(ctx context.Context, c load.Client, keys map[string]string) error {
+	for key, run := range keys {
+		if run != "" {
+			continue
+		}
+		id, err := executeKeyed(ctx, c, key)
+		if err != nil {
+			return fmt.Errorf("retry with the key %s: %w", key, err)
+		}
+		keys[key] = id
+	}
+	found := map[string]bool{}
+	for cursor := ""; ; {
+		var page struct {
+			Items      []load.Run
+			NextCursor string
+		}
+		if err := c.Get(ctx, "/api/v1/runs?limit=200&agent="+keyed+"&cursor="+cursor, &page); err != nil {
+			return err
+		}
+		for _, run := range page.Items {
+			found[run.RunID] = true
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	var faults []error
+	for key, run := range keys {
+		if !found[run] {
+			faults = append(faults, fmt.Errorf("the run %s of the key %s is not there", run, key))
+		}
+	}
+	if len(found) != len(keys) {
+		faults = append(faults, fmt.Errorf("%d keys have %d runs", len(keys), len(found)))
 	}
 	return errors.Join(faults...)
 }

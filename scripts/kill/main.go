@@ -1,6 +1,7 @@
 // Command kill stops a server with SIGKILL at random moments under load, repeatedly over one data directory. After each
 // restart it checks everything that had been acknowledged: answered runs with their outputs, accepted runs with a final
-// status, published versions with their digests. A missing or different record is a failure.
+// status, published versions with their digests, and one run for each Idempotency-Key, also after a retry. A missing,
+// different or doubled record is a failure.
 package main
 
 import (
@@ -42,7 +43,7 @@ func run(ctx context.Context, binary string, rounds int, seed uint64) error {
 	fmt.Printf("%d times kill -9 under load, seed %d\n", rounds, seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	options := load.Options{Binary: binary, Data: filepath.Join(dir, "data")}
-	all := &ledger{runs: map[string]string{}, versions: map[string]string{}}
+	all := &ledger{runs: map[string]string{}, versions: map[string]string{}, keys: map[string]string{}}
 	var before generation
 	for round := range rounds {
 		server, err := load.Start(ctx, options)
@@ -93,6 +94,7 @@ func killAfter(ctx context.Context, server *load.Server, pause time.Duration, al
 	}
 	clients.Go(func() { accept(ctx, server.Client, all, round) })
 	clients.Go(func() { publish(ctx, server.Client, all, round) })
+	clients.Go(func() { executeOnce(ctx, server.Client, all, round) })
 	select {
 	case <-time.After(pause):
 	case <-ctx.Done():
