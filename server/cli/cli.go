@@ -38,6 +38,7 @@ const (
 	fine   = 0
 	failed = 1
 	misuse = 2
+	stale  = 5 // push: the draft was saved since the folder was pulled
 )
 
 // grammar is the command line.
@@ -48,6 +49,7 @@ type grammar struct {
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
 	Pull       pullCommand       `cmd:"" help:"Write an agent's draft to a folder."`
 	Push       pushCommand       `cmd:"" help:"Save a folder as an agent's draft."`
+	History    historyCommand    `cmd:"" help:"List, show, label and restore the saves of an agent's draft."`
 	Replay     replayCommand     `cmd:"" help:"Run recorded inputs of a version against the draft and show differences."`
 	Agents     agentsCommand     `cmd:"" help:"List agents."`
 	Versions   versionsCommand   `cmd:"" help:"List the versions of an agent."`
@@ -94,7 +96,7 @@ var errTold = errors.New("told already")
 // left carries the exit code with which the parser ends the process after printing the help.
 type left struct{ code int }
 
-// Main runs one command and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command.
+// Main runs one command and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command. Some commands add codes.
 func Main(ctx context.Context, p Process) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {

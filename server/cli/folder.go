@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -32,11 +32,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		var in agents.Input
-		if err := assemble(kept.fields, &in); err != nil {
-			return err
-		}
-		wanted, err := agents.FolderOf(in)
+		wanted, err := kept.folder()
 		if err != nil {
 			return err
 		}
@@ -55,14 +51,18 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 		if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
 			return misusedf("%s has files but no agent.yaml; pull would delete these files; choose another folder", c.Dir)
 		}
-		if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
+		if ok, err := c.agreed(p, c.Yes, there, wanted); err != nil {
 			return err
+		} else if ok {
+			if err := writeFolder(root, there, wanted); err != nil {
+				return err
+			}
 		}
-		return writeFolder(root, there, wanted)
+		return base{kept.id, kept.revision, wanted}.write(root)
 	})
 }
 
-// agreed prints the changes and asks for confirmation.
+// agreed prints the changes and asks for confirmation. Without differences it returns false; without a yes it returns an error.
 func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "no differences")
@@ -129,12 +129,26 @@ func writeFolder(root *os.Root, there, wanted map[string]registry.File) error {
 }
 
 type pushCommand struct {
-	Dir string `arg:"" help:"Folder with agent.yaml and code." type:"existingdir"`
-	Yes bool   `short:"y" help:"Do not ask for confirmation."`
+	Dir   string `arg:"" help:"Folder with agent.yaml and code." type:"existingdir"`
+	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
+	Force bool   `help:"Overwrite a draft that was saved since the folder was pulled. The replaced draft stays in the history."`
 	remote
 }
 
-func (c *pushCommand) run(ctx context.Context, p Process) error {
+// Help is shown above the flags.
+func (*pushCommand) Help() string {
+	return "Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
+		"by file, saves nothing and exits with 5. Then pull the draft into another folder and merge, or use --force. " +
+		"Without " + baseFile + ", push -y does not overwrite the draft of an existing agent. " +
+		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 5 stale."
+}
+
+func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	folder, err := agents.ReadFolder(os.DirFS(c.Dir))
 	if err != nil {
 		return err
@@ -154,11 +168,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) error {
 		}
 		before := map[string]registry.File{}
 		if !isNew {
-			var was agents.Input
-			if err := assemble(kept.fields, &was); err != nil {
-				return err
-			}
-			if before, err = agents.FolderOf(was); err != nil {
+			if before, err = kept.folder(); err != nil {
 				return err
 			}
 		}
@@ -174,38 +184,116 @@ func (c *pushCommand) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		if ok, err := c.agreed(p, c.Yes, before, wanted); !ok || err != nil {
+		if !isNew && !c.Force {
+			if err := c.fresh(p, root.FS(), kept, before, wanted); err != nil {
+				return err
+			}
+		}
+		ok, err := c.agreed(p, c.Yes, before, wanted)
+		if err != nil {
 			return err
 		}
-		if isNew {
-			return server.call(ctx, http.MethodPost, "/api/v1/code-agents", sent, nil)
+		if !ok {
+			return base{kept.id, kept.revision, before}.write(root)
 		}
-		match := map[string]string{"If-Match": `"` + strconv.FormatInt(kept.revision, 10) + `"`}
-		return server.exchange(ctx, http.MethodPut, "/api/v1/code-agents/"+url.PathEscape(kept.id), sent, match, into(nil))
+		method, path, match := http.MethodPost, "/api/v1/code-agents", map[string]string{}
+		if !isNew {
+			method, path = http.MethodPut, agentPath(kept.id)
+			match["If-Match"] = strconv.Quote(strconv.FormatInt(kept.revision, 10))
+		}
+		var whole wireAgent
+		err = server.exchange(ctx, method, path, sent, match, into(&whole))
+		if fault.Is(err, fault.StaleDraft) { // saved while the differences were shown
+			_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
+			return exit{stale}
+		}
+		if err != nil {
+			return err
+		}
+		saved, err := keptOf(whole)
+		if err != nil {
+			return err
+		}
+		now, err := saved.folder()
+		if err != nil {
+			return err
+		}
+		return base{saved.id, saved.revision, now}.write(root)
 	})
+}
+
+// fresh refuses to overwrite a draft that was saved since the folder was pulled, and prints the changes of both sides.
+// For a folder without a base file, push without -y prints the differences and asks; push -y is refused.
+func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, yours map[string]registry.File) error {
+	from, known, err := readBase(folder, kept.id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case sameFiles(theirs, yours), known && (from.Revision == kept.revision || sameFiles(from.Files, theirs)):
+		return nil
+	case known:
+		showThreeWay(p.Stdout, from.Files, yours, theirs)
+		_, _ = fmt.Fprintf(p.Stderr, "atelier: The draft was saved since this folder was pulled: %s. The folder comes from revision %d. "+
+			"Pull it into another folder and merge, or push with --force.\n", lines(kept.saved()), from.Revision)
+		return exit{stale}
+	case !c.Yes:
+		return nil // agreed prints the differences and asks
+	}
+	showChanges(p.Stdout, theirs, yours)
+	_, _ = fmt.Fprintf(p.Stderr, "atelier: The folder has no %s for this agent, so push -y cannot tell whether it would overwrite a newer draft (%s). "+
+		"Pull the agent first, push without -y, or push with --force.\n", baseFile, lines(kept.saved()))
+	return exit{stale}
 }
 
 // keptAgent is an agent on a server: the fields of PUT, by name.
 type keptAgent struct {
 	id       string
 	revision int64
+	savedAt  time.Time
+	savedBy  string
 	fields   map[string]json.RawMessage
 }
 
-func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, error) {
-	var whole struct {
-		ID, Name, Title, Description string
-		Tags                         []string
-		Metadata                     json.RawMessage
-		Draft                        map[string]json.RawMessage
+// saved describes the draft: its revision, who saved it and when.
+func (k keptAgent) saved() string {
+	return fmt.Sprintf("revision %d, by %s at %s", k.revision, k.savedBy, k.savedAt.Local().Format(time.DateTime))
+}
+
+// folder returns the files of a folder that holds the agent.
+func (k keptAgent) folder() (map[string]registry.File, error) {
+	var in agents.Input
+	if err := assemble(k.fields, &in); err != nil {
+		return nil, err
 	}
-	if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(name), nil, &whole); err != nil {
+	return agents.FolderOf(in)
+}
+
+// wireAgent is an agent in the server's answer.
+type wireAgent struct {
+	ID, Name, Title, Description string
+	Tags                         []string
+	Metadata                     json.RawMessage
+	Draft                        map[string]json.RawMessage
+}
+
+func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, error) {
+	var whole wireAgent
+	if err := server.call(ctx, http.MethodGet, agentPath(name), nil, &whole); err != nil {
 		return keptAgent{}, err
 	}
+	return keptOf(whole)
+}
+
+// keptOf reads an agent from the server's answer.
+func keptOf(whole wireAgent) (keptAgent, error) {
 	kept := keptAgent{id: whole.ID, fields: whole.Draft}
-	if err := json.Unmarshal(whole.Draft["revision"], &kept.revision); err != nil {
+	var by struct{ Name string }
+	if err := errors.Join(json.Unmarshal(whole.Draft["revision"], &kept.revision), json.Unmarshal(whole.Draft["savedAt"], &kept.savedAt),
+		json.Unmarshal(whole.Draft["savedBy"], &by)); err != nil {
 		return keptAgent{}, fmt.Errorf("read the server's answer: %w", err)
 	}
+	kept.savedBy = by.Name
 	for _, field := range []string{"revision", "savedAt", "savedBy"} { // these belong to the draft and are not part of the saved body
 		delete(kept.fields, field)
 	}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// baseFile records the draft that a folder was pulled from or pushed to. Its name starts with a dot, so it is not a file of
+// the agent.
+const baseFile = ".atelier.json"
+
+// base is the draft that a folder was pulled from or pushed to.
+type base struct {
+	Agent    string                   `json:"agent"` // ID
+	Revision int64                    `json:"revision"`
+	Files    map[string]registry.File `json:"files"` // with agent.yaml
+}
+
+// readBase returns the base of a folder for an agent. It returns false if the folder has none, or one of another agent.
+func readBase(folder fs.FS, agent string) (base, bool, error) {
+	text, err := fs.ReadFile(folder, baseFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return base{}, false, nil
+	}
+	if err != nil {
+		return base{}, false, err
+	}
+	var b base
+	if err := json.Unmarshal(text, &b); err != nil {
+		return base{}, false, fmt.Errorf("read %s: %w; remove the file to push without it", baseFile, err)
+	}
+	return b, b.Agent == agent, nil
+}
+
+// write records the base in a folder. It replaces the file, so that a symbolic link is not followed.
+func (b base) write(root *os.Root) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	const temporary = baseFile + ".new"
+	if err := root.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	if err := root.Rename(temporary, baseFile); err != nil {
+		return errors.Join(err, root.Remove(temporary))
+	}
+	return nil
+}
+
+// showThreeWay prints the changes of both sides to the same base: for each file, who changed it and whether the changes are
+// in different places.
+func showThreeWay(out io.Writer, from, yours, theirs map[string]registry.File) {
+	paths := slices.AppendSeq(changed(from, yours), slices.Values(changed(from, theirs)))
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		one := func(files map[string]registry.File) map[string]registry.File {
+			if content, ok := files[path]; ok {
+				return map[string]registry.File{path: content}
+			}
+			return nil
+		}
+		you, they := len(changed(one(from), one(yours))) > 0, len(changed(one(from), one(theirs))) > 0
+		who := "by both"
+		switch {
+		case you && they && len(changed(one(yours), one(theirs))) == 0:
+			who = "by both, with the same result"
+		case you && they && merges(from[path], yours[path], theirs[path]):
+			who = "by both, in different places"
+		case !they:
+			who = "by you"
+		case !you:
+			who = "by others"
+		}
+		_, _ = fmt.Fprintf(out, "== %s: changed %s\n", telemetry.Escape(path), who)
+		if they {
+			_, _ = fmt.Fprintln(out, "-- theirs")
+			showChanges(out, one(from), one(theirs))
+		}
+		if you {
+			_, _ = fmt.Fprintln(out, "-- yours")
+			showChanges(out, one(from), one(yours))
+		}
+	}
+}
+
+// merges reports whether two changes of a text are in different places.
+func merges(from, yours, theirs registry.File) bool {
+	if !utf8.Valid(from) || !utf8.Valid(yours) || !utf8.Valid(theirs) {
+		return false
+	}
+	_, ok := udiff.Merge(udiff.Lines(string(from), string(yours)), udiff.Lines(string(from), string(theirs)))
+	return ok
+}
+
+// sameFiles reports whether two folders have the same files.
+func sameFiles(a, b map[string]registry.File) bool { return maps.EqualFunc(a, b, slices.Equal) }
