@@ -1,7 +1,7 @@
 import js from '@eslint/js';
-import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import hooks from 'eslint-plugin-react-hooks';
-import { readdirSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
@@ -24,22 +24,48 @@ const layers = [
   ['app'],
 ];
 
-const layerZones = layers.slice(0, -1).flatMap((packages, at) =>
-  packages.map((name) => ({
-    target: `${source}/${name}`,
-    from: [...packages.filter((other) => other !== name), ...layers.slice(at + 1).flat()].map(
-      (other) => `${source}/${other}`,
-    ),
-    message: `web/src/${name} imports only packages of lower layers (see layers in web/eslint.config.js).`,
-  })),
-);
+// packageOf splits a path of a source file into the package and, for features, the feature.
+function packageOf(path) {
+  const [name = '', feature = ''] = relative(source, path).split('/');
+  return name.startsWith('..') ? {} : { name, feature: name === 'features' ? feature : '' };
+}
 
-const featureZones = readdirSync(`${source}/features`).map((name) => ({
-  target: `${source}/features/${name}`,
-  from: `${source}/features`,
-  except: [`./${name}`],
-  message: 'A feature does not import another feature. Move the shared part to a package of a lower layer.',
-}));
+// refusal says why a file must not import another, or returns undefined.
+function refusal(file, imported) {
+  const from = packageOf(file);
+  const to = packageOf(imported);
+  const low = layers.findIndex((packages) => packages.includes(from.name));
+  const high = layers.findIndex((packages) => packages.includes(to.name));
+  if (low < 0 || high < 0) return undefined;
+  if (from.name === to.name) {
+    return from.feature === to.feature ||
+      !statSync(join(source, 'features', to.feature), { throwIfNoEntry: false })?.isDirectory()
+      ? undefined
+      : 'A feature does not import another feature. Move the shared part to a package of a lower layer.';
+  }
+  return high < low
+    ? undefined
+    : `web/src/${from.name} imports only packages of lower layers (see layers in web/eslint.config.js).`;
+}
+
+// layered checks static and dynamic imports. A rule of our own needs no resolver with a binary for each platform.
+const layered = {
+  create(context) {
+    const check = (node) => {
+      const text = node.source?.value;
+      if (typeof text !== 'string' || !text.startsWith('.')) return;
+      const message = refusal(context.filename, resolve(dirname(context.filename), text));
+      if (message !== undefined) context.report({ node, message });
+    };
+    return {
+      ImportDeclaration: check,
+      ImportExpression: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      TSImportType: check,
+    };
+  },
+};
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/schema.d.ts', '**/node_modules/**', '**/e2e/idioms/**'] },
@@ -67,9 +93,8 @@ export default tseslint.config(
   {
     files: ['**/src/**/*.{ts,tsx}'],
     ignores: ['**/*.test.ts'],
-    plugins: { 'import-x': importX },
-    settings: { 'import-x/resolver-next': [createNodeResolver({ extensions: ['.ts', '.tsx', '.js'] })] },
-    rules: { 'import-x/no-restricted-paths': ['error', { zones: [...layerZones, ...featureZones] }] },
+    plugins: { atelier: { rules: { layered } } },
+    rules: { 'atelier/layered': 'error' },
   },
   { files: ['**/src/api/**/*.ts'], rules: { 'no-restricted-globals': 'off' } },
   {

@@ -69,7 +69,9 @@ test('a runtime that is missing cannot be chosen and says what to install', asyn
   await studio.openAgent('money');
   const option = page.getByRole('combobox', { name: 'Runtime' }).locator('option[value=node]');
   await expect.poll(() => option.isDisabled()).toBe(true);
-  await expect.poll(() => page.getByRole('note', { name: 'Runtime' }).innerText()).toContain('Node would be the better choice');
+  await expect
+    .poll(() => page.getByRole('note', { name: 'Runtime' }).innerText())
+    .toContain('Node would be the better choice');
   await expect.poll(() => page.getByText(/install it, or name it with --node/).count()).toBe(1);
   await session.close();
 });
