@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestLongWords: an error is told as one, however long it is, and so is a host function that nobody could have.
+// TestLongWords expects a proper error for very long messages and for impossible names of host functions.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -28,7 +28,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestLeftovers: what one run took does not count against the limit of the next.
+// TestLeftovers expects that memory used by one run does not count against the limit of the next.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

@@ -1,6 +1,6 @@
-// Package goja runs JavaScript and TypeScript programs in pooled, jailed processes: each run has a VM of its own, each
-// workspace processes of its own. The engine itself is in the jail; this package only says what is sent there and what a
-// worker's death means.
+// Package goja runs JavaScript and TypeScript programs in pooled, sandboxed processes. Each run has its own VM, and
+// each workspace has its own processes. The JavaScript engine runs inside the sandbox. This package only chooses the
+// messages sent there and interprets the death of a worker.
 package goja
 
 import (
@@ -17,36 +17,38 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A worker is replaced after so many runs, so long, or a run that took so much memory: what a hostile program may have
-// left in the process does not stay. A new worker costs as much processor time as some hundred runs.
+// The engine replaces a worker after a number of runs, after a period of time, or after a run that used much memory. So
+// nothing that a hostile program leaves in the process persists. A new worker costs as much processor time as a few
+// hundred runs.
 const (
 	reuseRuns   = 5000
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 192 << 20
 )
 
-// grace is what a program gets to stop at its next instruction and tell its line, before the process is killed.
+// grace is the time in which a program may stop at its next instruction and report its line. After it the process is
+// killed.
 const grace = 250 * time.Millisecond
 
-// Options of an Engine.
+// Options configures an Engine.
 type Options struct {
 	Jailer worker.Jailer
-	Egress *egress.Proxy // of fetch; nil is one of the engine's own
-	Idle   int           // workers that wait unused; default 2
-	Max    int           // workers together; default 16
+	Egress *egress.Proxy // proxy for fetch; nil: the engine creates its own
+	Idle   int           // number of idle workers; default 2
+	Max    int           // maximum number of workers; default 16
 	Log    *slog.Logger
 }
 
-// awake is about what a short program takes, there and back.
+// awake is roughly the round-trip time of a short program.
 const awake = 150 * time.Microsecond
 
-// Engine is the runtime. It is safe for concurrent use.
+// Engine runs JavaScript and TypeScript programs. It is safe for concurrent use.
 type Engine struct {
 	pool   *worker.Pool
 	egress *egress.Proxy
 }
 
-// New starts an engine; Close it.
+// New starts an engine. The caller must close it.
 func New(options Options) *Engine {
 	if options.Idle <= 0 {
 		options.Idle = 2
@@ -78,8 +80,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// death reads the last words of a worker. A parser that ran out of stack is the source's fault, anything else that did is
-// the running program's.
+// death interprets the last output of a worker. A stack overflow of the parser is the fault of the source. Any other
+// stack overflow is the fault of the running program.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if !strings.Contains(exit.Stderr, "stack overflow") && !strings.Contains(exit.Stderr, "stack exceeds") {
 		return nil
@@ -94,11 +96,11 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 	return nil
 }
 
-// Warm waits until an idle worker is there.
+// Warm waits until there is an idle worker.
 func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
 
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
 
-// Close ends every run and waits until nothing is left of them.
+// Close ends every run and waits until all their processes are gone.
 func (e *Engine) Close() { e.pool.Close() }

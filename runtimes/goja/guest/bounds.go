@@ -6,15 +6,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Bounds on what a program may make us send besides its result. The server has the same ones: beyond them it takes the
-// frame for a breach of the protocol, and nobody learns what went wrong.
+// These bounds limit what a program can send besides its result. The server has the same bounds. It treats a larger
+// frame as a breach of the protocol, and the actual error would be lost.
 const (
 	maxMessage   = 16 << 10
 	maxStackText = 64 << 10
 	maxCallName  = 64
 )
 
-// bound shortens what a program says about its failure: an error's message can have millions of characters.
+// bound shortens the texts of an error: a message can have millions of characters.
 func bound(e *runtimes.ProgramError) {
 	if e == nil {
 		return

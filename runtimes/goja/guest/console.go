@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// console is the object of that name: log, info and debug go to stdout, warn and error to stderr.
+// console implements the global console object: log, info and debug write to stdout, warn and error to stderr.
 type console struct {
 	run    *run
 	vm     *goja.Runtime
@@ -27,7 +27,8 @@ func consoleMethods() []string {
 	}
 }
 
-// newConsole makes the methods that the program names, all of them if it uses the console in another way.
+// newConsole creates the methods that the program names. It creates all of them if the program uses the console in any
+// other way.
 func newConsole(r *run, vm *goja.Runtime) *goja.Object {
 	c := &console{run: r, vm: vm, counts: map[string]int{}, timers: map[string]time.Time{}}
 	object := vm.NewObject()
@@ -82,8 +83,8 @@ func (c *console) print(kind frames.Kind, text string) {
 	c.run.output.Write(kind, text+"\n")
 }
 
-// format joins arguments as Node does: a first string may hold %s %d %i %f %j %o %O %c %%; strings are written as they
-// are, everything else as inspect shows it.
+// format joins arguments as Node does. A first argument that is a string may hold %s %d %i %f %j %o %O %c %%. Strings
+// are written unchanged, everything else as inspect shows it.
 func (c *console) format(args []goja.Value) string {
 	if len(args) == 1 && goja.IsString(args[0]) {
 		return args[0].String()

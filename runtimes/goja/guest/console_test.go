@@ -14,7 +14,7 @@ import (
 
 func TestConsole(t *testing.T) {
 	t.Parallel()
-	// What Node 20 prints, but for arrays of many numbers, which Node aligns in columns.
+	// The expected texts are Node 20's output. An exception are arrays of many numbers, which Node aligns in columns.
 	tests := map[string]string{
 		`"plain", 1, true, null, undefined, -0, 10n, Symbol("s")`:                                "plain 1 true null undefined -0 10n Symbol(s)",
 		`"%s is %d years, %i, %f, %j %o %% %x", "Ada", 36.5, 36.9, "1.5", { a: 1 }, [1], "rest"`: "Ada is 36.5 years, 36, 1.5, {\"a\":1} [ 1 ] % %x rest",
@@ -85,7 +85,7 @@ func TestConsoleShowsErrorsWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestConsoleReachedByOtherWays is about a console whose methods are not named in the program.
+// TestConsoleReachedByOtherWays runs programs that call console methods without naming them.
 func TestConsoleReachedByOtherWays(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -156,7 +156,7 @@ func TestInterruptInACall(t *testing.T) {
 		if err := s.out.WriteJSON(frames.Interrupt, frames.Reason{Type: runtimes.Cancelled}); err != nil {
 			t.Error(err)
 		}
-		return frames.Answer{ID: call.ID + 1000} // to no call
+		return frames.Answer{ID: call.ID + 1000} // matches no call
 	}
 	got := s.run(js("export default (_, ctx) => { for (;;) { try { ctx.call('slow') } catch {} } }", "null"))
 	if got.Error == nil || got.Error.Type != runtimes.Cancelled {
@@ -164,7 +164,7 @@ func TestInterruptInACall(t *testing.T) {
 	}
 }
 
-// TestNothingStays runs programs that pollute everything they reach, and looks from the next run.
+// TestNothingStays runs programs that pollute everything they can reach. The next run checks that nothing remains.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -194,7 +194,7 @@ export default (i) => {
 	}
 }
 
-// TestCache is about programs that are compiled once: the digest is the key, the entrypoint is part of it.
+// TestCache checks that a program is compiled once. The digest and the entrypoint form the key.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -214,7 +214,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestBriefJobs name a program without bringing it along. The worker runs it if it has it, and asks for it if it does not.
+// TestBriefJobs sends jobs that name a program without its source. The worker runs a cached program and asks for an
+// unknown one.
 func TestBriefJobs(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// patchDates writes dates as Node does for en-US: 1/31/2024, 10:00:00 AM.
+// patchDates formats dates as Node does for en-US: 1/31/2024, 10:00:00 AM.
 func patchDates(vm *goja.Runtime) {
 	for name, parts := range map[string]dateDefaults{
 		"toLocaleString":     {date: true, time: true},
@@ -32,10 +32,10 @@ func patchDates(vm *goja.Runtime) {
 	}
 }
 
-// dateDefaults says what is written when the options name no part.
+// dateDefaults selects the parts to write when the options name none.
 type dateDefaults struct{ date, time bool }
 
-// zone is the time zone of the options: the runtime is in UTC and has no table of others.
+// zone returns the time zone of the options. The runtime uses UTC and has no table of other zones.
 func zone(o options) *time.Location {
 	switch name := o.text("timeZone"); name {
 	case "":
@@ -47,7 +47,7 @@ func zone(o options) *time.Location {
 	}
 }
 
-// dateFormat is which parts of a date are written, and how.
+// dateFormat selects the parts of a date to write and their styles.
 type dateFormat struct {
 	weekday, year, month, day string
 	hour, minute, second      string
@@ -163,7 +163,7 @@ func (f dateFormat) clock(t time.Time) string {
 			hour = 12
 		}
 	} else if f.hour24 && hour == 0 {
-		hour = 24 // what en-US says of midnight in 24 hours
+		hour = 24 // en-US writes midnight as 24 in 24-hour format
 	}
 	hours := padded(f.hour, hour)
 	if f.hour24 && f.hour != "" {

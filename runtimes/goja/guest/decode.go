@@ -12,20 +12,20 @@ import (
 	"github.com/dop251/goja"
 )
 
-// maxParseDepth bounds JSON.parse: the parser recurses, and the stack of Go is the worker's.
+// maxParseDepth bounds the nesting of JSON.parse: the parser is recursive and uses the worker's Go stack.
 const maxParseDepth = 20_000
 
-// decoder reads JSON into values of a VM. goja's own JSON.parse refuses numbers beyond the range of a double, which are
-// Infinity in JavaScript, and has no bound on nesting.
+// decoder reads JSON into values of a VM. goja's own JSON.parse rejects numbers beyond the range of a double, which are
+// Infinity in JavaScript, and does not bound nesting.
 type decoder struct {
 	vm    *goja.Runtime
 	text  []byte
 	at    int
 	depth int
-	exact func(value goja.Value, digits string) // non-nil: integers that a number cannot hold become BigInts, told here
+	exact func(value goja.Value, digits string) // if not nil: called for each integer that a number cannot hold and that becomes a BigInt
 }
 
-// jsonError is a fault of the text, in the words of V8.
+// jsonError is a syntax error of JSON text, worded as in V8.
 type jsonError struct{ message string }
 
 func (e *jsonError) Error() string { return e.message }
@@ -66,7 +66,7 @@ func (d *decoder) space() {
 	}
 }
 
-// next skips space and answers the byte there, 0 at the end.
+// next skips white space and returns the byte there, or 0 at the end.
 func (d *decoder) next() byte {
 	d.space()
 	if d.at >= len(d.text) {
@@ -135,7 +135,8 @@ func (d *decoder) object() goja.Value {
 		}
 		d.at++
 		value := d.value()
-		// A definition, not an assignment: no setter of a prototype may see it, and __proto__ is a key like others.
+		// This defines the property instead of assigning it. So no setter of a prototype is called, and __proto__ is an
+		// ordinary key.
 		if err := object.DefineDataProperty(key, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 			panic(&jsonError{err.Error()})
 		}
@@ -176,9 +177,9 @@ func (d *decoder) array() goja.Value {
 	}
 }
 
-// number reads a number. An integer whose digits a double cannot keep becomes a BigInt in the input of a program:
-// comparing, printing and passing it on are exact then, and arithmetic with numbers is refused with an error instead
-// of being silently wrong. In JSON.parse it is rounded, as the language says.
+// number reads a number. In the input of a program, an integer with more digits than a double can keep becomes a
+// BigInt. The program can then compare, print and pass it on exactly. Arithmetic with numbers throws an error instead
+// of being silently wrong. JSON.parse rounds such integers, as the language specifies.
 func (d *decoder) number() goja.Value {
 	start, integer := d.at, true
 	if d.text[d.at] == '-' {
@@ -231,7 +232,7 @@ func (d *decoder) digits() {
 	}
 }
 
-// key reads the name of a member. A lone surrogate in a name is replaced: goja's names from Go are UTF-8.
+// key reads the name of a member. It replaces a lone surrogate in a name, because Go passes names to goja as UTF-8.
 func (d *decoder) key() string {
 	raw, escaped := d.quoted()
 	if !escaped {
@@ -248,7 +249,7 @@ func (d *decoder) str() goja.Value {
 	return goja.StringFromUTF16(d.units(raw))
 }
 
-// quoted answers what is between the quotes, and whether there are escapes in it.
+// quoted returns the text between the quotes and whether it contains escapes.
 func (d *decoder) quoted() (raw []byte, escaped bool) {
 	d.at++
 	start := d.at
@@ -269,7 +270,7 @@ func (d *decoder) quoted() (raw []byte, escaped bool) {
 	panic(&jsonError{"Unterminated string in JSON"})
 }
 
-// units undoes the escapes of a string. It works on UTF-16, where half of a surrogate pair is a unit like others.
+// units decodes the escapes of a string. It works on UTF-16, where half of a surrogate pair is an ordinary unit.
 func (d *decoder) units(raw []byte) []uint16 {
 	units := make([]uint16, 0, len(raw))
 	for len(raw) > 0 {

@@ -12,24 +12,24 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxOutputDepth is how deep a result may be nested.
+// maxOutputDepth is the maximum nesting depth of a result.
 const maxOutputDepth = 256
 
-// encoder writes a value as JSON. It is stricter than JSON.stringify, which turns NaN, functions and maps into null or
-// nothing: what JSON cannot say is an error with the path to it. undefined is null at the top and in arrays, and left out
-// of objects; toJSON is honoured.
+// encoder writes a value as JSON. JSON.stringify turns NaN, functions and maps into null or omits them; encoder returns
+// an error with the path to any value that JSON cannot represent. undefined becomes null at the top and in arrays, and
+// is omitted from objects. encoder calls toJSON.
 type encoder struct {
 	vm    *goja.Runtime
 	exact map[goja.Value]string
-	limit int    // bytes
-	root  string // how paths begin
+	limit int    // maximum in bytes
+	root  string // first part of each path
 
 	out   bytes.Buffer
 	path  []string
 	above []*goja.Object
 }
 
-// outputError says what is wrong with a result, and where.
+// outputError describes an invalid value in a result and its path.
 type outputError struct {
 	kind            runtimes.ErrorType
 	message, remedy string
@@ -55,14 +55,14 @@ func (e *encoder) encode(value goja.Value) (text []byte, err error) {
 	return e.out.Bytes(), nil
 }
 
-// room ends the encoding when n more bytes would be too many.
+// room stops the encoding if n more bytes would exceed the limit.
 func (e *encoder) room(n int) {
 	if e.out.Len()+n > e.limit {
 		panic(&outputError{kind: runtimes.OutputLimit})
 	}
 }
 
-// refuse ends the encoding.
+// refuse stops the encoding with an error.
 func (e *encoder) refuse(what, remedy string) {
 	panic(&outputError{kind: runtimes.InvalidOutput, message: e.where() + ": " + what + ".", remedy: remedy})
 }
@@ -118,7 +118,7 @@ func (e *encoder) text(value goja.Value) {
 	e.quote(text)
 }
 
-// quote writes a string with no more escapes than JSON asks for: programs read the text itself.
+// quote writes a string with only the escapes that JSON requires, because people read the text itself.
 func (e *encoder) quote(text string) {
 	const hex = "0123456789abcdef"
 	e.room(len(text))
@@ -176,7 +176,7 @@ func (e *encoder) object(object *goja.Object) {
 
 func (e *encoder) toJSON(object *goja.Object) (goja.Value, bool) {
 	if what := kindOf(object); what == bytesObject || what == bufferObject || what == viewObject {
-		return nil, false // Buffer has a toJSON that makes a list of numbers of them
+		return nil, false // Buffer's toJSON turns them into a list of numbers
 	}
 	method, ok := goja.AssertFunction(object.Get("toJSON"))
 	if !ok {
@@ -200,7 +200,7 @@ func (e *encoder) body(object *goja.Object) {
 		if behind == nil {
 			panic(e.vm.NewTypeError("Cannot write a proxy that has been revoked"))
 		}
-		// Its members are read through the proxy; only what it stands for is asked of the target.
+		// The members are read through the proxy. Only the kind comes from the target.
 		if what = kindOf(behind); what != arrayObject && what != functionObject {
 			what = plainObject
 		}
@@ -281,7 +281,7 @@ func (e *encoder) members(object *goja.Object) {
 	e.out.WriteByte('}')
 }
 
-// member is one step of a path: .name, or ["any thing"] if it is no plain name.
+// member returns one step of a path: .name, or ["any text"] if the name is not a plain identifier.
 func member(key string) string {
 	for i, c := range key {
 		letter := c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -295,7 +295,7 @@ func member(key string) string {
 	return "." + key
 }
 
-// wellFormed says whether a string has no lone surrogates.
+// wellFormed reports whether a string has no lone surrogates.
 func wellFormed(value goja.Value) bool {
 	text, ok := value.ToString().(goja.String)
 	if !ok {

@@ -8,11 +8,13 @@ import (
 
 // Integers of the input that a number cannot hold
 //
-// The contract says that they keep their digits from input to output. A number cannot, and an object that stands for a
-// number compares by identity: a lookup by ID would silently find nothing. They are BigInts: === , Map keys and text are
-// exact, and arithmetic with numbers throws a TypeError instead of rounding. Returned, logged, passed to the host or
-// given to JSON.stringify they are written with their digits. BigInts that the program makes itself stay what JSON does
-// not know: invalid_output with the path.
+// The contract guarantees that such integers keep their digits from input to output. A number cannot hold them. A
+// wrapper object compares by identity, so a lookup by ID would silently find nothing.
+//
+// Therefore they are BigInts: ===, Map keys and text are exact, and arithmetic with numbers throws a TypeError instead
+// of rounding. They are written with all digits when the program returns them, logs them, passes them to the host or
+// gives them to JSON.stringify. BigInts that the program itself creates remain unsupported in JSON: they fail with
+// invalid_output and the path.
 
 func (d *decoder) bigint(digits string) goja.Value {
 	n, ok := new(big.Int).SetString(digits, 10)
@@ -22,7 +24,7 @@ func (d *decoder) bigint(digits string) goja.Value {
 	return d.vm.ToValue(n)
 }
 
-// keep remembers a BigInt by identity.
+// keep stores a BigInt by identity.
 func (r *run) keep(value goja.Value, digits string) {
 	if r.exact == nil {
 		r.exact = map[goja.Value]string{}
@@ -30,7 +32,8 @@ func (r *run) keep(value goja.Value, digits string) {
 	r.exact[value] = digits
 }
 
-// installExact lets JSON.stringify write the kept integers. For other BigInts it throws what the language says.
+// installExact makes JSON.stringify write the kept integers. For other BigInts it throws the standard error of the
+// language.
 func (r *run) installExact(vm *goja.Runtime) {
 	constructor, ok := vm.GlobalObject().Get("BigInt").(*goja.Object)
 	if !ok {

@@ -13,10 +13,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxTrace bounds the text of a stack.
+// maxTrace bounds the text of a stack trace in bytes.
 const maxTrace = 16 << 10
 
-// failure tells why a run failed in terms of the agent's source.
+// failure explains why a run failed, with positions in the agent's source.
 func (r *run) failure(err error) *runtimes.ProgramError {
 	e := r.explain(err)
 	if why := r.stopped.Load(); why != nil {
@@ -25,7 +25,7 @@ func (r *run) failure(err error) *runtimes.ProgramError {
 	return e
 }
 
-// explain describes an error as it came, whether the program was stopped or not.
+// explain describes an error without checking whether the program was stopped.
 func (r *run) explain(err error) *runtimes.ProgramError {
 	if why := r.stopped.Load(); why != nil {
 		e := &runtimes.ProgramError{Type: why.kind, Message: why.message}
@@ -70,7 +70,8 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: err.Error()}
 }
 
-// uncaught describes a thrown value. Looking at it may run code of the program, which must not fail the worker.
+// uncaught describes a thrown value. Inspecting the value may run code of the program; that code must not crash the
+// worker.
 func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.RuntimeError}
 	vm := r.vm.Load()
@@ -106,7 +107,7 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 	return e
 }
 
-// remedy helps with the mistakes that this runtime invites.
+// remedy returns advice for mistakes that are common with this runtime.
 func remedy(message string) string {
 	switch {
 	case strings.HasPrefix(message, "ReferenceError: Intl is not defined"):
@@ -123,7 +124,7 @@ func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	if object.ClassName() == "Error" {
 		return true
 	}
-	// DOMException and other objects that were made to look like errors.
+	// DOMException and other objects that imitate errors
 	var is bool
 	r.quietly(func() {
 		if constructor, ok := vm.GlobalObject().Get("Error").(*goja.Object); ok {
@@ -133,16 +134,16 @@ func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	return is
 }
 
-// quietly looks at a value of the program. What its getters and proxies throw means that it cannot be looked at; if they
-// never end, an interrupt ends the look, and there is no other.
+// quietly runs look, which inspects a value of the program. If a getter or proxy throws, quietly discards the
+// exception. If one never returns, an interrupt ends the inspection, and no further inspection follows.
 func (r *run) quietly(look func()) {
 	if r.stopped.Load() == nil {
 		_ = guarded(r.vm.Load(), look)
 	}
 }
 
-// guarded runs Go code that may call the program's. In a function that the VM calls, whatever ends the program's code
-// becomes an error: what it throws, an interrupt, a stack that is too deep.
+// guarded runs Go code that may call the program's code. It runs the code inside a function that the VM calls. So
+// everything that ends the program's code becomes an error: an exception, an interrupt, or a stack overflow.
 func guarded(vm *goja.Runtime, f func()) error {
 	call, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
 		f()
@@ -152,7 +153,7 @@ func guarded(vm *goja.Runtime, f func()) error {
 	return err
 }
 
-// errorText is what String(error) says, without the program's own toString.
+// errorText returns the result of String(error) without calling the program's own toString.
 func errorText(object *goja.Object) string {
 	text := func(key, otherwise string) string {
 		if v := object.Get(key); v != nil && !goja.IsUndefined(v) {
@@ -192,7 +193,7 @@ func trace(stack []goja.StackFrame) []frame {
 	return all
 }
 
-// parseStack reads goja's text of a stack; lines of native functions and of the bundler's helpers are left out.
+// parseStack parses goja's text of a stack trace. It omits lines of native functions and of the bundler's helpers.
 func parseStack(stack string) []frame {
 	line := regexp.MustCompile(`^\tat (?:(.*) \()?(.+):(\d+):(\d+)\(\d+\)\)?$`)
 	var all []frame
@@ -208,7 +209,7 @@ func parseStack(stack string) []frame {
 	return all
 }
 
-// sourceName undoes the escaping of names by goja's source maps, which takes them for URLs.
+// sourceName undoes the URL escaping that goja's source maps apply to file names.
 func sourceName(name string) string {
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
@@ -216,7 +217,7 @@ func sourceName(name string) string {
 	return name
 }
 
-// locate puts a stack into an error, and the first position that is the agent's.
+// locate adds a stack trace to an error, and the first position in the agent's source.
 func (r *run) locate(e *runtimes.ProgramError, lines []frame) {
 	var text strings.Builder
 	text.WriteString(e.Message)
@@ -243,7 +244,7 @@ func (f frame) String() string {
 	return f.function + " (" + at + ")"
 }
 
-// stackText is the stack of an error as people know it from Node.
+// stackText formats the stack trace of an error as Node does.
 func stackText(message, stack string) string {
 	var text strings.Builder
 	text.WriteString(message)

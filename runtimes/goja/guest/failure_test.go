@@ -14,10 +14,10 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	type want struct {
 		kind    runtimes.ErrorType
-		message string // a piece of it
+		message string // part of the message
 		line    int
 		column  int
-		stack   string // a piece of it
+		stack   string // part of the stack trace
 		file    string
 	}
 	tests := map[string]struct {
@@ -144,7 +144,7 @@ func TestInterrupt(t *testing.T) {
 		got := s.run(js(tt.source, ""))
 		s.onStart = nil
 		if strings.Contains("errors in errors thrown proxy cause", name) && got.Error != nil && got.Error.Type == runtimes.RuntimeError {
-			continue // it may end before it is interrupted
+			continue // the program may end before the interrupt
 		}
 		if got.Error == nil || got.Error.Type != runtimes.Timeout {
 			t.Errorf("%s: got %s %s", name, got.Output, text(got.Error))

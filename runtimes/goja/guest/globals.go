@@ -13,13 +13,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// maker makes one global of a VM.
+// maker creates one global of a VM.
 type maker struct {
 	name string
 	make func(r *run, vm *goja.Runtime) goja.Value
 }
 
-// globals are the globals that JavaScript itself does not have. They are made on first use.
+// globals returns the globals that are not part of JavaScript itself. Each is created on first use.
 func globals() []maker {
 	all := []maker{
 		{"console", func(r *run, vm *goja.Runtime) goja.Value { return newConsole(r, vm) }},
@@ -44,10 +44,10 @@ func globals() []maker {
 	return all
 }
 
-// symbols are those that esbuild's lowering of newer syntax looks for.
+// symbols returns the symbols that esbuild's lowering of newer syntax uses.
 func symbols() []string { return []string{"asyncIterator", "dispose", "asyncDispose"} }
 
-// install puts into the VM what the program names.
+// install adds to the VM the globals that the program names.
 func (r *run) install(vm *goja.Runtime) {
 	global := vm.GlobalObject()
 	for _, wanted := range r.program.globals {
@@ -65,7 +65,7 @@ func (r *run) install(vm *goja.Runtime) {
 	r.patch(vm, w)
 }
 
-// lazily defines a global that is made when it is first read. Assigning to it works as for any global.
+// lazily defines a global that is created on first read. Assignment to it works as for any global.
 func (r *run) lazily(vm *goja.Runtime, global *goja.Object, name string, make func(*run, *goja.Runtime) goja.Value) {
 	settle := func(value goja.Value) {
 		_ = global.DefineDataProperty(name, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -82,14 +82,15 @@ func (r *run) lazily(vm *goja.Runtime, global *goja.Object, name string, make fu
 	_ = global.DefineAccessorProperty(name, vm.ToValue(get), vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// function makes a native function with a name of its own: goja would show the name of the Go function in stacks.
+// function creates a native function with its own name. Otherwise goja would show the name of the Go function in stack
+// traces.
 func function(vm *goja.Runtime, name string, call func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := vm.ToValue(call).ToObject(vm)
 	_ = object.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return object
 }
 
-// method defines a method as the language's own are: not enumerable.
+// method defines a non-enumerable method, as the built-in methods are.
 func method(vm *goja.Runtime, object *goja.Object, name string, call func(goja.FunctionCall) goja.Value) {
 	_ = object.DefineDataProperty(name, function(vm, name, call), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
@@ -104,8 +105,8 @@ func clearFunction(name string) func(*run, *goja.Runtime) goja.Value {
 	return func(r *run, vm *goja.Runtime) goja.Value { return function(vm, name, r.loop.clear) }
 }
 
-// queueMicrotask goes through a promise. What the callback throws is a rejection that nobody handles, which ends the run
-// as an uncaught error does.
+// queueMicrotask uses a promise. An exception of the callback is an unhandled rejection, which ends the run like an
+// uncaught error.
 func queueMicrotask(_ *run, vm *goja.Runtime) goja.Value {
 	return function(vm, "queueMicrotask", func(call goja.FunctionCall) goja.Value {
 		callback, ok := goja.AssertFunction(call.Argument(0))
@@ -129,12 +130,12 @@ func queueMicrotask(_ *run, vm *goja.Runtime) goja.Value {
 	})
 }
 
-// fromModule takes one export of a module of goja_nodejs. Its loader, which reads files, is not involved.
+// fromModule returns one export of a module of goja_nodejs. It does not use that library's loader, which reads files.
 func fromModule(load func(*goja.Runtime, *goja.Object), name string) func(*run, *goja.Runtime) goja.Value {
 	return func(r *run, vm *goja.Runtime) goja.Value { return r.module(vm, name, load).Get(name) }
 }
 
-// module loads a module of goja_nodejs once in a run: URL and URLSearchParams have to know each other.
+// module loads a module of goja_nodejs once per run. URL and URLSearchParams must share one module instance.
 func (r *run) module(vm *goja.Runtime, name string, load func(*goja.Runtime, *goja.Object)) *goja.Object {
 	if name == "URLSearchParams" {
 		name = "URL"
@@ -152,7 +153,7 @@ func (r *run) module(vm *goja.Runtime, name string, load func(*goja.Runtime, *go
 	return exports
 }
 
-// newBuffer is the Buffer of goja_nodejs with what its prototype still lacks.
+// newBuffer returns the Buffer of goja_nodejs and adds the methods that its prototype lacks.
 func newBuffer(r *run, vm *goja.Runtime) goja.Value {
 	class := r.module(vm, "Buffer", buffer.Require).Get("Buffer")
 	extend, ok := goja.AssertFunction(r.web(vm).Get("extendBuffer"))
@@ -174,7 +175,7 @@ func performance(r *run, vm *goja.Runtime) goja.Value {
 	return object
 }
 
-// maxRandom is what getRandomValues fills at most in one call, as in browsers.
+// maxRandom is the maximum number of bytes of one getRandomValues call, as in browsers.
 const maxRandom = 65536
 
 func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
@@ -202,7 +203,7 @@ func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
 	return object
 }
 
-// btoa encodes a string of bytes.
+// btoa encodes a string of bytes as base64.
 func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		text, _ := call.Argument(0).ToString().(goja.String)
@@ -218,7 +219,7 @@ func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// atob decodes base64, forgiving white space and missing padding as browsers do.
+// atob decodes base64. It accepts white space and missing padding, as browsers do.
 func atob(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		text := strings.Map(func(c rune) rune {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest"
 )
 
-// evaluate returns a program whose entry answers an expression.
+// evaluate returns a program whose entry returns the value of an expression.
 func evaluate(expression string) guest.Job {
 	return js("export default async () => ("+expression+")", "null")
 }
@@ -49,7 +49,7 @@ func TestGlobals(t *testing.T) {
 		`(() => { try { AbortSignal.abort("why").throwIfAborted() } catch (e) { return e } })()`:                                                                                                                                 `"why"`,
 		`await new Promise((r) => AbortSignal.timeout(1).addEventListener("abort", (e) => r([e.type, e.target.reason.name])))`:                                                                                                   `["abort","TimeoutError"]`,
 		`(() => { try { new AbortSignal() } catch (e) { return e.message } })()`:                                                                                                                                                 `"Illegal constructor"`,
-		// time and chance
+		// time and random numbers
 		`[typeof performance.now(), performance.now() >= 0, performance.timeOrigin > 1e12]`:                           `["number",true,true]`,
 		`/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())`:           `true`,
 		`crypto.randomUUID() !== crypto.randomUUID()`:                                                                 `true`,
@@ -67,7 +67,7 @@ func TestGlobals(t *testing.T) {
 		`(() => { const b = Buffer.from("hello"); const s = b.subarray(1, 3); return [s.toString(), Buffer.isBuffer(s), b.slice(-2).toString(), b.indexOf("lo"), b.includes("x"), Buffer.compare(b, Buffer.from("help")), b.equals(Buffer.from("hello"))] })()`: `["el",true,"lo",3,false,-1,true]`,
 		`JSON.stringify(Buffer.from([1, 2]))`:    `"{\"type\":\"Buffer\",\"data\":[1,2]}"`,
 		`Buffer.from("x") instanceof Uint8Array`: `true`,
-		// what there is and is not
+		// globals that exist and globals that do not
 		`["console", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask", "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa", "structuredClone", "AbortController", "performance", "crypto", "Buffer"].filter((n) => typeof globalThis[n] === "undefined")`: `[]`,
 		`typeof process + typeof require`:                                `"undefinedfunction"`,
 		`Object.keys(globalThis)`:                                        `[]`,

@@ -11,25 +11,25 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest"
 )
 
-// server is the other end of a guest: it sends jobs and notes what comes back.
+// server is the other end of the guest's connection. It sends jobs and records the messages it receives.
 type server struct {
 	tb  testing.TB
 	out *frames.Writer
 	in  *frames.Reader
-	// onCall answers host calls; nil answers null.
+	// onCall answers host calls; nil answers each with null.
 	onCall func(frames.Call) frames.Answer
 	// onStart is called when the program starts.
 	onStart func()
-	// onOutput sees what is printed as it comes.
+	// onOutput receives output as it arrives.
 	onOutput func(string)
 }
 
-// answer is what a job came to.
+// answer is the outcome of a job.
 type answer struct {
 	frames.Result
-	need           bool // the worker wants the program
+	need           bool // the worker asked for the program
 	stdout, stderr string
-	order          []string // kinds of frames and names of calls, as they came
+	order          []string // kinds of frames and names of calls, in order of arrival
 	calls          []frames.Call
 }
 
@@ -49,7 +49,7 @@ func newServer(tb testing.TB) *server {
 	})}
 }
 
-// run sends a job and waits for its end.
+// run sends a job and waits for its result.
 func (s *server) run(job guest.Job) answer {
 	s.tb.Helper()
 	if err := s.out.WriteJSON(frames.Job, job); err != nil {
@@ -102,7 +102,8 @@ func (s *server) run(job guest.Job) answer {
 	}
 }
 
-// js is a job of one file. The memory of all tests of this process counts, so its limit is out of the way.
+// js returns a job with one file. The memory of all tests in this process counts, so the job has a very high memory
+// limit.
 func js(source, input string) guest.Job {
 	limits := runtimes.DefaultLimits()
 	limits.MemoryBytes = 0
@@ -120,7 +121,7 @@ func text(e *runtimes.ProgramError) string {
 	return string(raw)
 }
 
-// TestResults runs programs on one worker, one after the other, and compares their results.
+// TestResults runs programs on one worker, one after another, and compares their results.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ source, input, want string }{

@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Bounds of what is shown of a value, as in Node.
+// These bounds limit the shown part of a value, as in Node.
 const (
 	inspectDepth  = 2
 	inspectItems  = 100
@@ -19,18 +19,18 @@ const (
 	inspectTotal  = 1 << 20
 )
 
-// inspector writes values for people, close to Node's util.inspect. It reads properties by their descriptors, so that
-// looking at an object runs none of its getters.
+// inspector formats values for people, close to Node's util.inspect. It reads properties by their descriptors, so that
+// no getter runs.
 type inspector struct {
 	run   *run
 	vm    *goja.Runtime
 	depth int
 	above []*goja.Object
-	refs  []*goja.Object // objects that contain themselves, in the order found
+	refs  []*goja.Object // objects that contain themselves, in order of discovery
 	size  int
 }
 
-// inspect never fails: what cannot be looked at is shown as such.
+// inspect formats a value and never fails. It marks values that it cannot inspect.
 func (r *run) inspect(vm *goja.Runtime, value goja.Value) string {
 	return r.inspectTo(vm, value, inspectDepth)
 }
@@ -192,7 +192,7 @@ func (in *inspector) body(object *goja.Object, what kind) string {
 	return in.list(prefix, "{", in.members(object), "}")
 }
 
-// method calls a method of the object's own class, and gives up on what throws.
+// method calls a method of the object's own class. It ignores exceptions.
 func (in *inspector) method(object *goja.Object, name string) string {
 	call, ok := goja.AssertFunction(object.Get(name))
 	if !ok {
@@ -246,7 +246,7 @@ func orAnonymous(name string) string {
 	return name
 }
 
-// around adds the members of an object that is shown in a word.
+// around adds the members to an object that is shown as one word.
 func (in *inspector) around(word string, object *goja.Object) string {
 	if members := in.members(object); len(members) > 0 {
 		return in.list(word, "{", members, "}")
@@ -334,7 +334,7 @@ func (in *inspector) promise(object *goja.Object) string {
 	return "Promise { " + in.value(promise.Result()) + " }"
 }
 
-// failure shows an error with its stack in the agent's source, and what else it carries.
+// failure formats an error with its stack trace in the agent's source and its other properties.
 func (in *inspector) failure(object *goja.Object) string {
 	text := errorText(object)
 	if own := in.descriptor(object, in.vm.ToValue("stack")); own != nil {
@@ -362,7 +362,7 @@ func (in *inspector) failure(object *goja.Object) string {
 	return indent(text, strings.Repeat("  ", len(in.above)-1))
 }
 
-// members shows the enumerable own properties.
+// members formats the enumerable own properties.
 func (in *inspector) members(object *goja.Object) []string { return in.named(object, false) }
 
 func (in *inspector) named(object *goja.Object, list bool) []string {
@@ -408,7 +408,7 @@ func (in *inspector) property(descriptor *goja.Object) string {
 	return in.value(descriptor.Get("value"))
 }
 
-// descriptor answers the own property of an object, nil if it has none of that name.
+// descriptor returns the descriptor of an own property, or nil if the object does not have it.
 func (in *inspector) descriptor(object *goja.Object, key goja.Value) *goja.Object {
 	global, ok := in.vm.GlobalObject().Get("Object").(*goja.Object)
 	if !ok {
@@ -426,7 +426,7 @@ func (in *inspector) descriptor(object *goja.Object, key goja.Value) *goja.Objec
 	return descriptor
 }
 
-// name answers the name of the class of an object.
+// name returns the class name of an object.
 func (in *inspector) name(object *goja.Object, otherwise string) string {
 	for proto := object.Prototype(); proto != nil; proto = proto.Prototype() {
 		own := in.descriptor(proto, in.vm.ToValue("constructor"))
@@ -447,7 +447,7 @@ func (in *inspector) name(object *goja.Object, otherwise string) string {
 
 func (in *inspector) full() bool { return in.size > inspectTotal }
 
-// list writes items on one line if they fit, else each on its own.
+// list writes items on one line if they fit, otherwise one per line.
 func (in *inspector) list(prefix, open string, items []string, end string) string {
 	if prefix != "" {
 		prefix += " "
@@ -469,7 +469,7 @@ func (in *inspector) list(prefix, open string, items []string, end string) strin
 	for _, item := range items {
 		short = short && len(item) <= 6
 	}
-	if short && len(items) > 6 { // numbers and short words go several to a line
+	if short && len(items) > 6 { // several numbers or short words per line
 		const row = 12
 		for i := 0; i < len(items); i += row {
 			out.WriteString("  " + strings.Join(items[i:min(i+row, len(items))], ", "))

@@ -1,6 +1,6 @@
-// Package guest is the half of the goja engine that lives in the jail. It bundles an agent, runs it in a fresh VM, and
-// talks with the server in frames. Everything of the program's contract that is JavaScript is here: entry, ctx, input
-// and output, globals, console, timers, errors. It knows no jail, and trusts the kernel to be the wall around it.
+// Package guest is the part of the goja engine that runs inside the sandbox. It bundles an agent, runs it in a new VM
+// and exchanges frames with the server. It holds all JavaScript parts of the program's contract: entry, ctx, input and
+// output, globals, console, timers and errors. It does no sandboxing itself and relies on the kernel for isolation.
 package guest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RoleName is the name of the role that Serve plays.
+// RoleName is the name of the role that Serve implements.
 const RoleName = "goja"
 
 // Job is the payload of the Job frame.
@@ -23,7 +23,7 @@ type Job struct {
 	Limits      runtimes.Limits   `json:"limits"`
 }
 
-// Program names the program of a job by the digest that the server computed, "" without one.
+// Program returns the digest that the server computed for the program of a job, or "" if there is none.
 func (j Job) Program() string {
 	if j.Digest == "" {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// kind is what an object is, told without running code of the program and without copying the object.
+// kind is the kind of an object. It is found without running code of the program and without copying the object.
 type kind int
 
 const (
@@ -69,7 +69,7 @@ func byClass(class string) (kind, bool) {
 	switch class {
 	case "Object", "Function":
 		return plainObject, false
-	case "Array": // a list that a Go function made
+	case "Array": // list that a Go function created
 		return arrayObject, true
 	case "Number":
 		return numberObject, true
@@ -101,9 +101,9 @@ func byClass(class string) (kind, bool) {
 	return plainObject, false
 }
 
-// target follows proxies to the object behind them; nil for one that was revoked.
+// target follows proxies to the object behind them. It returns nil for a revoked proxy.
 func target(object *goja.Object) *goja.Object {
-	for range 100 { // a proxy of a proxy of …
+	for range 100 { // nested proxies
 		proxy, ok := object.Export().(goja.Proxy)
 		if !ok {
 			return object

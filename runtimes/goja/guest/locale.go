@@ -14,10 +14,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// goja ignores locales and options, or takes the locale of a number for a radix. Numbers and dates are written here as
-// Node writes them for en-US, its default; what is asked beyond that throws.
+// goja ignores locales and options, or interprets the locale of a number as a radix. This package formats numbers and
+// dates as Node does for en-US, its default. Other requests throw an error.
 
-// options reads an options object. Every option has to be known, else the answer would silently ignore it.
+// options reads an options object. It rejects unknown options: the result would silently ignore them.
 type options struct {
 	vm     *goja.Runtime
 	method string
@@ -47,7 +47,7 @@ func newOptions(vm *goja.Runtime, method string, call goja.FunctionCall, known .
 	return o
 }
 
-// text answers an option, "" if it is not given.
+// text returns an option, or "" if it is not set.
 func (o options) text(key string) string {
 	if o.object == nil {
 		return ""
@@ -58,7 +58,7 @@ func (o options) text(key string) string {
 	return ""
 }
 
-// one answers an option that must be one of a few words.
+// one returns an option whose value must be one of the allowed words.
 func (o options) one(key string, allowed ...string) string {
 	text := o.text(key)
 	if text != "" && !slices.Contains(allowed, text) {
@@ -121,7 +121,8 @@ func localNumber(o options, value goja.Value) string {
 		case math.IsInf(f, -1):
 			return "-" + symbol + "∞"
 		}
-		// The shortest text of the number is what is rounded, as ICU does: 1.005 is 1.01, though its double is smaller.
+		// ICU rounds the shortest decimal text of the number, so this code does too: 1.005 becomes 1.01, though its
+		// double is smaller.
 		exact.SetString(strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	sign := ""
@@ -158,7 +159,7 @@ func localNumber(o options, value goja.Value) string {
 	return sign + symbol + whole
 }
 
-// significant rounds to n digits.
+// significant rounds a value to n digits.
 func significant(value *big.Rat, n int) *big.Rat {
 	if value.Sign() == 0 {
 		return value
@@ -226,7 +227,8 @@ func patchCompare(vm *goja.Runtime) {
 	})
 }
 
-// collatorOf answers the collator for the arguments of localeCompare. The default is the root order, as it is for en-US.
+// collatorOf returns the collator for the arguments of localeCompare. The default is the root order, which en-US also
+// uses.
 func collatorOf(vm *goja.Runtime, call goja.FunctionCall, collators map[string]*collate.Collator) *collate.Collator {
 	const name = "localeCompare"
 	locale := call.Argument(1)

@@ -10,12 +10,12 @@ import (
 	"github.com/dop251/goja"
 )
 
-// loop is the event loop of a run: timers, and promises that nobody handles. Microtasks are run by the VM itself whenever
-// the outermost call returns.
+// loop is the event loop of a run. It handles timers and unhandled promise rejections. The VM itself runs microtasks
+// whenever the outermost call returns.
 //
-// A run ends when main has settled: pending timers and promises are dropped then, as a server that answered a request
-// drops what the handler left behind. (Node as a command would wait for them; a run that has its result would only look
-// stuck.) A promise that is rejected and handled by nobody until the next turn ends the run, as it ends Node.
+// A run ends when main has settled. Pending timers and promises are dropped then, as a server drops the remaining work
+// of a handler after the response. (The node command would wait for them, but a run that has its result would only
+// appear stuck.) If a promise is rejected and has no handler by the next turn, the run ends, as in Node.
 type loop struct {
 	run       *run
 	timers    timers
@@ -28,18 +28,18 @@ type loop struct {
 type timer struct {
 	id    int64
 	at    time.Time
-	every time.Duration // 0 for once
+	every time.Duration // 0: once
 	call  goja.Callable
 	args  []goja.Value
-	index int // in the heap, -1 when it is not there
+	index int // index in the heap, -1 if not in it
 }
 
-// errDeadlock says that main waits for what can no longer happen.
+// errDeadlock reports that main waits for an event that can no longer happen.
 var errDeadlock = errors.New("main returned a promise that can never settle: no timer or host call is pending")
 
 func newLoop(r *run) *loop { return &loop{run: r, byID: map[int64]*timer{}} }
 
-// settle waits until the value of main is there.
+// settle waits until the result of main is available.
 func (l *loop) settle(vm *goja.Runtime, value goja.Value) (goja.Value, error) {
 	promise, err := l.promise(vm, value)
 	if err != nil {
@@ -69,7 +69,8 @@ func (l *loop) settle(vm *goja.Runtime, value goja.Value) (goja.Value, error) {
 	}
 }
 
-// promise answers the promise behind a value: itself, or one that follows a thenable. Other values have none.
+// promise returns the promise of a value: the value itself, or a promise that follows a thenable. Other values have
+// none.
 func (l *loop) promise(vm *goja.Runtime, value goja.Value) (*goja.Promise, error) {
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -99,7 +100,7 @@ func (l *loop) promise(vm *goja.Runtime, value goja.Value) (*goja.Promise, error
 	return promise, nil
 }
 
-// turn waits for the next timer and calls it.
+// turn waits for the next timer and calls its callback.
 func (l *loop) turn() error {
 	next := l.timers[0]
 	if wait := time.Until(next.at); wait > 0 {
@@ -123,7 +124,7 @@ func (l *loop) turn() error {
 	return err
 }
 
-// rejected is a promise that was rejected, main's or one that nobody handled.
+// rejected is a rejected promise: main's own, or one without a handler.
 type rejected struct {
 	value  goja.Value
 	orphan bool
@@ -141,7 +142,7 @@ func (l *loop) rejection() error {
 	return nil
 }
 
-// track is the VM's word about promises that are rejected without a handler, or get one later.
+// track is called by the VM when a promise is rejected without a handler, and when such a promise gets a handler later.
 func (l *loop) track(promise *goja.Promise, operation goja.PromiseRejectionOperation) {
 	switch operation {
 	case goja.PromiseRejectionReject:
@@ -151,7 +152,7 @@ func (l *loop) track(promise *goja.Promise, operation goja.PromiseRejectionOpera
 	}
 }
 
-// set is setTimeout, setInterval and setImmediate.
+// set implements setTimeout, setInterval and setImmediate.
 func (l *loop) set(vm *goja.Runtime, call goja.FunctionCall, repeat, immediate bool) goja.Value {
 	callback, ok := goja.AssertFunction(call.Argument(0))
 	if !ok {
@@ -176,7 +177,7 @@ func (l *loop) set(vm *goja.Runtime, call goja.FunctionCall, repeat, immediate b
 	return vm.ToValue(t.id)
 }
 
-// delay reads milliseconds as Node does: at least one, and one for what cannot be waited for.
+// delay reads milliseconds as Node does: at least 1, and 1 for invalid values.
 func delay(v goja.Value) time.Duration {
 	ms := v.ToFloat()
 	if math.IsNaN(ms) || ms < 1 || ms > math.MaxInt32 {
@@ -185,7 +186,7 @@ func delay(v goja.Value) time.Duration {
 	return time.Duration(math.Trunc(ms)) * time.Millisecond
 }
 
-// clear is clearTimeout and its like. Unknown IDs are fine.
+// clear implements clearTimeout, clearInterval and clearImmediate. It accepts unknown IDs.
 func (l *loop) clear(call goja.FunctionCall) goja.Value {
 	if id := call.Argument(0); goja.IsNumber(id) {
 		if t, ok := l.byID[id.ToInteger()]; ok {
@@ -196,7 +197,7 @@ func (l *loop) clear(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// timers is a heap: the next one first, in the order they were set if they are due at the same time.
+// timers is a heap ordered by due time. Timers that are due at the same time keep the order in which they were set.
 type timers []*timer
 
 func (t timers) Len() int { return len(t) }

@@ -11,17 +11,19 @@ import (
 )
 
 const (
-	startDelay = time.Millisecond      // before a program that says nothing is told to have started
-	watchDelay = 20 * time.Millisecond // before memory is looked at: short programs pay nothing
+	startDelay = time.Millisecond      // delay before the start of a silent program is reported
+	watchDelay = 20 * time.Millisecond // delay before memory is first checked, so that short programs pay nothing
 	watchEvery = 5 * time.Millisecond
 )
 
-// watch tells the server that a program has started which goes on, and interrupts one whose heap comes near its limit. The
-// kernel is the wall; this only tells the program's line where the kernel tells nothing, for programs that grow in steps.
-// It returns how to stop watching.
+// watch reports to the server that a longer program has started. It interrupts a program whose heap approaches its
+// limit. It returns a function that stops watching.
 //
-// The collector is told a limit below, so that garbage does not count. That stops the world, so it is done at the first
-// look only, as is the rest.
+// The kernel enforces the limit but cannot report a line. For programs that grow in steps, watch reports the program's
+// line.
+//
+// watch sets a lower memory limit for the garbage collector, so that garbage does not count. Setting it stops the
+// world, so watch does that and the remaining work only at the first check.
 func (r *run) watch() (stop func()) {
 	limit, base := r.job.Limits.MemoryBytes, r.worker.base
 	var mu sync.Mutex
@@ -36,7 +38,7 @@ func (r *run) watch() (stop func()) {
 			return
 		case !told:
 			told = true
-			_ = r.worker.out.Flush() // a connection that failed is noticed by whoever reads from it
+			_ = r.worker.out.Flush() // the reader notices a failed connection
 			if limit > 0 {
 				alarm.Reset(watchDelay - startDelay)
 			}
@@ -63,18 +65,18 @@ func (r *run) watch() (stop func()) {
 	}
 }
 
-// taken is the memory that the process holds of the kernel's, without what the collector gave back.
+// taken returns the bytes of memory that the process holds, without memory that the collector returned to the kernel.
 func taken() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// keptMemory is what a worker may keep between runs beyond what it had before the first. Small runs stay below it and pay
-// nothing; what a large one left would count against the limit of the next.
+// keptMemory is the number of bytes that a worker may keep between runs, in addition to its memory before the first
+// run. Small runs stay below it and cost nothing. The remains of a large run would count against the limit of the next.
 const keptMemory = 24 << 20
 
-// settle gives memory back after a large run and notes what is taken before the next.
+// settle releases memory after a large run and records the memory in use before the next.
 func (w *worker) settle() {
 	if taken()-w.fresh > keptMemory {
 		debug.FreeOSMemory()

@@ -9,9 +9,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// patch closes gaps of goja that would give a silently wrong answer, as far as the program names what they concern.
+// patch fixes gaps of goja that would produce silently wrong results. It applies only the patches whose names occur in
+// the program.
 func (r *run) patch(vm *goja.Runtime, w wordSet) {
-	if w.has("JSON", "fetch", "Response") { // what was fetched is parsed as well
+	if w.has("JSON", "fetch", "Response") { // responses of fetch are parsed as well
 		patchParse(vm)
 	}
 	if w.has("toString") {
@@ -35,7 +36,7 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	}
 }
 
-// prototype answers the prototype of a class of the language.
+// prototype returns the prototype of a built-in class.
 func prototype(vm *goja.Runtime, class string) *goja.Object {
 	if constructor, ok := vm.GlobalObject().Get(class).(*goja.Object); ok {
 		if proto, ok := constructor.Get("prototype").(*goja.Object); ok {
@@ -45,8 +46,8 @@ func prototype(vm *goja.Runtime, class string) *goja.Object {
 	return vm.NewObject()
 }
 
-// patchParse replaces JSON.parse by our reader: numbers beyond the range are Infinity, nesting is bounded, and errors
-// speak as elsewhere.
+// patchParse replaces JSON.parse with this package's decoder. Numbers beyond the range become Infinity, nesting is
+// bounded, and error messages match those of V8.
 func patchParse(vm *goja.Runtime) {
 	json, ok := vm.GlobalObject().Get("JSON").(*goja.Object)
 	if !ok {
@@ -68,7 +69,7 @@ func patchParse(vm *goja.Runtime) {
 	})
 }
 
-// revive calls the reviver of JSON.parse from the leaves up, as the language says.
+// revive calls the reviver of JSON.parse from the leaves up, as the language specifies.
 func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key string) goja.Value {
 	value := holder.Get(key)
 	if object, ok := value.(*goja.Object); ok {
@@ -87,7 +88,7 @@ func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key st
 	return replaced
 }
 
-// patchRadix writes the sign that goja drops from small negative numbers in other bases than ten.
+// patchRadix restores the minus sign that goja omits for small negative numbers in bases other than ten.
 func patchRadix(vm *goja.Runtime) {
 	proto := prototype(vm, "Number")
 	original, ok := goja.AssertFunction(proto.Get("toString"))
@@ -117,11 +118,11 @@ func addWellFormed(vm *goja.Runtime) {
 		if wellFormed(call.This) {
 			return call.This.ToString()
 		}
-		return vm.ToValue(call.This.String()) // Go's strings hold no lone surrogates: they have become U+FFFD
+		return vm.ToValue(call.This.String()) // Go strings hold no lone surrogates: they have become U+FFFD
 	})
 }
 
-// patchRegExp lets the constructor know property escapes, and say what is wrong with flags.
+// patchRegExp makes the RegExp constructor accept property escapes and explain invalid flags.
 func patchRegExp(vm *goja.Runtime) {
 	global := vm.GlobalObject()
 	original, ok := global.Get("RegExp").(*goja.Object)
@@ -163,14 +164,14 @@ func patchRegExp(vm *goja.Runtime) {
 			return value
 		},
 	})
-	// The engine's own instanceof does not know proxies.
+	// The engine's own instanceof does not support proxies.
 	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, function(vm, "[Symbol.hasInstance]", hasInstance(vm)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	class := vm.ToValue(proxy)
 	_ = global.DefineDataProperty("RegExp", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = prototype(vm, "RegExp").DefineDataProperty("constructor", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// hasInstance is what instanceof does with a class.
+// hasInstance returns the instanceof check of a class.
 func hasInstance(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		class, isClass := call.This.(*goja.Object)
@@ -188,7 +189,7 @@ func hasInstance(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// patchSource shows the pattern that was written where the engine knows an expanded one.
+// patchSource makes source return the original pattern instead of the expanded one that the engine uses.
 func (r *run) patchSource(vm *goja.Runtime) {
 	if len(r.program.sources) == 0 {
 		return
@@ -224,8 +225,8 @@ func (r *run) patchSource(vm *goja.Runtime) {
 	})
 }
 
-// noLocale is the error for a locale or an option that this runtime cannot honour: an answer in another format would be
-// wrong without anybody noticing.
+// noLocale returns the error for an unsupported locale or option. A result in another format would be wrong without
+// notice.
 func noLocale(vm *goja.Runtime, name, what string) goja.Value {
 	return throw(vm, "RangeError", fmt.Sprintf("%s: %s is not available in the goja runtime, which supports only the locale en-US: format the value in the program", name, what))
 }

@@ -14,27 +14,27 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// programName is what positions outside the agent's files carry: those in the bundler's helpers.
+// programName is the file name of positions outside the agent's files, such as the bundler's helpers.
 const programName = "(program)"
 
-// program is an agent, compiled. It is immutable and serves any number of VMs.
+// program is a compiled agent. It is immutable and can run in any number of VMs.
 type program struct {
 	code     *goja.Program
-	problems []fault.Detail // why there is no code
+	problems []fault.Detail // reasons why there is no code
 	wordSet  wordSet
 	globals  []maker
-	sources  map[string]string // original text of patterns that were rewritten
-	files    map[string][]byte // the names of the agent's files, without what is in them
+	sources  map[string]string // original text of rewritten patterns
+	files    map[string][]byte // names of the agent's files, without their content
 	size     int
 }
 
-// The cache of programs is bounded by number and by source text.
+// These bounds limit the number of programs in the cache and their total source text.
 const (
 	maxPrograms     = 64
 	maxProgramBytes = 8 << 20
 )
 
-// key names the program of a job: the digest that the server computed, else one of our own.
+// key returns the key of a job's program: the server's digest, or else a digest computed here.
 func (j Job) key() string {
 	if name := j.Program(); name != "" {
 		return name
@@ -55,8 +55,8 @@ func (j Job) key() string {
 
 // compile bundles and compiles the agent of a job.
 //
-// goja follows source maps, which makes every position and every stack point into the agent's files. By default it
-// would read any file or URL that the last line of a source names; the loader here knows one map only, the bundle's.
+// goja follows source maps, so that all positions and stack traces refer to the agent's files. By default goja would
+// read any file or URL that the last line of a source names. The loader here returns only the bundle's source map.
 func compile(job Job) *program {
 	p := build(job)
 	p.files = make(map[string][]byte, len(job.Files))

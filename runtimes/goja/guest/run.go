@@ -14,25 +14,26 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// run is one job on one VM. The VM belongs to the goroutine of carryOut; interrupt, reply and hangUp come from others.
+// run is one job on one VM. Only the goroutine of carryOut uses the VM. Other goroutines call interrupt, reply and
+// hangUp.
 type run struct {
 	worker  *worker
 	job     Job
 	vm      atomic.Pointer[goja.Runtime]
 	stopped atomic.Pointer[interruption]
-	wake    chan struct{}      // the program is to stop
-	replies chan frames.Answer // to the one host call that waits
+	wake    chan struct{}      // signal that the program must stop
+	replies chan frames.Answer // reply to the one pending host call
 	output  *frames.Output
 	program *program
 	loop    *loop
 	began   time.Time
 	calls   int64
 	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
-	denied  map[*goja.Object]*runtimes.CallError // errors of host calls that were denied
-	modules map[string]*goja.Object              // what was loaded for globals
+	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls
+	modules map[string]*goja.Object              // modules loaded for globals
 }
 
-// interruption is why a program is stopped from outside.
+// interruption is the reason why a program is stopped from outside.
 type interruption struct {
 	kind    runtimes.ErrorType
 	message string
@@ -46,7 +47,7 @@ func newRun(w *worker) *run {
 	return r
 }
 
-// interrupt ends the program. The first reason counts.
+// interrupt stops the program. Only the first reason is kept.
 func (r *run) interrupt(kind runtimes.ErrorType, message string) {
 	if !r.stopped.CompareAndSwap(nil, &interruption{kind: kind, message: message}) {
 		return
@@ -60,24 +61,24 @@ func (r *run) interrupt(kind runtimes.ErrorType, message string) {
 	}
 }
 
-// hangUp ends the program because nobody is left to hear of it.
+// hangUp stops the program because the connection is gone and nobody can receive the result.
 func (r *run) hangUp() { r.interrupt(runtimes.Interrupted, "") }
 
 func (r *run) reply(answer frames.Answer) {
 	select {
 	case r.replies <- answer:
-	default: // to a call that nobody made
+	default: // reply without a pending call
 	}
 }
 
-// newVM makes a VM with what every program needs. Its stack limit comes with the job.
+// newVM creates a VM with the basics that every program needs. The job sets its stack limit.
 func newVM() *goja.Runtime {
 	vm := goja.New()
-	vm.SetParserOptions(parser.WithDisableSourceMaps) // eval must not look for files
+	vm.SetParserOptions(parser.WithDisableSourceMaps) // prevents eval from looking for files
 	return vm
 }
 
-// carryOut runs the job and says how it ended.
+// carryOut runs the job and returns its result.
 func (r *run) carryOut() frames.Result {
 	if r.program.code == nil {
 		return frames.Result{Error: bundle.Failure(r.program.problems)}
@@ -86,7 +87,7 @@ func (r *run) carryOut() frames.Result {
 	vm.SetMaxCallStackSize(int(min(r.job.Limits.RecursionDepth, 1<<20)))
 	vm.SetPromiseRejectionTracker(r.loop.track)
 	r.vm.Store(vm)
-	if why := r.stopped.Load(); why != nil { // it came before there was a VM to tell
+	if why := r.stopped.Load(); why != nil { // the interrupt came before the VM existed
 		vm.Interrupt(why)
 	}
 	defer r.watch()()
@@ -102,7 +103,7 @@ func (r *run) carryOut() frames.Result {
 	return frames.Result{Output: output}
 }
 
-// execute loads the program, calls its entry, and answers what that came to.
+// execute loads the program, calls its entry and returns the result.
 func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
 	r.install(vm)
 	entry, err := r.load(vm)
@@ -127,7 +128,7 @@ func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
 	decoder := decoder{vm: vm, text: r.job.Input, exact: r.keep}
 	input, err := decoder.decode()
 	if err != nil {
-		return nil, fmt.Errorf("input: %w", err) // the server checked it
+		return nil, fmt.Errorf("input: %w", err) // the server has already checked the input
 	}
 	if len(r.exact) > 0 {
 		r.installExact(vm)
@@ -135,7 +136,7 @@ func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
 	return input, nil
 }
 
-// load runs the module and finds its entry: the default export, else an exported main, else a top-level main.
+// load runs the module and returns its entry: the default export, else an exported main, else a top-level main.
 func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 	wrapper, err := vm.RunProgram(r.program.code)
 	if err != nil {
@@ -165,7 +166,7 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 	return entry, nil
 }
 
-// find answers the entry among the exports, or what the default export is instead of a function.
+// find returns the entry among the exports. If the default export is not a function, find returns its kind.
 func find(exports, main goja.Value) (entry goja.Callable, kind string) {
 	var candidates []goja.Value
 	if object, ok := exports.(*goja.Object); ok {
@@ -174,7 +175,7 @@ func find(exports, main goja.Value) (entry goja.Callable, kind string) {
 			kind = typeOf(fallback)
 		}
 		candidates = append(candidates, fallback, object.Get("main"))
-		// export default { main }, and CommonJS, where module.exports is the default.
+		// export default { main }, and CommonJS, where module.exports is the default
 		if inner, ok := fallback.(*goja.Object); ok && kindOf(inner) != functionObject {
 			candidates = append(candidates, inner.Get("default"), inner.Get("main"))
 			if len(inner.Keys()) == 0 {
@@ -207,7 +208,7 @@ func typeOf(v goja.Value) string {
 	return "a " + v.ExportType().String()
 }
 
-// entryError says that a program has nothing to call.
+// entryError reports that a program has no function to call.
 type entryError struct{ file, message string }
 
 func (e *entryError) Error() string { return e.message }
@@ -220,15 +221,15 @@ func noEntry(file, kind string) error {
 	return &entryError{file: file, message: message}
 }
 
-// EntryAdvice says what an entry looks like.
+// EntryAdvice describes the valid forms of an entry.
 const EntryAdvice = "export a default function, export a function main, or declare function main(input, ctx)."
 
-// require is what a require or an import with a computed name ends in. Those with a literal name were bundled.
+// require throws for a computed name in require or import. Modules with a literal name were bundled.
 func (r *run) require(call goja.FunctionCall) goja.Value {
 	panic(throw(r.vm.Load(), "Error", bundle.Refusal(r.program.files, call.Argument(0).String())))
 }
 
-// throw makes an error of one of JavaScript's classes; panic with it inside a function that a program calls.
+// throw creates an error of a JavaScript class. The caller panics with it inside a function that a program calls.
 func throw(vm *goja.Runtime, class, message string) goja.Value {
 	constructor, ok := vm.GlobalObject().Get(class).(*goja.Object)
 	if !ok {
@@ -256,7 +257,7 @@ func (r *run) context(vm *goja.Runtime) goja.Value {
 	return ctx
 }
 
-// log is ctx.log(level, message, fields); ctx.log(message) is an info.
+// log implements ctx.log(level, message, fields). ctx.log(message) has the level info.
 func (r *run) log(call goja.FunctionCall) goja.Value {
 	vm := r.vm.Load()
 	level, message, fields := call.Argument(0).String(), call.Argument(1), call.Argument(2)
@@ -283,7 +284,7 @@ func (r *run) log(call goja.FunctionCall) goja.Value {
 	return r.call(vm, "log", args)
 }
 
-// progress is ctx.progress(done, total, message).
+// progress implements ctx.progress(done, total, message).
 func (r *run) progress(call goja.FunctionCall) goja.Value {
 	vm := r.vm.Load()
 	args := vm.NewObject()
@@ -299,10 +300,10 @@ func (r *run) progress(call goja.FunctionCall) goja.Value {
 	return r.call(vm, "progress", args)
 }
 
-// maxCall bounds the arguments of a host call, as the server does.
+// maxCall bounds the arguments of a host call in bytes, as the server does.
 const maxCall = 1 << 20
 
-// call asks the host and waits for its answer. What the program printed before is sent before.
+// call sends a host call and waits for its reply. It first sends all pending output of the program.
 func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Value {
 	if name == "" || len(name) > maxCallName {
 		panic(vm.NewTypeError("the name of a host function must have 1 to %d bytes", maxCallName))
@@ -325,7 +326,7 @@ func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Val
 			}
 			return r.answer(vm, answer)
 		case <-r.wake:
-			panic(throw(vm, "Error", "The run was stopped.")) // the VM ends at the next instruction, nothing can catch that
+			panic(throw(vm, "Error", "The run was stopped.")) // the VM stops at the next instruction; the program cannot catch that
 		}
 	}
 }
@@ -358,7 +359,7 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 	return value
 }
 
-// encode writes what the entry came to as JSON. It may run code of the program: getters, proxies and toJSON.
+// encode writes the result of the entry as JSON. This may run code of the program: getters, proxies and toJSON.
 func (r *run) encode(vm *goja.Runtime, value goja.Value) (json.RawMessage, error) {
 	encoder := encoder{vm: vm, exact: r.exact, limit: int(r.job.Limits.OutputBytes), root: "output"}
 	var output []byte

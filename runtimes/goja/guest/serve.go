@@ -23,32 +23,32 @@ const (
 	maxReply     = 20 << 20
 	maxInterrupt = 4 << 10
 
-	// maxStack is far above what the deepest program needs that the pre-checks and limits let through. Beyond it the
-	// worker dies at once, with a message that the server understands, instead of filling its memory first.
+	// maxStack is far above the needs of the deepest program that passes the pre-checks and limits. Beyond it the
+	// worker crashes at once with a message that the server recognizes, instead of filling its memory first.
 	maxStack = 64 << 20
 
-	// gcPercent trades memory for speed: a VM is garbage after some hundred microseconds.
+	// gcPercent trades memory for speed: a VM becomes garbage after a few hundred microseconds.
 	gcPercent = 400
 )
 
-// Serve runs jobs from conn, one at a time, until conn ends. It is called in a process of its own: it tunes the Go
+// Serve runs jobs from conn, one at a time, until conn ends. It needs a process of its own, because it tunes the Go
 // runtime of the process to the job's limits.
 func Serve(conn net.Conn) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetGCPercent(gcPercent)
-	// A program has one thread. What else there is, reads a frame or rings an alarm, and costs less than to wake a second
-	// thread for it twice per run.
+	// A program has one thread. The other goroutines only read frames or set off timers. That costs less than waking a
+	// second thread twice per run.
 	runtime.GOMAXPROCS(1)
 	return serve(conn)
 }
 
-// worker is the state that outlives a run: what was compiled, and a VM that nothing ran in yet.
+// worker holds the state that outlives a run: the compiled programs and an unused VM.
 type worker struct {
 	out      *frames.Writer
 	programs *lru.Cache[string, *program]
 	spare    *goja.Runtime
-	fresh    int64                         // memory taken before the first run
-	base     int64                         // memory taken before the run
+	fresh    int64                         // memory in use before the first run
+	base     int64                         // memory in use before the current run
 	web      func() (*goja.Program, error) // web.js, compiled when a program first needs it
 }
 
@@ -76,8 +76,8 @@ func serve(conn net.Conn) error {
 	return nil
 }
 
-// listen hands out what the server sends: jobs to the worker, replies and interrupts to the job that came last. An
-// interrupt that crossed the end of its job finds that job, and is lost with it.
+// listen dispatches the messages of the server: jobs to the worker, replies and interrupts to the latest job. An
+// interrupt that arrives after the end of its job still goes to that job and has no effect.
 func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
 	var current *run
@@ -121,17 +121,17 @@ func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) e
 	}
 }
 
-// carryOut runs one job and tells how it ended. That it started goes with what it says first, or when it lasts: a frame of
-// its own would wake the server in the middle of each short run.
+// carryOut runs one job and reports its end. The start message goes with the first output, or after a delay if the job
+// lasts. A separate start frame would wake the server in the middle of each short run.
 func (w *worker) carryOut(r *run) error {
 	r.began = time.Now()
 	key := r.job.key()
 	r.program, _ = w.programs.Get(key)
 	if r.program == nil && len(r.job.Files) == 0 {
-		return w.out.Write(frames.Need, nil) // the whole job is the next one
+		return w.out.Write(frames.Need, nil) // the complete job comes next
 	}
 	w.out.Hold(frames.Started, func() []byte { return strconv.AppendInt(nil, time.Since(r.began).Microseconds(), 10) })
-	if r.program == nil { // this can take long, and be the end of us
+	if r.program == nil { // compilation can be slow and can crash the worker
 		if err := w.out.Flush(); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (w *worker) carryOut(r *run) error {
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
 	}
-	// After the answer, where nobody waits for it:
+	// This work follows the result, so nobody waits for it.
 	if w.spare == nil {
 		w.spare = newVM()
 	}
@@ -152,7 +152,7 @@ func (w *worker) carryOut(r *run) error {
 	return nil
 }
 
-// vm hands out a VM that nothing ran in.
+// vm returns an unused VM.
 func (w *worker) vm() *goja.Runtime {
 	vm := w.spare
 	w.spare = nil

@@ -21,7 +21,7 @@ func compileWeb() (*goja.Program, error) {
 	return goja.CompileAST(tree, true)
 }
 
-// webNames are the globals that web.js makes.
+// webNames returns the names of the globals that web.js creates.
 func webNames() []string {
 	return []string{
 		"structuredClone", "AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "TextEncoder", "TextDecoder", "WeakRef",
@@ -29,14 +29,14 @@ func webNames() []string {
 	}
 }
 
-// web runs web.js in the VM, once.
+// web runs web.js in the VM once and returns its exports.
 func (r *run) web(vm *goja.Runtime) *goja.Object {
 	if exports, ok := r.modules["web"]; ok {
 		return exports
 	}
 	program, err := r.worker.web()
 	if err != nil {
-		panic(err) // our own source
+		panic(err) // web.js is part of this package
 	}
 	value, err := vm.RunProgram(program)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	return exports
 }
 
-// span is a part of a buffer. Where it begins and how long it is a program says, whose objects answer what they like.
+// span returns a part of a buffer. It checks start and size, because the program controls them.
 func span(vm *goja.Runtime, buffer goja.ArrayBuffer, start, size int64) []byte {
 	data := buffer.Bytes()
 	if start < 0 || size < 0 || start > int64(len(data)) || size > int64(len(data))-start {
@@ -89,7 +89,8 @@ func span(vm *goja.Runtime, buffer goja.ArrayBuffer, start, size int64) []byte {
 	return data[start : start+size]
 }
 
-// decodeUTF8 is decode(buffer, offset, length, label, fatal): text, or undefined where fatal is asked and bytes are wrong.
+// decodeUTF8 implements decode(buffer, offset, length, label, fatal). It returns text, or undefined if fatal is set and
+// the bytes are invalid.
 func decodeUTF8(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
 	if !ok {
@@ -117,5 +118,5 @@ func decodeUTF8(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	if fatal {
 		return goja.Undefined()
 	}
-	return vm.ToValue(string([]rune(string(data)))) // every wrong byte becomes U+FFFD
+	return vm.ToValue(string([]rune(string(data)))) // every invalid byte becomes U+FFFD
 }

@@ -1,10 +1,10 @@
 package guest
 
-// wordSet are the identifiers of a program that mean a global, or a method which the guest mends. Only what a program
-// names is put into its VM, so that a small program pays for none of it.
+// wordSet holds the identifiers of a program that name a global or a method that the guest patches. Only those are
+// installed in the VM, so a small program pays nothing for the others.
 type wordSet map[string]bool
 
-// everything is in the words of a program that can reach names without spelling them.
+// everything is in the set of a program that can reach names without spelling them.
 const everything = "*"
 
 func (w wordSet) has(names ...string) bool {
@@ -19,11 +19,11 @@ func (w wordSet) has(names ...string) bool {
 	return false
 }
 
-// wholeConsole is in the words of a program that uses the console other than by naming its methods.
+// wholeConsole is in the set of a program that uses the console other than by naming its methods.
 const wholeConsole = "console…"
 
-// scan collects the known words of a source. It looks at text, not at syntax: a word in a string costs a few
-// microseconds and nothing else.
+// scan collects the known words of a source. It searches the text without parsing it. A word in a string costs a few
+// microseconds and has no other effect.
 func scan(source string) wordSet {
 	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
 	for _, name := range consoleMethods() {
@@ -67,7 +67,7 @@ func knownWords() []string {
 	return append(all, symbols()...)
 }
 
-// globals are the makers of the globals that the words name.
+// globals returns the makers of the globals in the set.
 func (w wordSet) globals() []maker {
 	var wanted []maker
 	for _, global := range globals() {

@@ -5,14 +5,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// KnownCollation says whether there is an order of text for a locale.
+// KnownCollation reports whether a collation order exists for a locale.
 func KnownCollation(tag string) bool {
 	_, ok := Collation(tag)
 	return ok
 }
 
-// Collation answers the language by whose order text is compared: the locale itself, or the root order that its
-// language shares.
+// Collation returns the language whose order applies to a locale: the locale itself, or the root language if it uses
+// the root order.
 func Collation(tag string) (language.Tag, bool) {
 	wanted, err := language.Parse(tag)
 	if err != nil {
@@ -21,7 +21,7 @@ func Collation(tag string) (language.Tag, bool) {
 	supported := collate.Supported()
 	_, index, confidence := language.NewMatcher(supported).Match(wanted)
 	if confidence < language.High {
-		return language.Und, true // ICU falls back to the root order as well
+		return language.Und, true // ICU also falls back to the root order
 	}
 	return supported[index], true
 }

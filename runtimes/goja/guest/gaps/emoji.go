@@ -2,7 +2,7 @@ package gaps
 
 import "unicode"
 
-// emoji holds the properties of Unicode 17.0 that Go's tables lack, by their ECMAScript names.
+// emoji returns the Unicode 17.0 properties that Go's tables lack, by ECMAScript name.
 func emoji(name string) *unicode.RangeTable {
 	var pairs []rune
 	switch name {

@@ -1,6 +1,7 @@
-// Package gaps closes or names what goja lacks of JavaScript where that can be told from the source: property escapes
-// in regular expressions are rewritten, because goja would compile them and never match, and the rest becomes a
-// diagnostic with file and line. It works on goja's syntax tree of a bundled program and runs in the jail only.
+// Package gaps fixes or reports JavaScript features that goja lacks and that can be found in the source. It rewrites
+// property escapes in regular expressions, because goja would compile them but never match. For the other features it
+// returns a diagnostic with file and line. It works on goja's syntax tree of a bundled program and runs only in the
+// sandbox.
 package gaps
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Codes of diagnostics.
+// These are the codes of diagnostics.
 const (
 	CodeSyntax      = "syntax_error"
 	CodeRegExpFlag  = "regexp_flag"
@@ -26,11 +27,11 @@ const (
 	CodeUnavailable = "unavailable_global"
 )
 
-// maxProblems bounds every list of this package.
+// maxProblems bounds every list that this package returns.
 const maxProblems = 50
 
-// Refusals tells why goja did not take a program, in terms of the agent's files. position maps a position of the
-// program; errors of goja's compiler have been mapped already, those of its parser have not.
+// Refusals explains why goja rejected a program, with positions in the agent's files. The function position maps a
+// position of the program. Errors of goja's compiler are mapped already; errors of its parser are not.
 func Refusals(err error, position func(line, column int) (string, int, int, bool)) []fault.Detail {
 	var list parser.ErrorList
 	if errors.As(err, &list) {
@@ -59,7 +60,7 @@ func Refusals(err error, position func(line, column int) (string, int, int, bool
 	return []fault.Detail{{Code: CodeSyntax, Message: sentence(err.Error())}}
 }
 
-// FlagAdvice says what to write instead of flags of a regular expression that goja does not have.
+// FlagAdvice suggests a replacement for regular expression flags that goja does not support.
 func FlagAdvice(flags string) string {
 	switch {
 	case strings.Contains(flags, "d"):
@@ -81,8 +82,8 @@ func sentence(text string) string {
 	return text
 }
 
-// Rewrite replaces property escapes in the regular expressions of a program by the characters that they mean. It
-// answers the original of each pattern that it changed.
+// Rewrite replaces property escapes in the regular expressions of a program with the characters they match. It returns
+// the original of each changed pattern.
 func Rewrite(tree *ast.Program) (originals map[string]string, problems []fault.Detail) {
 	if !strings.Contains(tree.File.Source(), `\p{`) && !strings.Contains(tree.File.Source(), `\P{`) {
 		return nil, nil
@@ -113,8 +114,8 @@ func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fau
 	return fault.Detail{File: position.Filename, Line: position.Line, Column: position.Column, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Walk visits every node of a tree once. Trees of goja have no visitor; their fields are nodes, slices of nodes and
-// plain values, and the lists of declarations name nodes a second time.
+// Walk visits every node of a tree once. goja's trees have no visitor. Their fields are nodes, slices of nodes and
+// plain values, and the lists of declarations refer to nodes a second time.
 func Walk(tree *ast.Program, visit func(node any)) {
 	seen := map[uintptr]struct{}{}
 	pending := []reflect.Value{reflect.ValueOf(tree.Body)}

@@ -8,10 +8,10 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// global is one that programs for Node or browsers use and goja does not have.
+// global is a global that programs for Node or browsers use and goja lacks.
 type global struct {
 	instead string
-	node    bool // Node has it
+	node    bool // available in Node
 }
 
 func absent() map[string]global {
@@ -46,14 +46,14 @@ func absent() map[string]global {
 	}
 }
 
-// Lint names the gaps of goja that a program steps into, in the order of the program, and beside them what no engine
-// has. What it names fails loudly when it is reached, so these are warnings: the program may never get there, or ask with
-// typeof before.
+// Lint lists the unsupported features that a program uses, in the order of the program. Features of goja's gaps come
+// first, features that no engine supports second. These are warnings: each feature fails with an error when it is
+// reached, but the program may never reach it, or may first check with typeof.
 func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	known := absent()
 	declared, asked := map[string]bool{}, map[string]bool{}
 	var uses []*ast.Identifier
-	names := map[*ast.Identifier]bool{} // property and label names, which refer to nothing
+	names := map[*ast.Identifier]bool{} // names of properties and labels, which are not references
 	Walk(tree, func(node any) {
 		switch n := node.(type) {
 		case *ast.DotExpression:
@@ -104,7 +104,7 @@ func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	return ordered(gaps), ordered(missing)
 }
 
-// ordered sorts what is of one file by line, and bounds the list.
+// ordered sorts the entries of each file by line and bounds the list.
 func ordered(found []fault.Detail) []fault.Detail {
 	slices.SortStableFunc(found, func(a, b fault.Detail) int {
 		if a.File != b.File {
@@ -115,7 +115,7 @@ func ordered(found []fault.Detail) []fault.Detail {
 	return found[:min(len(found), maxProblems)]
 }
 
-// call looks at calls of methods whose locale and options goja does not know.
+// call checks calls of methods whose locale and options goja ignores.
 func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 	dot, ok := n.Callee.(*ast.DotExpression)
 	if !ok {
@@ -143,7 +143,7 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 	return []fault.Detail{at(tree, literal.Idx, CodeLocale, "%s does not support the locale %q in the goja runtime: use \"en-US\", or format the value in the program.", dot.Identifier.Name, literal.Value.String())}
 }
 
-// pattern looks at the arguments of a RegExp that are written out.
+// pattern checks the literal arguments of a RegExp.
 func pattern(tree *ast.Program, arguments []ast.Expression) []fault.Detail {
 	if len(arguments) < 2 {
 		return nil
@@ -160,5 +160,5 @@ func pattern(tree *ast.Program, arguments []ast.Expression) []fault.Detail {
 	return nil
 }
 
-// KnownLocale says whether numbers and dates can be written for a locale.
+// KnownLocale reports whether numbers and dates can be formatted for a locale.
 func KnownLocale(tag string) bool { return tag == "en-US" || tag == "en" }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Expand replaces the property escapes \p{…} and \P{…} of a pattern with the flag u by classes of characters.
+// Expand replaces the property escapes \p{…} and \P{…} of a pattern with the flag u by character classes.
 func Expand(pattern string) (string, error) {
 	if !strings.Contains(pattern, `\p`) && !strings.Contains(pattern, `\P`) {
 		return pattern, nil
@@ -64,7 +64,7 @@ func write(out *strings.Builder, ranges []span, inClass bool) {
 	}
 }
 
-// property answers the code points that have a property, by its name in ECMAScript.
+// property returns the code points that have a property, by its ECMAScript name.
 func property(name string) ([]span, error) {
 	key, value, pair := strings.Cut(name, "=")
 	switch {
@@ -112,7 +112,7 @@ func category(name string) ([]span, bool) {
 		return union(unicode.Lu, unicode.Ll, unicode.Lt), true
 	case "Cn":
 		return complement(assigned()), true
-	case "C": // Go's C lacks the unassigned ones
+	case "C": // Go's C lacks the unassigned code points
 		return union(unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co, table(complement(assigned()))), true
 	}
 	if found, ok := unicode.Categories[name]; ok {
@@ -158,7 +158,7 @@ func binary(name string) ([]span, bool) {
 	if found := emoji(name); found != nil {
 		return spans(found), true
 	}
-	if strings.HasPrefix(name, "Other_") { // Unicode's contributory properties are none of ECMAScript's
+	if strings.HasPrefix(name, "Other_") { // Unicode's contributory properties are not part of ECMAScript
 		return nil, false
 	}
 	if found, ok := p[name]; ok {
