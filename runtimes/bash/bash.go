@@ -1,5 +1,5 @@
-// Package bash runs Bash scripts: each in a fresh jail and a fresh shell. It knows the contract of a script, and what
-// bash itself says about a failure.
+// Package bash runs Bash scripts, each in a new sandbox and a new shell. It knows the contract of a script and Bash's
+// own error messages.
 package bash
 
 import (
@@ -25,7 +25,7 @@ import (
 //go:embed prelude.sh
 var prelude []byte
 
-// Our own files live beside the agent's, in a folder that an agent may not have.
+// This package's files are in a folder next to the agent's files. An agent may not have a folder of that name.
 const (
 	folder      = ".atelier"
 	preludeFile = folder + "/prelude.sh"
@@ -33,29 +33,30 @@ const (
 	outputFile  = folder + "/output.json"
 )
 
-// maxInline is the largest input that is also in $INPUT: one string of the environment may not exceed 128 KiB.
+// maxInline is the largest input in bytes that is also in $INPUT: one string of the environment may not exceed 128 KiB.
 const maxInline = 96 << 10
 
-// Options of an Engine.
+// Options configures an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Egress      *egress.Proxy // of programs that were granted hosts; nil is one of the engine's own
+	Egress      *egress.Proxy // proxy for programs with granted hosts; nil: the engine creates its own
 	Interpreter string        // absolute path of bash
-	Idle        int           // jails that wait prepared; default 2
-	Max         int           // jails together, waiting and running; default 16
+	Idle        int           // prepared sandboxes that wait for a run; default 2
+	Max         int           // maximum number of sandboxes, waiting and running; default 16
 	Log         *slog.Logger
 }
 
-// Engine is the runtime. It is safe for concurrent use.
+// Engine runs Bash scripts. It is safe for concurrent use.
 type Engine struct {
 	pool        *worker.Pool
-	granted     *worker.Pool // of programs that were granted hosts
+	granted     *worker.Pool // for programs with granted hosts
 	egress      *egress.Proxy
 	interpreter string
 	unavailable error
 }
 
-// New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
+// New starts an engine. The caller must close it. If the interpreter is missing, every run fails with
+// runtime_unavailable.
 func New(options Options) *Engine {
 	interpreter, err := program.FindInterpreter(options.Interpreter)
 	if err != nil {
@@ -80,7 +81,7 @@ func New(options Options) *Engine {
 	}
 }
 
-// Interpreter is the path of the interpreter, "" if there is none.
+// Interpreter returns the path of the interpreter, or "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter }
 
 // Run implements runtimes.Runtime.
@@ -119,13 +120,13 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	outcome, err := pool.Run(ctx, task, session)
 	if failed := outcome.Error; failed != nil && said.stopped && session.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
-		session.Blame(failed) // what a script asked for last is what stopped it
+		session.Blame(failed) // the last denied request is the cause of the failure
 	}
 	session.Settle(outcome.Error)
 	return outcome, err
 }
 
-// filesOf adds our files to the agent's.
+// filesOf adds this package's files to the agent's.
 func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 	if _, ok := job.Files[job.Entrypoint]; !ok {
 		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)}
@@ -144,8 +145,8 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 	return files, nil
 }
 
-// environment is what the script sees: our names and its own values, nothing of the server's. In POSIX mode Bash would not
-// read the prelude.
+// environment returns the environment of the script: this package's names and the agent's values, without the server's
+// environment. It leaves out values that select POSIX mode, in which Bash would not read the prelude.
 func environment(job runtimes.Job, input []byte) []string {
 	ours := program.Environment()
 	if len(job.Capabilities.Hosts) > 0 {
@@ -169,14 +170,15 @@ func environment(job runtimes.Job, input []byte) []string {
 	return ours
 }
 
-// transcript is what the script printed, within the output limit: the result may be in it, and bash's own messages are.
+// transcript holds the script's output, up to the output limit. The output may contain the result, and it contains
+// Bash's own messages.
 type transcript struct {
 	limits runtimes.Limits
 	files  map[string][]byte
 	stdout bytes.Buffer
-	stderr []byte // its end
+	stderr []byte // end of stderr
 
-	stopped bool // what the script failed by may have been a denied request
+	stopped bool // whether a denied request may be the cause of the failure
 }
 
 func (s *transcript) listen(kind frames.Kind, p []byte) {
@@ -191,7 +193,7 @@ func (s *transcript) listen(kind frames.Kind, p []byte) {
 	}
 }
 
-// Warm waits until a jail is ready for a run.
+// Warm waits until a sandbox is ready for a run.
 func (e *Engine) Warm(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable
@@ -207,7 +209,7 @@ func (e *Engine) Stats() worker.Stats {
 	return e.pool.Stats().Plus(e.granted.Stats())
 }
 
-// Close ends every run and waits until nothing is left of them.
+// Close ends every run and waits until all their processes are gone.
 func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.pool.Close()

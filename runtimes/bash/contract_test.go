@@ -17,8 +17,8 @@ func TestContract(t *testing.T) {
 	lib := map[string][]byte{"lib/broken.sh": []byte("f() {\n  nosuch x\n}\n"), "lib/syntax.sh": []byte("x=1\nif fi\n")}
 	tests := map[string]struct {
 		source, input string
-		output        string                // wanted, if it succeeds
-		want          runtimes.ProgramError // wanted, if it fails: the message is a part
+		output        string                // expected output, if the run succeeds
+		want          runtimes.ProgramError // expected error, if the run fails: the message is a substring
 		code          int
 	}{
 		"last line is JSON":     {source: "echo working\necho '{\"a\": 1}'\n", output: `{"a":1}`},
@@ -65,7 +65,8 @@ func TestContract(t *testing.T) {
 		"syntax error elsewhere":   {source: "set -e\nsource lib/syntax.sh", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "syntax error near", File: "lib/syntax.sh", Line: 2}, code: 2},
 		"output is not valid JSON": {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not valid JSON"}},
 		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
-		// A script is process 1 of its jail: the kernel keeps from it what it does not handle, its own signals as well.
+		// A script is process 1 of its sandbox. The kernel does not deliver signals to it that it does not handle,
+		// including its own.
 		"kills itself": {source: "kill -9 $$\nbash -c 'kill -9 $$' || echo $?", output: "137"},
 	}
 	for name, tt := range tests {
@@ -96,7 +97,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestWhatADeniedRequestIsBlamedFor: what it stopped, and not what the script chose or failed by afterwards.
+// TestWhatADeniedRequestIsBlamedFor expects that a denied request is reported as the cause only of a failure that it
+// caused. A code that the script chose or a later failure is not attributed to it.
 func TestWhatADeniedRequestIsBlamedFor(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -118,7 +120,7 @@ func TestWhatADeniedRequestIsBlamedFor(t *testing.T) {
 	}
 }
 
-// TestNotes: the shell's words reach the host as they are, whatever is in them.
+// TestNotes expects that texts from the shell reach the host unchanged, whatever they contain.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	source := `atelier log error $'a "b" \\ \n\t\x01 é & {}' n=-1.5e3 t=true z=007 s=x=y 'k "q"=v'
@@ -145,14 +147,14 @@ for i in 1 2 3 4 5 6 7 8; do (atelier log info "$i") & done; wait`
 	}
 }
 
-// found answers a host function with a result that speaks of an error itself.
+// found answers a host function with a result that itself contains an error field.
 type found struct{ *runtimetest.Host }
 
 func (found) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`{"n":1,"error":null}`), nil
 }
 
-// TestAResultThatSpeaksOfAnError: what a host function answers is no failure because of its words.
+// TestAResultThatSpeaksOfAnError expects that a result with an error field does not count as a failed call.
 func TestAResultThatSpeaksOfAnError(t *testing.T) {
 	t.Parallel()
 	outcome, err := newEngine(t).Run(t.Context(), programs().Job("atelier call lookUp"), found{runtimetest.NewHost()})
@@ -176,7 +178,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// TestAnEnvironmentOfOurNames: no value of an agent keeps its shell from what is ours in it.
+// TestAnEnvironmentOfOurNames expects that no value of an agent overrides this package's environment names.
 func TestAnEnvironmentOfOurNames(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -192,7 +194,8 @@ func TestAnEnvironmentOfOurNames(t *testing.T) {
 	}
 }
 
-// TestAScriptWithoutOurFiles: who has removed them has no calls any more, and fails by what it failed by.
+// TestAScriptWithoutOurFiles expects that a script which removed this package's files has no calls any more, and fails
+// with its own error.
 func TestAScriptWithoutOurFiles(t *testing.T) {
 	t.Parallel()
 	source := "rm -r /work/.atelier\natelier log gone 2>&1 || echo $?\n"
@@ -207,7 +210,8 @@ func TestAScriptWithoutOurFiles(t *testing.T) {
 	}
 }
 
-// TestAScriptThatTakesOurDescriptors has a failed call, and not one that succeeds with nothing or a shell that ends.
+// TestAScriptThatTakesOurDescriptors expects a failed call. The call must not succeed with an empty result, and the
+// shell must not end.
 func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -220,8 +224,9 @@ func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	}
 }
 
-// TestTheResultIsReadWhenNobodyIsLeft: a script that tells its end itself, with a code, is killed for it, and takes its time to
-// die when it has much memory. A job of it that sees that still has its say, unless it gets no processor for all that time.
+// TestTheResultIsReadWhenNobodyIsLeft runs a script that sends its own end message with a code. The launcher kills it
+// then, which takes time if the script has much memory. A background job that sees the death can still write, unless it
+// gets no processor time meanwhile.
 func TestTheResultIsReadWhenNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	source := `echo '"early"' >"$OUTPUT"
@@ -243,7 +248,8 @@ sleep 60
 	t.Error("the result was read while the script's jobs could still change it")
 }
 
-// TestATrapWhileOurFunctionsAreRead: it finds all of them, or has them read again.
+// TestATrapWhileOurFunctionsAreRead expects that a trap finds all functions of the prelude, or causes them to be read
+// again.
 func TestATrapWhileOurFunctionsAreRead(t *testing.T) {
 	t.Parallel()
 	source := `sed -i 's/^}.*/&\nkill -USR1 $$/' /work/.atelier/prelude.sh
@@ -260,7 +266,8 @@ atelier log called
 	}
 }
 
-// TestAJobThatIsKilledInACall: wherever it was, others do not wait for it for ever, and have their own answers.
+// TestAJobThatIsKilledInACall expects that other calls do not wait forever for a killed job, wherever it was, and get
+// their own replies.
 func TestAJobThatIsKilledInACall(t *testing.T) {
 	t.Parallel()
 	for where, kills := range map[string]string{
@@ -294,7 +301,7 @@ builtin echo "[$(cat b c d | tr '\n' ,)0]"
 	}
 }
 
-// TestACallOfATrap: within a call of the same shell it would wait for itself.
+// TestACallOfATrap expects an error from a call in a trap during a call of the same shell: it would wait for itself.
 func TestACallOfATrap(t *testing.T) {
 	t.Parallel()
 	source := `trap 'atelier log late 2>said' USR1
@@ -313,8 +320,8 @@ echo "[$(cat a),\"$(cat said)\"]"
 // saying is a call that uses the function say instead of printf.
 const saying = `__atelier_rest; eval "$(sed -n '/^__atelier_ask() {/,/^}/{s/builtin printf/say/;p}' /work/.atelier/prelude.sh)"`
 
-// TestACallInAScriptOfOtherManners: what a call is made with is read at the first one, whatever the shell does with what it
-// reads by then.
+// TestACallInAScriptOfOtherManners expects that calls work under unusual shell options and settings. The functions of a
+// call are read at the first call, when such settings may already apply.
 func TestACallInAScriptOfOtherManners(t *testing.T) {
 	t.Parallel()
 	source := `shopt -s expand_aliases extglob
@@ -343,11 +350,12 @@ echo "$-" >&2
 	}
 }
 
-// functionsOfItsOwn have the names of what a call is made with.
+// functionsOfItsOwn defines functions with the names of commands that a call uses.
 const functionsOfItsOwn = `for name in read printf echo local set shift return continue break :; do eval "$name() { exit 7; }"; done
 `
 
-// TestAScriptWithFunctionsOfItsOwn: a call is not made with them, nor is it told with them where the script failed.
+// TestAScriptWithFunctionsOfItsOwn expects that neither a call nor the report of a failure's position uses the script's
+// functions.
 func TestAScriptWithFunctionsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	source := functionsOfItsOwn + `IFS='0123456789. '

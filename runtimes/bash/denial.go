@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Words of the usual tools for what a jail has none of: a name server, and a network beyond its own loopback.
+// These patterns match messages of the usual tools about resources that a sandbox lacks: a name server, and a network
+// beyond its own loopback.
 var (
 	unresolved = regexp.MustCompile("(?:Could not resolve host: |[Ff]ailed to connect to |unable to resolve host address [‘'`\"])([A-Za-z0-9._-]+)")
 	device     = regexp.MustCompile(`/dev/(?:tcp|udp)/([^/\s]+)/(\d{1,5})`)

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// end is what the prelude says when the script leaves with another code than 0. File and Line are 0 when unknown.
+// end is the prelude's message when the script ends with a code other than 0. File and Line are zero if unknown.
 type end struct {
 	Command  string `json:"command"`
 	Function string `json:"function"`
@@ -22,7 +22,7 @@ type end struct {
 	Line     int    `json:"line"`
 }
 
-// interpret gives an exit code and what was printed the meaning that the contract of a script gives them.
+// interpret maps an exit code and the output to a result, as the contract of a script defines.
 func (s *transcript) interpret(result frames.Result) frames.Result {
 	if result.Error != nil {
 		return result
@@ -33,7 +33,8 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	}
 	switch {
 	case result.Signal == int(syscall.SIGSEGV):
-		// Process 1 of a jail cannot be sent this signal from within: it is bash's own parser that ran out of stack.
+		// No process inside the sandbox can send this signal to process 1. So Bash's own parser has overflowed its
+		// stack.
 		result.Error = &runtimes.ProgramError{
 			Type: runtimes.RecursionLimit, Message: "The script is nested too deeply: Bash ran out of stack (signal 11).",
 			Remedy: "Reduce the nesting of brackets, expansions and calls.",
@@ -52,7 +53,8 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// output is the file $OUTPUT, else the last line of stdout if it is JSON, else all of stdout if that is, else as text.
+// output returns the file $OUTPUT. Without it, output returns the last line of stdout if that is JSON, else all of
+// stdout if that is JSON, else all of stdout as text.
 func (s *transcript) output(file json.RawMessage, report program.Report) (json.RawMessage, *runtimes.ProgramError) {
 	switch report.File {
 	case program.FileValid:
@@ -73,13 +75,14 @@ func (s *transcript) output(file json.RawMessage, report program.Report) (json.R
 	if len(last) > 0 && json.Valid(last) {
 		return last, nil
 	}
-	if whole := bytes.TrimSpace(printed); json.Valid(whole) { // several lines, as jq prints it
+	if whole := bytes.TrimSpace(printed); json.Valid(whole) { // several lines, as jq prints JSON
 		return whole, nil
 	}
 	return text(printed, int(s.limits.OutputBytes)), nil
 }
 
-// text wraps what was printed. Quoting can make it larger than a result may be; then its end is the part that counts.
+// text encodes the printed text as JSON. Quoting can make it larger than the limit of a result; then text keeps the
+// end.
 func text(printed []byte, limit int) json.RawMessage {
 	valid := strings.ToValidUTF8(string(printed), "\uFFFD")
 	whole := encode(map[string]any{"stdout": valid})
@@ -94,16 +97,16 @@ func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil { // strings and booleans always encode
+	if enc.Encode(v) != nil { // strings and booleans always encode without error
 		return nil
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// complaint is how bash reports an error of a script: file, line, message.
+// complaint matches Bash's error messages: file, line, message.
 var complaint = regexp.MustCompile(`^(.+?): line ([0-9]+): (.*)$`)
 
-// failure explains an exit code with what bash printed and what the prelude remembered.
+// failure explains an exit code from Bash's messages and the prelude's report.
 func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramError {
 	var known end
 	if told != nil && json.Unmarshal(told, &known) != nil {
@@ -142,9 +145,9 @@ func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramEr
 	return e
 }
 
-// kind recognises limits that only the script's own tools report. The kernel's counters go before all of it.
+// kind detects limits that only the script's own tools report. The kernel's counters have precedence.
 func kind(code int, stderr string) runtimes.ErrorType {
-	const sizeExceeded = 128 + 25 // a process of the script died of SIGXFSZ
+	const sizeExceeded = 128 + 25 // exit code of a process that died of SIGXFSZ
 	switch {
 	case code == sizeExceeded || strings.Contains(stderr, "No space left on device") || strings.Contains(stderr, "File too large"):
 		return runtimes.DiskLimit
@@ -158,9 +161,9 @@ func kind(code int, stderr string) runtimes.ErrorType {
 	return runtimes.RuntimeError
 }
 
-// syntax finds a message of bash's parser at the end of stderr.
+// syntax finds a message of Bash's parser at the end of stderr.
 func (s *transcript) syntax(e *runtimes.ProgramError, lines []string) bool {
-	const near = 4 // the parser adds the offending line, and a script may add a word in its EXIT trap
+	const near = 4 // the parser adds the offending line, and an EXIT trap of the script may print more
 	for i := len(lines) - 1; i >= max(0, len(lines)-near); i-- {
 		file, line, message, ok := s.complaint(lines[i])
 		if ok && (strings.HasPrefix(message, "syntax error") || strings.HasPrefix(message, "unexpected EOF while looking for")) {
@@ -181,7 +184,7 @@ func (s *transcript) complaint(text string) (file string, line int, message stri
 	return file, line, found[3], err == nil && file != ""
 }
 
-// file answers which of the agent's files a name means, "" if none.
+// file returns the agent's file that a name refers to, or "" if there is none.
 func (s *transcript) file(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "/work/"), "./")
 	if _, ok := s.files[name]; ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Bounds on what is kept of bundled programs, and on one of them.
+// These bounds limit the cache of bundled programs and the size of each program in it.
 const (
 	maxKept      = 256
 	maxKeptBytes = 32 << 20
@@ -24,13 +24,14 @@ const (
 	bundleMemory = 512 << 20
 )
 
-// A bundler is replaced after so many programs, or so long.
+// A bundler is replaced after this many programs or this period of time.
 const (
 	bundleRuns = 500
 	bundleAge  = 10 * time.Minute
 )
 
-// bundler turns agents' files into programs, in a jail, and keeps the programs: versions do not change.
+// bundler turns agents' files into programs in a sandbox, and caches the programs. A version never changes, so an entry
+// never becomes stale.
 type bundler struct {
 	pool *worker.Pool
 	kept *lru.Cache[string, guest.Program]
@@ -47,10 +48,10 @@ func newBundler(options Options) *bundler {
 	}
 }
 
-// bundle answers the program of a job, or how the run ends because there is none.
+// bundle returns the program of a job. If there is none, it returns the outcome of the run.
 func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, *runtimes.Outcome, error) {
 	key := ""
-	if job.CodeDigest != "" && job.Workspace != "" { // what made it has read what the workspace wrote, and is believed by nobody else
+	if job.CodeDigest != "" && job.Workspace != "" { // the bundler has read files of the workspace, so no other workspace may use its output
 		key = job.Workspace + " " + job.CodeDigest + " " + string(job.Language) + " " + job.Entrypoint
 	}
 	if made, ok := b.kept.Get(key); ok {
@@ -80,7 +81,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 
 func size(p guest.Program) int { return len(p.Code) + len(p.Map) }
 
-// death reads the last words of a bundler.
+// death interprets the last output of a bundler.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Reduce the nesting of brackets and expressions."}
@@ -88,7 +89,7 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 	return nil
 }
 
-// silent is the host of a bundler, which has nothing to say.
+// silent is the host of a bundler, which makes no host calls.
 type silent struct{}
 
 func (silent) Emit(runtimes.Event) {}

@@ -12,9 +12,9 @@ import (
 type contract struct {
 	source, input string
 	edit          func(*runtimes.Job)
-	output        string                // wanted, if it succeeds
-	want          runtimes.ProgramError // wanted, if it fails: message and remedy are parts, a line or column of 0 is not looked at
-	stack         []string              // in this order in the stack
+	output        string                // expected output, if the run succeeds
+	want          runtimes.ProgramError // expected error, if the run fails: message and remedy are substrings, line or column 0 is not compared
+	stack         []string              // expected parts of the stack, in this order
 	stdout        string
 }
 

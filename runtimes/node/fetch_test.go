@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestFetch: the fetch of Node's own cannot leave the jail; ours goes by the same way as that of goja.
+// TestFetch expects that Node's own fetch cannot leave the sandbox, and that this package's fetch uses the same proxy
+// as goja's.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,6 @@
-// Package node runs JavaScript and TypeScript programs in V8: each in a fresh jail, in a Node that was started ahead of the
-// run and has seen nothing but our own guest script. It knows the contract of a program, and neither frames nor namespaces.
+// Package node runs JavaScript and TypeScript programs in V8. Each runs in a new sandbox, in a Node process that was
+// started before the run and has executed only this package's guest script. The package knows the contract of a
+// program, but neither frames nor namespaces.
 package node
 
 import (
@@ -23,40 +24,42 @@ import (
 //go:embed guest.js
 var outer string
 
-// inner is a function that the guest script names.
+// inner is the source of a function that the guest script refers to by name.
 //
 //go:embed inner.js
 var inner string
 
-// Options of an Engine.
+// Options configures an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Egress      *egress.Proxy // of fetch; nil is one of the engine's own
+	Egress      *egress.Proxy // proxy for fetch; nil: the engine creates its own
 	Interpreter string        // absolute path of node
-	Memory      int64         // limit of most programs, for which processes are started ahead; default 256 MiB
-	Idle        int           // processes that wait started; default 2
-	Guest       string        // a workspace whose runs are no reason to start processes ahead
-	Max         int           // jails together, waiting and running; default 16
+	Memory      int64         // memory limit of most programs, for which processes are started in advance; default 256 MiB
+	Idle        int           // started processes that wait for a run; default 2
+	Guest       string        // a workspace whose runs do not start processes in advance
+	Max         int           // maximum number of sandboxes, waiting and running; default 16
 	Log         *slog.Logger
 }
 
-// Engine is the runtime. It is safe for concurrent use.
+// Engine runs JavaScript and TypeScript programs in Node. It is safe for concurrent use.
 type Engine struct {
 	interpreter string
 	unavailable error
 	version     version
 	bundler     *bundler
-	ahead       *worker.Pool // of programs with the usual limit of memory
-	fresh       *worker.Pool // of others: the size of V8's heap is fixed when it starts
-	parents     *worker.Pool // of programs that may start others
+	ahead       *worker.Pool // for programs with the usual memory limit
+	fresh       *worker.Pool // for other limits: the size of V8's heap is fixed at its start
+	parents     *worker.Pool // for programs that may start other programs
 	memory      int64
 	egress      *egress.Proxy
 }
 
-// restAfter is when no process waits any more: two of them take as much memory as the whole server.
+// restAfter is the idle time after which no process is kept waiting: two of them use as much memory as the whole
+// server.
 const restAfter = 10 * time.Minute
 
-// New starts an engine; Close it. A Node that is not there, or too old, makes every run fail with runtime_unavailable.
+// New starts an engine. The caller must close it. If Node is missing or too old, every run fails with
+// runtime_unavailable.
 func New(options Options) *Engine {
 	interpreter, err := program.FindInterpreter(options.Interpreter)
 	if err != nil {
@@ -88,20 +91,21 @@ func New(options Options) *Engine {
 	return e
 }
 
-// start is how a process begins for programs with a limit of memory.
+// start returns the job that starts a process for programs with a memory limit.
 func (e *Engine) start(memory int64) program.Job {
 	return program.Job{Argv: slices.Concat([]string{e.interpreter}, flags(memory), []string{"-e", script()}), Env: program.Environment()}
 }
 
-// script is the guest as Node gets it on its command line.
+// script returns the guest script in the form for Node's command line.
 func script() string {
 	return "const inner = " + strings.TrimSpace(inner) + ";\n" + outer
 }
 
-// Interpreter is the path of the interpreter, "" if there is none.
+// Interpreter returns the path of the interpreter, or "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter }
 
-// startMessage is what the guest script waits for. The input is text: JSON.parse would round its numbers.
+// startMessage is the message that the guest script waits for. The input is text, because JSON.parse would round its
+// numbers.
 type startMessage struct {
 	Entry   string            `json:"entry"`
 	Files   []string          `json:"files,omitempty"`
@@ -150,7 +154,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// run runs a program in a process of its own.
+// run runs a program in its own process.
 func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job, session runtimes.Host) (runtimes.Outcome, error) {
 	pool := e.ahead
 	if job.Capabilities.Subprocess || job.Limits.MemoryBytes != e.memory {
@@ -165,7 +169,7 @@ func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job,
 	return pool.Run(ctx, worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}, session)
 }
 
-// orEmpty is an outcome that there may be none of.
+// orEmpty returns the outcome, or an empty one if it is nil.
 func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
 	if outcome == nil {
 		return runtimes.Outcome{}
@@ -181,7 +185,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return e.ahead.Warm(ctx)
 }
 
-// fit says why there is no Node, or none that will do.
+// fit returns an error if there is no suitable Node.
 func (e *Engine) fit(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable
@@ -197,7 +201,7 @@ func (e *Engine) Stats() worker.Stats {
 	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.bundler.pool.Stats())
 }
 
-// Close ends every run and waits until nothing is left of them.
+// Close ends every run and waits until all their processes are gone.
 func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.ahead.Close()

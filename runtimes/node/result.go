@@ -10,10 +10,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// lastGCs begins what V8 prints when it gives up.
+// lastGCs is the start of V8's output when it gives up.
 const lastGCs = "<--- Last few GCs --->"
 
-// words are the end of a process's stderr.
+// words holds the end of a process's stderr.
 type words struct {
 	stderr []byte
 }
@@ -29,18 +29,18 @@ func (w *words) listen(kind frames.Kind, p []byte) {
 	}
 }
 
-// outOfMemory says whether V8 gave up because its heap was full.
+// outOfMemory reports whether V8 gave up because its heap was full.
 func (w *words) outOfMemory() bool {
 	return bytes.Contains(w.stderr, []byte("JavaScript heap out of memory")) || bytes.Contains(w.stderr, []byte("OutOfMemory"))
 }
 
-// interpret reads what the guest script said at the end, or why it said nothing.
+// interpret reads the last message of the guest script, or finds the reason why there is none.
 func (w *words) interpret(result frames.Result) frames.Result {
 	result, _ = program.Conclude(result, w.crash)
 	return result
 }
 
-// crash tells what a signal that ended Node means.
+// crash explains a signal that ended Node.
 func (w *words) crash(signal int) *runtimes.ProgramError {
 	switch {
 	case w.outOfMemory():

@@ -14,11 +14,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestNoNode: where there is none, or one that is too old, or something else, a run says what to install.
+// TestNoNode expects advice on installation if Node is missing, too old or another program.
 func TestNoNode(t *testing.T) {
 	t.Parallel()
 	exe := sandboxtest.Exe(t)
-	base, err := os.MkdirTemp("/var/tmp", "node") // a jail has a /tmp of its own over the host's
+	base, err := os.MkdirTemp("/var/tmp", "node") // a sandbox mounts its own /tmp over the host's
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestNoNode(t *testing.T) {
 	}
 }
 
-// TestBadJobs: what cannot begin says why.
+// TestBadJobs expects a reason from each job that cannot start.
 func TestBadJobs(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// oldest is the first Node that has what the guest script and the bundler's output need.
+// oldest is the first major version of Node with all features that the guest script and the bundler's output need.
 const oldest = 20
 
 func unavailable(err error) error {
@@ -26,15 +26,15 @@ func unavailable(err error) error {
 	}
 }
 
-// version is what an interpreter says it is. It is asked in a jail, once.
+// version is the version that an interpreter reports. It is read once, in a sandbox.
 type version struct {
 	mu    sync.Mutex
 	known bool
 	err   error
 }
 
-// check says why the interpreter is not fit. Only an answer is remembered: an interpreter that was ended before it gave one is
-// asked again. A run that is cancelled meanwhile finds that out itself.
+// check returns an error if the interpreter is unsuitable. It caches only an actual answer. If the interpreter was
+// ended before its answer, the next call asks again. A run that is cancelled meanwhile notices that itself.
 func (v *version) check(ctx context.Context, pool *worker.Pool, interpreter string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

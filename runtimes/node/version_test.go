@@ -16,7 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestVersionIsRemembered: an interpreter that answered is not asked again, and one that was ended before it did is.
+// TestVersionIsRemembered expects that an interpreter is not asked again after its answer. If it was ended before the
+// answer, it is asked again.
 func TestVersionIsRemembered(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ script, first, then string }{
@@ -25,13 +26,13 @@ func TestVersionIsRemembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, err := os.MkdirTemp("/var/tmp", "atelier-node") // a jail has a /tmp of its own
+			home, err := os.MkdirTemp("/var/tmp", "atelier-node") // a sandbox has its own /tmp
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = os.RemoveAll(home) })
 			path := filepath.Join(home, "bin", "node")
-			if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o755), os.Chmod(home, 0o755)); err != nil { // for the jail's user
+			if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o755), os.Chmod(home, 0o755)); err != nil { // for the sandbox's user
 				t.Fatal(err)
 			}
 			var engine *node.Engine
@@ -55,7 +56,7 @@ func TestVersionIsRemembered(t *testing.T) {
 	}
 }
 
-// TestCancelledFirst: a run that is cancelled before anybody knows the version is a cancelled run like others.
+// TestCancelledFirst expects that a run cancelled before the version is known ends as cancelled, like any other.
 func TestCancelledFirst(t *testing.T) {
 	t.Parallel()
 	engine := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t))), Interpreter: interpreter})

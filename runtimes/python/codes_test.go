@@ -9,15 +9,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// under names a job's program, whatever is in its files, and its workspace.
+// under sets the digest of a job's program, whatever its files contain, and its workspace.
 func under(digest, workspace string) func(*runtimes.Job) {
 	return func(j *runtimes.Job) { j.CodeDigest, j.Workspace = digest, workspace }
 }
 
 func returns(value string) string { return "def main():\n    return '" + value + "'\n" }
 
-// TestAProgramIsCompiledOnce: what a run compiled serves the next ones of the same program of the same workspace, and no
-// others. Here programs have a digest that is not theirs, so that it can be seen whose code runs.
+// TestAProgramIsCompiledOnce expects that later runs of the same program in the same workspace reuse its compiled code,
+// and no other runs do. The programs here have a false digest, which shows whose code runs.
 func TestAProgramIsCompiledOnce(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -48,7 +48,7 @@ func TestAProgramIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestAProgramIsTheSameWhenItIsCompiled: its warnings, and where it failed, do not depend on who compiled it.
+// TestAProgramIsTheSameWhenItIsCompiled expects the same warnings and the same error positions from cached code.
 func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -57,7 +57,7 @@ func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 		"fails": "import json\n\ndef main():\n    return [len(x) for x in (1,)]\n",
 		"large": "def main():\n    return sum(X)\nX = [" + strings.Repeat("1.5, ", 20_000) + "]\nY = '" + strings.Repeat("€", 40_000) + "'\n",
 		"deep":  "x = " + strings.Repeat("lambda: ", 900) + "1\ndef main():\n    return 'deep'\n",
-		"abyss": "x = " + strings.Repeat("lambda: ", 1200) + "1\ndef main():\n    return 'deep'\n", // marshal gives up before the compiler does
+		"abyss": "x = " + strings.Repeat("lambda: ", 1200) + "1\ndef main():\n    return 'deep'\n", // marshal fails before the compiler does
 		"text":  "# -*- coding: unheard -*-\ndef main():\n    return 'ä'\n",
 		"wrong": "def main(:\n",
 	} {
@@ -80,7 +80,8 @@ func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotKeptIsAskedForOnce: of a program that no code is kept of, the host wants none a second time.
+// TestWhatIsNotKeptIsAskedForOnce expects that the host requests code only once from a program whose code is not
+// cached.
 func TestWhatIsNotKeptIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -103,7 +104,8 @@ def main():
 	}
 }
 
-// TestAProgramCannotChangeWhatIsKept: a program that says other code than its own is not believed, wherever it says it.
+// TestAProgramCannotChangeWhatIsKept expects that false code sent by a program is ignored, whatever the place it is
+// sent from.
 func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -122,7 +124,7 @@ func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 		"in main":             {source: "import os\ndef main(input):\n    if input: os.write(3, b'" + line + "')\n    return 'good'\n"},
 		"after a warning":     {source: "x = 1 is 1\n" + say + good},
 		"beside its start":    {source: "import os\nos.write(3, b'{\"start\":true}\\n" + line + "')\n" + good},
-		// What compiles it imports these.
+		// The compiling code imports these modules.
 		"as a module of the library": {"y = 1\n" + good, []func(*runtimes.Job){strict, with("warnings.py")}},
 		"as that of an encoding":     {"# coding: idna\n" + good, []func(*runtimes.Job){with("stringprep.py")}},
 		"as that of a codec":         {"# coding: quopri\n" + good, []func(*runtimes.Job){strict, with("quopri.py")}},
@@ -136,7 +138,8 @@ func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestCodeOfAnotherInterpreter: where Python was replaced beneath the server, what the old one compiled is left alone.
+// TestCodeOfAnotherInterpreter expects that code of an older Python is ignored after Python was replaced under a
+// running server.
 func TestCodeOfAnotherInterpreter(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

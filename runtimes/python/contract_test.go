@@ -16,9 +16,9 @@ func TestContract(t *testing.T) {
 	engine, p := newEngine(t), programs()
 	tests := map[string]struct {
 		source, input string
-		output        string                // wanted, if it succeeds
-		want          runtimes.ProgramError // wanted, if it fails: the message is a part, a line or column of 0 is not looked at
-		stack         []string              // in this order in the stack
+		output        string                // expected output, if the run succeeds
+		want          runtimes.ProgramError // expected error, if the run fails: the message is a substring, line or column 0 is not compared
+		stack         []string              // expected parts of the stack, in this order
 		stdout        string
 	}{
 		"properties by name":         {source: "def main(b, a=1, *, c=3): return [a, b, c]", input: `{"b":2,"x":0}`, output: `[1,2,3]`},
@@ -156,7 +156,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestEntryInAFolder: relative imports go up and down from there.
+// TestEntryInAFolder expects that relative imports work upwards and downwards from the entrypoint's folder.
 func TestEntryInAFolder(t *testing.T) {
 	t.Parallel()
 	job := programs().Job("")
@@ -179,8 +179,8 @@ func (echo) Call(_ context.Context, _ string, args json.RawMessage) (json.RawMes
 	return args, nil
 }
 
-// TestACallThatWasGivenUp: its answer is nobody's, and not that of the next call. Programs that set themselves an alarm
-// leave a call so.
+// TestACallThatWasGivenUp expects that the reply to an abandoned call is dropped and not delivered to the next call. A
+// program abandons a call if its own alarm interrupts it.
 func TestACallThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	source := `import os
@@ -204,7 +204,7 @@ def main(input, ctx):
 	}
 }
 
-// TestCallsThatAnAlarmEnds: wherever in a call the alarm comes, the next one has its own answer.
+// TestCallsThatAnAlarmEnds expects that the next call gets its own reply, wherever in a call the alarm arrives.
 func TestCallsThatAnAlarmEnds(t *testing.T) {
 	t.Parallel()
 	source := `import random, signal
@@ -229,7 +229,7 @@ def main(input, ctx):
 	}
 }
 
-// TestAResultBesideACall: a thread may still be saying what it asks when main returns.
+// TestAResultBesideACall runs a program in which a thread may still be sending a host call when main returns.
 func TestAResultBesideACall(t *testing.T) {
 	t.Parallel()
 	source := `import os, sys, threading
@@ -255,7 +255,7 @@ def main(input, ctx):
 	}
 }
 
-// endless never answers while the program is there.
+// endless never replies while the program exists.
 type endless struct{ *runtimetest.Host }
 
 func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -263,8 +263,8 @@ func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawM
 	return nil, ctx.Err()
 }
 
-// TestACallThatGoesOn: when main returns, what a thread still waits for is nobody's business. A large result does not fit
-// into what lies between the program and the server, which has to read on.
+// TestACallThatGoesOn expects that a pending call of a thread does not delay the end of main. A large result does not
+// fit into the buffers between program and server, so the server must keep reading.
 func TestACallThatGoesOn(t *testing.T) {
 	t.Parallel()
 	const source = `import os, threading
@@ -291,8 +291,8 @@ def main(input, ctx):
 	}
 }
 
-// TestACallWithinACall: a signal's handler may use ctx while main does, whether main still sends, waits or reads, and each
-// has its own answer.
+// TestACallWithinACall expects that a signal handler may use ctx while main does. Main may be sending, waiting or
+// reading, and each call gets its own reply.
 func TestACallWithinACall(t *testing.T) {
 	t.Parallel()
 	for where, source := range map[string]string{
@@ -326,8 +326,8 @@ def main(input, ctx):
 	}
 }
 
-// TestACallWithinTheReadingOfAnAnswer: a signal may come while main takes an answer apart, and its handler may have read a part
-// of the next line when main goes on. None of it is lost.
+// TestACallWithinTheReadingOfAnAnswer interrupts main while it parses a reply. The signal handler may have read a part
+// of the next line when main continues, and no byte may be lost.
 func TestACallWithinTheReadingOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	source := `import os, signal
@@ -353,8 +353,8 @@ def main(input, ctx):
 	}
 }
 
-// TestACallWithinALine: a call may be given up, or a handler may want to ask, when only a part of its line is said. What is
-// said next does not go into that line.
+// TestACallWithinALine abandons a call, or makes another in a handler, when only a part of its line is written. The
+// next message must not become part of that line.
 func TestACallWithinALine(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ does, output string }{
@@ -394,8 +394,8 @@ def main(input, ctx):
 	}
 }
 
-// TestCallsLeaveNothingBehind: what was read is let go when it was taken apart, also by a handler that asks again and again
-// while main waits, and after an alarm that ended a call while main took its answer apart.
+// TestCallsLeaveNothingBehind expects that received data is released after parsing. That includes a handler that calls
+// again and again while main waits, and an alarm that ends a call while main parses its reply.
 func TestCallsLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	for when, source := range map[string]string{
@@ -439,7 +439,7 @@ def main(input, ctx):
 	}
 }
 
-// released answers slow when something was logged, and other calls with their arguments.
+// released replies to slow after a log message, and to other calls with their arguments.
 type released struct {
 	*runtimetest.Host
 	logged chan struct{}
@@ -459,7 +459,7 @@ func (r released) Call(ctx context.Context, name string, args json.RawMessage) (
 	return args, nil
 }
 
-// TestALogWithinACall: it does not wait until the call is over.
+// TestALogWithinACall expects that a log message does not wait for the end of the call.
 func TestALogWithinACall(t *testing.T) {
 	t.Parallel()
 	source := `import signal
@@ -474,8 +474,9 @@ def main(input, ctx):
 	}
 }
 
-// TestCallsOfAnAlarm: wherever in a call the alarm comes, its handler and main have their own answers. A long one takes more
-// than one read. Each of the calls waits for several processes in turn: how long that takes where many want to run is not meant.
+// TestCallsOfAnAlarm expects that an alarm handler and main get their own replies, wherever in a call the alarm
+// arrives. A long reply takes more than one read. Each call waits for several processes in turn, so the test sets no
+// bound on the duration under load.
 func TestCallsOfAnAlarm(t *testing.T) {
 	t.Parallel()
 	source := `import random, signal
@@ -502,7 +503,7 @@ def main(input, ctx):
 	}
 }
 
-// TestACallAtItsLimit: a line that the host does not take is refused, the largest that it takes is not.
+// TestACallAtItsLimit expects that the largest allowed line is accepted and a longer one is rejected.
 func TestACallAtItsLimit(t *testing.T) {
 	t.Parallel()
 	source := `def main(input, ctx):
@@ -519,8 +520,8 @@ func TestACallAtItsLimit(t *testing.T) {
 	}
 }
 
-// TestAForkThatComesOutOfMain: a program forks itself, perhaps while a thread says something to the host. The child ends as
-// it likes, and the parent's result is the program's.
+// TestAForkThatComesOutOfMain runs a program that forks itself, possibly while a thread sends to the host. However the
+// child ends, the parent's result is the result of the program.
 func TestAForkThatComesOutOfMain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ ends, output, stderr string }{

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestForksHaveNothingInCommon: children of one fork server have random numbers and names of their own.
+// TestForksHaveNothingInCommon expects that children of one fork server have their own random numbers and names.
 func TestForksHaveNothingInCommon(t *testing.T) {
 	t.Parallel()
 	source := `import os, random, secrets, sys, tempfile, threading, uuid
@@ -36,8 +36,8 @@ def main():
 	}
 }
 
-// TestAllThatWasPrintedIsThere: an answer does not wait until a program is gone, but for all that it has printed, also when its
-// pipes hold more than pipes usually do.
+// TestAllThatWasPrintedIsThere expects that the result contains all output. The server does not wait until the program
+// is gone, but it reads everything printed, even if the program's pipes are larger than usual.
 func TestAllThatWasPrintedIsThere(t *testing.T) {
 	t.Parallel()
 	job := programs().Job(`import fcntl, os, subprocess

@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestForkServersHaveHugePages: a fork server's memory is in huge pages where it can ask for them. Others of this process may not
-// be that far.
+// TestForkServersHaveHugePages expects a fork server's memory in huge pages if the kernel supports the request. Other
+// fork servers of this process may not be ready yet.
 func TestForkServersHaveHugePages(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -37,7 +37,7 @@ func TestForkServersHaveHugePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, _ := os.ReadFile(name) // it may have ended
+		line, _ := os.ReadFile(name) // the process may have ended
 		if !bytes.Contains(line, []byte("# Starts a fork server")) || !ours(pid) {
 			continue
 		}
@@ -53,8 +53,8 @@ func TestForkServersHaveHugePages(t *testing.T) {
 	}
 }
 
-// TestForksHaveLessToTakeDown: a child has the interpreter's code in huge pages where its fork server can ask for them, and
-// libraries in two parts, one to run and one to write to.
+// TestForksHaveLessToTakeDown expects the interpreter's code in huge pages in a child, if the kernel supports the
+// request. It also expects each library in two parts, one executable and one writable.
 func TestForksHaveLessToTakeDown(t *testing.T) {
 	t.Parallel()
 	source := `import re
@@ -80,7 +80,7 @@ def main():
 	}
 }
 
-// TestForksWithoutProc: where the host allows no private /proc, there are fork servers all the same.
+// TestForksWithoutProc expects that fork servers also work on a host that allows no private /proc.
 func TestForksWithoutProc(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: sandboxtest.Exe(t), Without: []string{sandbox.Proc}})
@@ -100,7 +100,7 @@ func TestForksWithoutProc(t *testing.T) {
 	}
 }
 
-// ours says whether a process comes from this one.
+// ours reports whether a process descends from this one.
 func ours(pid int) bool {
 	for pid > 1 && pid != os.Getpid() {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -113,7 +113,7 @@ func ours(pid int) bool {
 	return pid > 1
 }
 
-// hasHugePages asks the kernel for one.
+// hasHugePages asks the kernel for a huge page and reports success.
 func hasHugePages(t *testing.T) bool {
 	t.Helper()
 	const size = 2 << 20

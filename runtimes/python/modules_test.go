@@ -21,14 +21,14 @@ func withFiles(files map[string]string) func(*runtimes.Job) {
 	}
 }
 
-// watch begins a program: compiled lists its own files that were compiled since.
+// watch is the start of a program: compiled lists the program's own files that were compiled after it.
 const watch = `import sys
 compiled = []
 sys.addaudithook(lambda event, args: event == "compile" and str(args[1]).startswith("/work/") and compiled.append(args[1][6:]))
 `
 
-// TestWhatAProgramImportsIsCompiledOnce: the files that a program names in imports are compiled before it runs, and by the
-// first run only. What is imported by a name that is made at run time is compiled as ever.
+// TestWhatAProgramImportsIsCompiledOnce expects that the files named in imports are compiled before the program runs,
+// and only by the first run. Imports with computed names are compiled in each run.
 func TestWhatAProgramImportsIsCompiledOnce(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -36,7 +36,7 @@ func TestWhatAProgramImportsIsCompiledOnce(t *testing.T) {
 	for name, program := range map[string]struct {
 		source string
 		files  map[string]string
-		want   string // what is compiled in each run
+		want   string // files compiled in each run
 	}{
 		"a module":                  {"import helper\n", map[string]string{"helper.py": "x = 1\n"}, ""},
 		"a name of it":              {"from helper import x\n", map[string]string{"helper.py": "x = 1\n"}, ""},
@@ -64,7 +64,7 @@ func TestWhatAProgramImportsIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestAModuleIsTheSameWhenItIsCompiled: a program cannot tell who compiled what it imports.
+// TestAModuleIsTheSameWhenItIsCompiled expects that a program cannot detect whether its imports came from the cache.
 func TestAModuleIsTheSameWhenItIsCompiled(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -156,7 +156,7 @@ def main():
 	}
 }
 
-// told is all that an outcome says of its program.
+// told returns all texts of an outcome.
 func told(o runtimes.Outcome) string {
 	if o.Error == nil {
 		return string(o.Output) + "\n"
@@ -165,7 +165,7 @@ func told(o runtimes.Outcome) string {
 	return fmt.Sprintln(string(o.Output), e.Type, e.Message, e.File, e.Line, e.Column, e.Stack, e.Rule, e.Remedy)
 }
 
-// unaddressed takes the addresses of objects out of a text.
+// unaddressed removes the addresses of objects from a text.
 func unaddressed(text string) string {
 	parts := strings.Split(text, " at 0x")
 	for i := 1; i < len(parts); i++ {
@@ -174,8 +174,8 @@ func unaddressed(text string) string {
 	return strings.Join(parts, " at ")
 }
 
-// TestAModuleThatTheProgramWrote: it gets what it wrote, also of the same size and within the same moment, and the next run
-// what is saved.
+// TestAModuleThatTheProgramWrote expects that a program which overwrites a module imports its own text, even with the
+// same size and time. The next run gets the saved module.
 func TestAModuleThatTheProgramWrote(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -196,7 +196,8 @@ func TestAModuleThatTheProgramWrote(t *testing.T) {
 	}
 }
 
-// TestAModuleCannotChangeWhatIsKept: nothing that is imported reaches the next run, and none runs before it is imported.
+// TestAModuleCannotChangeWhatIsKept expects that an imported module cannot affect the next run, and that no module runs
+// before its import.
 func TestAModuleCannotChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -224,8 +225,8 @@ func TestAModuleCannotChangeWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestKeptModulesAreOfTheirSource: code that is kept for a file of another content is not used, whoever kept it; where the
-// content is right it is, so this would be seen.
+// TestKeptModulesAreOfTheirSource expects that cached code is used only if the file's content matches. With matching
+// content it is used, so the test can detect a mistake.
 func TestKeptModulesAreOfTheirSource(t *testing.T) {
 	t.Parallel()
 	p := programs()
@@ -249,13 +250,14 @@ func TestKeptModulesAreOfTheirSource(t *testing.T) {
 	}
 }
 
-// evilProgram is what the guest would keep of a program that answers evil, and whose helper does.
+// evilProgram returns the cache entry of a program that returns evil and has a helper that returns evil.
 func evilProgram(tb testing.TB) []byte {
 	tb.Helper()
 	return keptProgram(tb, "def main():\n    return 'evil'\n", map[string]string{"helper.py": "x = 'good'\n"})
 }
 
-// keptProgram is what a guest keeps of an entry file, with modules that have the code of x = 'evil', whatever their content.
+// keptProgram returns the cache entry of an entry file. Each of its modules has the code of x = 'evil', whatever its
+// content.
 func keptProgram(tb testing.TB, entry string, modules map[string]string) []byte {
 	tb.Helper()
 	script := `import _imp, importlib.util, marshal, sys

@@ -9,8 +9,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// Reading the input is the program's time, and does not take the fork servers of other workspaces: an integer of three
-// million digits took twenty seconds that no limit counted, and the next runs of everybody started an interpreter each.
+// Parsing the input counts towards the program's time limit and must not block the fork servers of other workspaces.
+// Before, an integer of three million digits took twenty seconds that no limit counted, and the next runs of all
+// workspaces each started an interpreter.
 func TestHugeInteger_TimeLimitCounts(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

@@ -10,15 +10,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A workspace that does not run anything for poolIdle loses its fork server, and so does the one that waited longest
-// when more than maxPools have one.
+// A workspace's fork server is closed after poolIdle without a run. If more than maxPools workspaces have one, the fork
+// server that was idle longest is closed.
 const (
 	maxPools = 8
 	poolIdle = 5 * time.Minute
 )
 
-// workspacePools are the fork servers: one for each workspace that runs programs, and one that waits for the next workspace.
-// What the children of a fork server have in common is never shared between workspaces.
+// workspacePools holds the fork servers: one per workspace that runs programs, and a spare one for the next workspace.
+// Workspaces never share state that the children of a fork server have in common.
 type workspacePools struct {
 	create func(launcher string) *worker.Pool
 
@@ -26,18 +26,18 @@ type workspacePools struct {
 	named  map[string]*workspacePool // by workspace
 	spare  *workspacePool
 	made   int
-	past   worker.Stats // of pools that are closed
+	past   worker.Stats // totals of closed pools
 	closed bool
-	joined sync.WaitGroup // of closing pools
+	joined sync.WaitGroup // waits for closing pools
 }
 
-// workspacePool is the pool of one fork server's children.
+// workspacePool holds the children of one fork server.
 type workspacePool struct {
 	pool *worker.Pool
 	busy int
 	used time.Time
 	idle *time.Timer
-	// resume is when its fork server may be asked for again, after it could not be had.
+	// resume is the time from which the fork server may be tried again after a failure.
 	resume time.Time
 }
 
@@ -47,14 +47,14 @@ func newWorkspacePools(create func(launcher string) *worker.Pool) *workspacePool
 	return f
 }
 
-// another starts a fork server. It needs the lock, or nobody else there.
+// another starts a fork server. The caller must hold the lock or be the only user.
 func (f *workspacePools) another() *workspacePool {
 	f.made++
 	return &workspacePool{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
 }
 
-// run carries out a task in the workspace's family. ok is false when every family is at work for another workspace, or
-// that of this workspace is paused.
+// run executes a task in the pool of its workspace. ok is false if every pool is busy for another workspace, or if the
+// pool of this workspace is paused.
 func (f *workspacePools) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
 	own := f.acquire(task.Job.Workspace)
 	if own == nil {
@@ -84,7 +84,7 @@ func (f *workspacePools) acquire(workspace string) *workspacePool {
 	return own
 }
 
-// pause leaves the fork server of a workspace alone for a while.
+// pause stops the use of a workspace's fork server for a while.
 func (f *workspacePools) pause(workspace string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *workspacePools) pause(workspace string) {
 	}
 }
 
-// pauseSpare leaves the fork server that waits for the next workspace alone for a while.
+// pauseSpare stops the use of the spare fork server for a while.
 func (f *workspacePools) pauseSpare() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *workspacePools) release(own *workspacePool) {
 	own.idle.Reset(poolIdle)
 }
 
-// dropOne closes the family that nobody used for the longest time. It needs the lock.
+// dropOne closes the pool that was idle longest. The caller must hold the lock.
 func (f *workspacePools) dropOne() bool {
 	var oldest string
 	for workspace, own := range f.named {
@@ -148,7 +148,7 @@ func (f *workspacePools) warm(ctx context.Context) error {
 	return spare.pool.Warm(ctx)
 }
 
-// stats adds up the pools, those that are closed as well.
+// stats adds up the counts of all pools, including closed ones.
 func (f *workspacePools) stats() worker.Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()

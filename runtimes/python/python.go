@@ -1,5 +1,6 @@
-// Package python runs Python programs: each in a fresh jail, in an interpreter that was started ahead of the run and has
-// seen nothing but our own guest script. It knows the contract of a Python program, and neither frames nor namespaces.
+// Package python runs Python programs. Each runs in a new sandbox, in an interpreter that was started before the run
+// and has executed only this package's guest script. The package knows the contract of a Python program, but neither
+// frames nor namespaces.
 package python
 
 import (
@@ -29,7 +30,7 @@ import (
 //go:embed guest.py
 var guest string
 
-// preload goes before guest in a fork server, forks after it.
+// In a fork server, preload comes before guest and forks after it.
 var (
 	//go:embed preload.py
 	preload string
@@ -38,51 +39,52 @@ var (
 	forks string
 )
 
-// start compiles and starts what its argument holds.
+// start compiles and runs the scripts in its argument.
 //
 //go:embed start.py
 var start string
 
-// ModelsDir is where a jail has the directory of models, under its own name.
+// ModelsDir is the path in a sandbox where the directory of models is mounted under its own name.
 const ModelsDir = "/models"
 
-// stackBytes lets the deepest allowed recursion through C code, such as sorted with a key, end as an exception.
+// stackBytes is large enough that the deepest allowed recursion through C code, such as sorted with a key, ends with an
+// exception.
 const stackBytes = 64 << 20
 
-// Options of an Engine.
+// Options configures an Engine.
 type Options struct {
 	Jailer      worker.Jailer
 	Models      string        // directory of the host that jobs with Models see beneath ModelsDir; "" for none
-	Egress      *egress.Proxy // of programs that were granted hosts; nil is one of the engine's own
+	Egress      *egress.Proxy // proxy for programs with granted hosts; nil: the engine creates its own
 	Interpreter string        // absolute path of python3
-	Idle        int           // interpreters that wait started; default 2
-	Max         int           // jails together, waiting and running; default 16
+	Idle        int           // started interpreters that wait for a run; default 2
+	Max         int           // maximum number of sandboxes, waiting and running; default 16
 	Log         *slog.Logger
 }
 
-// Engine is the runtime. It is safe for concurrent use.
+// Engine runs Python programs. It is safe for concurrent use.
 type Engine struct {
 	interpreter program.Interpreter
 	unavailable error
-	forked      *workspacePools // where runs come from
-	fresh       *worker.Pool    // an interpreter started for each run: for those that want that, and where there are no forks
-	granted     *worker.Pool    // as fresh, for programs that were granted hosts
-	models      *worker.Pool    // as fresh, with the directory of models in sight; nil for none
+	forked      *workspacePools // fork servers, the usual way to run a program
+	fresh       *worker.Pool    // new interpreter per run: for runs that request it, and if no fork server is available
+	granted     *worker.Pool    // as fresh, for programs with granted hosts
+	models      *worker.Pool    // as fresh, with the directory of models mounted; nil if there is none
 	egress      *egress.Proxy
-	codes       *lru.Cache[string, []byte] // of entrypoints and what they import, compiled
+	codes       *lru.Cache[string, []byte] // compiled entrypoints and their imports
 	log         *slog.Logger
 }
 
-// Bounds on the compiled programs that are kept, and on one of them.
+// These bounds limit the cache of compiled programs and the size of each program in it.
 const (
 	maxCode      = 64 << 10
-	maxModules   = 256 // files beside the entrypoint
+	maxModules   = 256 // files in addition to the entrypoint
 	maxCodes     = 1024
 	maxCodeBytes = 16 << 20
 )
 
-// codeKey names what a job's program compiles to, if that is kept. What made it has read what the workspace wrote, and is
-// believed by nobody else.
+// codeKey returns the cache key of a job's compiled program, if it may be cached. The compiling process has read files
+// of the workspace, so the key belongs to that workspace only.
 func codeKey(job runtimes.Job) (key string, ok bool) {
 	if job.CodeDigest == "" || job.Workspace == "" {
 		return "", false
@@ -90,7 +92,7 @@ func codeKey(job runtimes.Job) (key string, ok bool) {
 	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint, true
 }
 
-// modules lists the files beside a job's entrypoint that may be compiled with it.
+// modules returns the files, in addition to a job's entrypoint, that may be compiled with it.
 func modules(job runtimes.Job) (names []string) {
 	for name, source := range job.Files {
 		if name != job.Entrypoint && strings.HasSuffix(name, ".py") && len(source) <= maxCode {
@@ -101,11 +103,12 @@ func modules(job runtimes.Job) (names []string) {
 	return names[:min(len(names), maxModules)]
 }
 
-// pause is how long the runs of a workspace get fresh interpreters after its fork server could not be had: asking again
-// costs a run its start.
+// pause is the period in which a workspace's runs use new interpreters after its fork server failed. Each attempt to
+// start the fork server delays a run.
 const pause = 10 * time.Second
 
-// New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
+// New starts an engine. The caller must close it. If the interpreter is missing, every run fails with
+// runtime_unavailable.
 func New(options Options) *Engine {
 	interpreter, err := program.FindInterpreter(options.Interpreter)
 	if err != nil {
@@ -123,7 +126,8 @@ func New(options Options) *Engine {
 			DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 		}
 	}
-	// Isolated from the environment and the user's site, no byte code written, UTF-8 whatever the locale.
+	// The flags isolate the interpreter from the environment and the user's site directory, write no byte code, and
+	// select UTF-8 whatever the locale.
 	argv := func(script string, more ...string) []string {
 		return append([]string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}, more...)
 	}
@@ -157,13 +161,13 @@ func New(options Options) *Engine {
 	return engine
 }
 
-// Interpreter is the path of the interpreter, "" if there is none.
+// Interpreter returns the path of the interpreter, or "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter.Path }
 
-// Version is that of the language, 3.11, "" where it is not known.
+// Version returns the version of the language, such as 3.11, or "" if it is unknown.
 func (e *Engine) Version() string { return e.interpreter.Version }
 
-// startMessage is what the guest script waits for.
+// startMessage is the message that the guest script waits for.
 type startMessage struct {
 	Entry     string            `json:"entry"`
 	Input     json.RawMessage   `json:"input"`
@@ -228,7 +232,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	var outcome runtimes.Outcome
 	switch {
-	case job.Models && e.models != nil: // never with a network
+	case job.Models && e.models != nil: // never combined with a network
 		outcome, err = e.models.Run(ctx, task, session)
 	case len(job.Capabilities.Hosts) == 0:
 		outcome, err = e.run(ctx, task, session)
@@ -246,13 +250,14 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// run takes a fork of a warm interpreter, or a fresh one where that is asked for or the only way. A run that did not start
-// gets a fresh one too; only a fork server that could not be had is given up for a while, and by its workspace alone.
+// run executes a task in a fork of a warm interpreter. It uses a new interpreter if the task requests one or no fork is
+// available, and for a run whose fork did not start. Only a fork server that failed to start is paused, and only for
+// its workspace.
 func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
 	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" {
 		outcome, ok, err := e.forked.run(ctx, task, host)
 		switch {
-		case !ok: // there is none for this workspace now
+		case !ok: // no fork server is available for this workspace now
 		case !fault.Is(err, fault.SandboxUnavailable) || errors.Is(err, worker.ErrLost):
 			return outcome, err
 		case !errors.Is(err, worker.ErrNotStarted):
@@ -263,13 +268,12 @@ func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) 
 	return e.fresh.Run(ctx, task, host)
 }
 
-// warnNoForks logs that runs start interpreters for a while. What keeps a fork server from starting may be the host, or a
-// moment without memory.
+// warnNoForks logs that runs start new interpreters for a while. The cause may be the host or a short lack of memory.
 func (e *Engine) warnNoForks(ctx context.Context, err error) {
 	e.log.LogAttrs(ctx, slog.LevelWarn, "the Python fork server is not available; each run starts a new interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
 }
 
-// crash tells what a signal that ended the interpreter means.
+// crash explains a signal that ended the interpreter.
 func crash(signal int) *runtimes.ProgramError {
 	if signal == sigsegv {
 		return &runtimes.ProgramError{
@@ -282,8 +286,8 @@ func crash(signal int) *runtimes.ProgramError {
 
 const sigsegv = 11
 
-// Warm waits until an interpreter is ready for a run. A fork server that cannot be had is given up for a while: runs get
-// fresh interpreters, which takes longer.
+// Warm waits until an interpreter is ready for a run. If a fork server fails to start, Warm pauses it. Runs then use
+// new interpreters, which takes longer.
 func (e *Engine) Warm(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable
@@ -309,7 +313,7 @@ func (e *Engine) Stats() worker.Stats {
 	return stats
 }
 
-// Close ends every run and waits until nothing is left of them.
+// Close ends every run and waits until all their processes are gone.
 func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.forked.close()

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// newEngine starts an engine over a real sandbox. Only the house's interpreters are tried, never one from PATH.
+// newEngine starts an engine over a real sandbox. It uses only the repository's own interpreters, never one from PATH.
 func newEngine(tb testing.TB) *python.Engine {
 	tb.Helper()
 	box := sandboxtest.New(tb, sandboxtest.Exe(tb))
@@ -120,7 +120,8 @@ func TestConformance(t *testing.T) {
 	runtimetest.Conformance(t, newEngine(t), programs())
 }
 
-// TestBrokenInterpreter: what is there but no Python is the house's failure, and nobody waits for it.
+// TestBrokenInterpreter expects that an interpreter that is not Python is reported as the server's failure, without
+// delay.
 func TestBrokenInterpreter(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, sandboxtest.Exe(t))
@@ -149,8 +150,8 @@ func BenchmarkHello(b *testing.B) {
 	runtimetest.Benchmark(b, newEngine(b), programs())
 }
 
-// TestForksShareNothing: the children of a fork server have one seed of hashes, so it serves one workspace only, and not
-// for longer than it takes until one of them crashes. Who asks for strict isolation gets an interpreter of its own.
+// TestForksShareNothing expects that a fork server serves only one workspace, because its children share one hash seed,
+// and that it ends when a child crashes. A run with strict isolation gets its own interpreter.
 func TestForksShareNothing(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -183,7 +184,7 @@ func TestForksShareNothing(t *testing.T) {
 	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, "SIGSEGV") {
 		t.Fatalf("%+v", outcome.Error)
 	}
-	for range 8 { // those that wait were forked before
+	for range 8 { // the waiting children were forked earlier
 		if value := seed("one", ""); value != one {
 			check("the workspace after a crash", value)
 			return
@@ -192,8 +193,8 @@ func TestForksShareNothing(t *testing.T) {
 	t.Error("the fork server outlived a crash")
 }
 
-// TestMainThreadOfAFork: libc knows the main thread of a forked interpreter by its own number, and not by the fork
-// server's: another thread can send it a signal.
+// TestMainThreadOfAFork expects that libc knows the main thread of a forked interpreter by its own ID, not by the fork
+// server's. Then another thread can send it a signal.
 func TestMainThreadOfAFork(t *testing.T) {
 	t.Parallel()
 	const source = `
@@ -212,7 +213,7 @@ def main():
 	}
 }
 
-// TestForksAreFresh: what a run changes in its interpreter, and what it could have inherited, is not there in the next.
+// TestForksAreFresh expects that a run sees no changes by earlier runs and inherits nothing from them.
 func TestForksAreFresh(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -238,14 +239,14 @@ def main():
 			}
 			seen[fmt.Sprint(value)] = true
 		}
-		if diff := cmp.Diff([]any{"0", "1", "2", "3", "4"}, found[4]); diff != "" { // 4 is the list itself
+		if diff := cmp.Diff([]any{"0", "1", "2", "3", "4"}, found[4]); diff != "" { // index 4 is the list itself
 			t.Error(diff)
 		}
 	}
 }
 
-// TestForksAreAsOnesOwn: what a fork server did to be warm is not seen by its children. They find what an interpreter of
-// one's own has.
+// TestForksAreAsOnesOwn expects that children see no traces of the fork server's preparation. They see the same state
+// as in a new interpreter.
 func TestForksAreAsOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -270,7 +271,7 @@ def main(input, ctx):
 	}
 }
 
-// TestForksSucceed: a fork server serves a few hundred runs, then another one takes over and nobody waits for it.
+// TestForksSucceed expects that another fork server takes over after a few hundred runs, without delay for any run.
 func TestForksSucceed(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

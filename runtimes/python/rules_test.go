@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestRulesTake: programs that compute run as they do without rules.
+// TestRulesTake expects that programs which only compute run as they do without rules.
 func TestRulesTake(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -50,12 +50,12 @@ func TestRulesTake(t *testing.T) {
 	}
 }
 
-// TestRulesRefuse holds the usual ways around such rules. Each is said to be caught: before the run by the syntax tree, or at
-// run time by what the program was given.
+// TestRulesRefuse tries the usual ways around such rules. Each is caught, either in the syntax tree before the run or
+// by the restricted objects during the run.
 func TestRulesRefuse(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
-	const before = "print('ran')\n" // the rules go first: nothing of the program has run
+	const before = "print('ran')\n" // the rules are checked first, so nothing of the program has run
 	tests := map[string]struct {
 		source string
 		more   map[string]string
@@ -63,7 +63,7 @@ func TestRulesRefuse(t *testing.T) {
 		file   string
 		line   int
 		column int
-		runs   bool // caught at run time
+		runs   bool // caught during the run
 	}{
 		"import":                   {source: before + "import os", rule: "import", line: 2, column: 1},
 		"import in a function":     {source: before + "def main():\n    import subprocess as s", rule: "import", line: 3, column: 5},
@@ -118,8 +118,9 @@ func TestRulesRefuse(t *testing.T) {
 	}
 }
 
-// TestRulesAreNoWall records what gets around the rules. It is meant to pass: who relies on the rules should know, and what
-// stands behind them is the jail, whose own tests take programs for hostile. A way that is caught one day moves above.
+// TestRulesAreNoWall records ways that get around the rules, and expects them to work, so that users of the rules know
+// them. The sandbox provides the actual protection, and its own tests assume hostile programs. A way that is blocked
+// later moves to the test above.
 func TestRulesAreNoWall(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -140,7 +141,7 @@ func TestRulesAreNoWall(t *testing.T) {
 	}
 }
 
-// TestRulesOfOnesOwn: an author's list replaces that of the pack, in a fresh interpreter as in a fork.
+// TestRulesOfOnesOwn expects that an author's list replaces the list of the pack, in a new interpreter and in a fork.
 func TestRulesOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()

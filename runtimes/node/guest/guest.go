@@ -1,5 +1,5 @@
-// Package guest is the half of the node engine that is ours and lives in a jail: the bundler. It turns an agent's files into
-// one program for Node. The program runs elsewhere, in a jail of its own.
+// Package guest is the bundler, the part of the node engine written in Go that runs in a sandbox. It turns an agent's
+// files into one program for Node. The program runs in another sandbox.
 package guest
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// RoleName is the name of the role that Serve plays.
+// RoleName is the name of the role that Serve implements.
 const RoleName = "bundle"
 
-// maxStack is far above what a source needs that the pre-checks let through. Beyond it the worker dies at once, with a
-// message that the server understands, instead of filling its memory first.
+// maxStack is far above the needs of any source that passes the pre-checks. Beyond it the worker crashes at once with a
+// message that the server recognizes, instead of filling its memory first.
 const maxStack = 64 << 20
 
 // Job is the payload of the Job frame.
@@ -30,7 +30,7 @@ type Job struct {
 	Language   runtimes.Language `json:"language"`
 }
 
-// Program is the output of a job: an expression that is the program's function, and its source map.
+// Program is the output of a job: an expression that evaluates to the program's function, and its source map.
 type Program struct {
 	Code string          `json:"code"`
 	Map  json.RawMessage `json:"map"`

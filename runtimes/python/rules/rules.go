@@ -1,10 +1,10 @@
-// Package rules is the rule pack `restricted` for Python: the part that runs in the jail, before a program and around it, and
-// which modules may be imported unless somebody says otherwise. Rules are a convention that keeps programs readable and
-// their makers honest; the jail is the wall.
+// Package rules implements the rule pack `restricted` for Python. It holds the part that runs in the sandbox before and
+// around a program, and the default list of importable modules. The rules are a convention that keeps programs
+// readable. They are not a security boundary; the sandbox is.
 package rules
 
 import (
-	_ "embed" // the part in the jail
+	_ "embed" // the part that runs in the sandbox
 	"slices"
 	"strings"
 
@@ -14,10 +14,11 @@ import (
 //go:embed rules.py
 var source string
 
-// Source is the Python that goes with a script which applies the rules.
+// Source returns the Python source that is added to a script that applies the rules.
 func Source() string { return source }
 
-// Imports lists the modules that a program under these rules may import: pure ones, which compute and reach nothing.
+// Imports returns the modules that a program under these rules may import. The default modules only compute and have no
+// access to anything outside.
 func Imports(r runtimes.Rules) []string {
 	if len(r.Imports) > 0 {
 		return slices.Sorted(slices.Values(r.Imports))
