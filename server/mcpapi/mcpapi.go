@@ -3,8 +3,10 @@
 package mcpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -91,6 +93,9 @@ type serverKey struct{}
 
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	server, err := a.find(r)
+	if err == nil {
+		err = a.readBody(w, r)
+	}
 	if err != nil {
 		a.Refuse.Write(w, r, err)
 		return
@@ -100,6 +105,19 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		handler = a.stateless
 	}
 	a.authorised(handler).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
+}
+
+// readBody reads the body under the limits and the memory budget of every API, and hands it on to the SDK.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	body, err := gate.Body(w, r, a.BodyBytes)
+	if err != nil {
+		return err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return nil
 }
 
 // find returns the server for a request with tools that are up to date. An unknown set or version is a plain 404.

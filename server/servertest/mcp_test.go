@@ -281,6 +281,15 @@ func TestMCP_NoToken_Unauthorised(t *testing.T) {
 	s.Want(t, 403, "POST", "/mcp", map[string]any{}, servertest.Headers{"Origin": "https://elsewhere.example"})
 }
 
+func TestMCP_BadBody_Refused(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	accept := servertest.Headers{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28"}
+	s.Want(t, 400, "POST", "/mcp", "{", accept)
+	s.Want(t, 413, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"x","params":[`+strings.Repeat("[],", 1_000_000)+`[]]}`, accept)
+	s.Want(t, 415, "POST", "/mcp", "{}", accept, servertest.Headers{"Content-Type": "text/plain"})
+}
+
 func TestMCP_ClientGoesAway_RunIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
