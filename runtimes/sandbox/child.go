@@ -16,36 +16,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Child is a jail of a launcher, seen from the launcher: a child in namespaces of its own that has set everything up and
-// either waits to become a program, or is a fork of an interpreter that waits for its job. Each serves one program.
+// Child is one sandboxed child, as its launcher sees it. The child has namespaces of its own and has set everything up.
+// It either waits to execute a program, or is a fork of an interpreter that waits for its job. Each child serves one
+// program.
 type Child struct {
 	conn   net.Conn
 	user   int
-	own    bool // the user is not that of the launcher
+	own    bool // true if the child's user differs from the launcher's
 	forked bool
 	disk   int
 	work   *os.Root
 
-	stdout, stderr, channel int // our ends, which do not block
+	stdout, stderr, channel int // the launcher's ends, non-blocking
 	sync                    *os.File
-	syscallProgram          *syscallProgram // nil when forked; the child reads it until it is the program
+	syscallProgram          *syscallProgram // nil if forked; the child reads it until it executes the program
 
-	network int // listens at ProxyAddress in the child's namespace, -1 without one
+	network int // listening socket at ProxyAddress in the child's namespace, -1 if there is none
 
 	pid    int
 	pidfd  int
-	mounts int // a handle on its mount namespace, -1 where the kernel gives none
+	mounts int // handle on the child's mount namespace, -1 if the kernel has none
 	end    *end
 	once   sync.Once
 }
 
-// Work is the work directory. What is in it belongs to the program, and may be anything.
+// Work returns the work directory. Its contents belong to the program and cannot be trusted.
 func (c *Child) Work() *os.Root { return c.work }
 
-// Forked says that the program is there already, and waits for its job on its descriptor 3.
+// Forked reports whether the program already runs and waits for its job on its descriptor 3.
 func (c *Child) Forked() bool { return c.forked }
 
-// Stdout, Stderr and Channel are our ends of the program's descriptors 1, 2 and 3. None of them blocks.
+// Stdout, Stderr and Channel return the launcher's ends of the program's descriptors 1, 2 and 3. None of them blocks.
 func (c *Child) Stdout() int { return c.stdout }
 
 // Stderr is described at Stdout.
@@ -54,22 +55,22 @@ func (c *Child) Stderr() int { return c.stderr }
 // Channel is described at Stdout.
 func (c *Child) Channel() int { return c.channel }
 
-// Ended is a descriptor that is readable when the program is dead, and with it everything that it started.
+// Ended returns a descriptor that becomes readable when the program and every process it started are dead.
 func (c *Child) Ended() int { return c.pidfd }
 
-// Dead is closed when the program is dead, and with it everything that it started.
+// Dead returns a channel that is closed when the program and every process it started are dead.
 func (c *Child) Dead() <-chan struct{} { return c.end.dead }
 
-// Status waits for the end and says how the program ended.
+// Status waits for the end of the program and returns its wait status.
 func (c *Child) Status() syscall.WaitStatus {
 	<-c.end.dead
 	return c.end.status
 }
 
-// Kill ends the program and everything that it started.
+// Kill kills the program and every process it started.
 func (c *Child) Kill() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
 
-// Begin makes the child the program. stdin is a file beneath the work directory, "" leaves stdin empty.
+// Begin makes the child execute the program. stdin is a file in the work directory; "" leaves stdin empty.
 func (c *Child) Begin(program Command, stdin string) error {
 	if len(program.Argv) == 0 || !path.IsAbs(program.Argv[0]) {
 		return errNoProgram
@@ -84,14 +85,14 @@ func (c *Child) Begin(program Command, stdin string) error {
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
 	switch err := c.listen(nil); {
-	case errors.Is(err, io.EOF): // it is the program, or it was killed
+	case errors.Is(err, io.EOF): // the child executed the program, or was killed
 		return c.sync.Close()
 	default:
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
 }
 
-// listen reads what the child says on its way: that it is ready, or what failed.
+// listen reads the messages of the child during its set-up: ready, or the call that failed.
 func (c *Child) listen(sequence []step) error {
 	reported := make([]byte, unsafe.Sizeof(failure{}))
 	if _, err := io.ReadFull(c.sync, reported[:1]); err != nil {
@@ -101,13 +102,13 @@ func (c *Child) listen(sequence []step) error {
 		return nil
 	}
 	if _, err := io.ReadFull(c.sync, reported[1:]); err != nil {
-		return io.ErrUnexpectedEOF // and not the end that says that the child is the program
+		return io.ErrUnexpectedEOF // this end of file does not mean that the program was executed
 	}
 	number := binary.NativeEndian.Uint64
 	return failedAt(sequence, failure{at: number(reported[8:]), value: int64(number(reported[16:]))})
 }
 
-// Chown makes a file or directory in the work directory the program's.
+// Chown makes the program's user own a file or directory in the work directory.
 func (c *Child) Chown(name string) error {
 	if !c.own {
 		return nil
@@ -115,13 +116,13 @@ func (c *Child) Chown(name string) error {
 	return c.work.Lchown(name, c.user, c.user)
 }
 
-// Full says whether the disk has no room left, for bytes or for files.
+// Full reports whether the disk has no space left, for bytes or for files.
 func (c *Child) Full() bool {
 	var stat unix.Statfs_t
 	return unix.Fstatfs(c.disk, &stat) == nil && (stat.Bavail == 0 || stat.Files > 0 && stat.Ffree == 0)
 }
 
-// Rlimits bound each process of a program. 0 leaves the jail's own limit.
+// Rlimits bound each process of a program. 0 keeps the limit of the jail.
 type Rlimits struct {
 	FileBytes uint64 `json:"fileBytes,omitempty"`
 	OpenFiles uint64 `json:"openFiles,omitempty"`
@@ -129,17 +130,18 @@ type Rlimits struct {
 	Stack     uint64 `json:"stack,omitempty"`
 }
 
-// sharedTasks is room for the processes of other children, where all have one user. The watch counts those of each.
+// sharedTasks is the reserve for processes of other children if all children share one user. The watch counts the
+// processes of each child.
 const sharedTasks = 128
 
-// Limit applies them, soft and hard alike, before the program begins.
+// Limit sets the soft and the hard limits before the program begins.
 func (c *Child) Limit(limits Rlimits) error {
 	select {
-	case <-c.end.dead: // its number may be another's
+	case <-c.end.dead: // the process number may have been reused
 		return nil
 	default:
 	}
-	if !c.own && limits.Processes > 0 { // the kernel counts what other children and the launcher have as well
+	if !c.own && limits.Processes > 0 { // the kernel also counts the processes of other children and of the launcher
 		limits.Processes += sharedTasks
 	}
 	for resource, value := range map[int]uint64{
@@ -153,7 +155,7 @@ func (c *Child) Limit(limits Rlimits) error {
 		}
 		var now unix.Rlimit
 		if err := unix.Prlimit(c.pid, resource, nil, &now); errors.Is(err, unix.ESRCH) {
-			return nil // it ended already
+			return nil // the child has ended already
 		} else if err != nil {
 			return fmt.Errorf("read rlimit %d: %w", resource, err)
 		}
@@ -165,7 +167,7 @@ func (c *Child) Limit(limits Rlimits) error {
 	return nil
 }
 
-// close ends the child and waits until nothing is left of it.
+// close kills the child, waits for its end and releases its resources.
 func (c *Child) close() (status syscall.WaitStatus) {
 	c.once.Do(func() {
 		if c.end != nil {
@@ -193,16 +195,16 @@ func (c *Child) close() (status syscall.WaitStatus) {
 	return status
 }
 
-// hold keeps the mount namespace until the child is closed. The kernel waits for all processors before it lets go of a
-// mount, and the last process of a namespace does that before it is dead: who waits for its end would wait for that, too.
-// Before Linux 6.11 there is no such handle.
+// hold keeps the mount namespace until the child is closed. The kernel waits for all processors before it releases a
+// mount. The last process of a namespace does that before it counts as dead, so waiting for its end would include that
+// wait. Before Linux 6.11 there is no such handle.
 func (c *Child) hold() {
 	if handle, err := unix.IoctlRetInt(c.pidfd, unix.PIDFD_GET_MNT_NAMESPACE); err == nil {
 		c.mounts = handle
 	}
 }
 
-// fillRoot makes the private disk of the child: one file system with three parts.
+// mountWorkDir mounts the private disk of the child: one file system with three parts.
 func (c *Child) mountWorkDir(bytes int64) error {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -235,8 +237,8 @@ func (c *Child) mountWorkDir(bytes int64) error {
 	return nil
 }
 
-// enter opens the work directory. There is no way to it but by the current directory where the host allows no /proc, and
-// that is the whole process's: one child after the other.
+// enter opens the work directory. Where the host allows no /proc, only the current directory leads to it. The current
+// directory belongs to the whole process, so children enter one after the other.
 func (c *Child) enter(one sync.Locker) (err error) {
 	one.Lock()
 	defer one.Unlock()
@@ -247,7 +249,7 @@ func (c *Child) enter(one sync.Locker) (err error) {
 	return errors.Join(err, unix.Chdir("/"))
 }
 
-// The parts of a disk, from its root on.
+// Parts of a disk, relative to its root.
 const (
 	diskWork   = "/work"
 	diskTemp   = "/tmp"
@@ -256,7 +258,7 @@ const (
 
 func diskParts() []string { return []string{diskWork, diskTemp, diskShared} }
 
-// common are the paths that the rules of all children of a launcher allow, open.
+// common holds open descriptors of the paths that the rules of all children of a launcher allow.
 type common map[int]uint64
 
 func openCommon(config setup) (common, error) {
@@ -271,7 +273,7 @@ func openCommon(config setup) (common, error) {
 	return open, nil
 }
 
-// rules makes the landlock rules of the child, but for /proc, which only the child can see.
+// rules makes the landlock rules of the child, except for /proc, which only the child can see.
 func (c *Child) rules(config setup, shared common) (int, error) {
 	attr := rulesFor(config)
 	rules, err := newRules(attr)

@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order asks a launcher for a child. It comes with descriptors: the child's connection, and the files by which it joins its
-// control groups.
+// order asks a launcher for a child. Its descriptors are the child's connection and the files by which the child joins
+// its control groups.
 type order struct {
 	ID   int64 `json:"id"`
 	User int   `json:"user"` // in the launcher's namespace
 	Disk int64 `json:"disk"` // bytes
 }
 
-// notice is what a launcher says of a child: that it is ready, with a handle on its process 1, or gone, with the reason if
-// it never was ready.
+// notice reports the state of a child to the server: ready, with a handle on its process 1, or gone. If the child was
+// never ready, the notice holds the reason.
 type notice struct {
 	ID     int64  `json:"id"`
 	Gone   bool   `json:"gone,omitempty"`
@@ -30,35 +30,35 @@ type notice struct {
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
 
-	orphaned bool // what we say ourselves of the children of a launcher that ended
+	orphaned bool // set by the server itself, for children of a launcher that ended
 }
 
 const (
 	maxOrder  = 4 << 10
 	maxNotice = 16 << 10
-	maxPassed = 16 // descriptors of one message
+	maxPassed = 16 // maximum number of descriptors in one message
 )
 
-// children is the life of a launcher.
+// children holds the state of a launcher and of its children.
 type children struct {
 	config  setup
 	role    Role
 	control *net.UnixConn
-	plan    *plan // the way, of our own forks or of the fork server's
+	plan    *plan // syscall program of the launcher's own forks or of the fork server's
 	common  common
 	reaper  *reaper
-	forks   *forkServer // nil where programs are executed
-	path    []byte      // of the one program that all of them execute, where the filter allows that; nil for any
+	forks   *forkServer // nil if children execute programs
+	path    []byte      // the only program the filter lets children execute; nil for any program
 
-	directory sync.Mutex // the current one
+	directory sync.Mutex // guards the current directory
 }
 
-// newChildren does what takes long, before the launcher says that it is ready.
+// newChildren does the slow preparations before the launcher reports that it is ready.
 func newChildren(config setup, role Role) (*children, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
 	}
-	debug.SetMemoryLimit(launcherMemory / 4) // what large jobs and results leave behind is collected before it is too much
+	debug.SetMemoryLimit(launcherMemory / 4) // collects the garbage of large jobs and results in time
 	s := &children{config: config, role: role}
 	var err error
 	if s.common, err = openCommon(config); err != nil {
@@ -85,9 +85,9 @@ func newChildren(config setup, role Role) (*children, error) {
 	return s, nil
 }
 
-// answered takes orders until the server goes.
+// serveOrders serves orders until the server closes the connection.
 func (s *children) serveOrders(conn net.Conn) (err error) {
-	// Nobody reads it after this, and the collector closes what nobody reads: its low number would go to a child.
+	// Nobody reads conn after this. The collector would close it, and its low descriptor number would go to a child.
 	defer runtime.KeepAlive(conn)
 	if s.control, err = receiveControl(conn); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *children) serveOrders(conn net.Conn) (err error) {
 	for {
 		message, fds, err := receiveMessage(s.control, buffer)
 		if err != nil {
-			return err // the server is gone, or has no more use for us
+			return err // the server has ended or closed the connection
 		}
 		var o order
 		if err := json.Unmarshal(message, &o); err != nil {
@@ -106,7 +106,7 @@ func (s *children) serveOrders(conn net.Conn) (err error) {
 	}
 }
 
-// serveChild is the life of one child.
+// serveChild creates one child, serves it and cleans up after it.
 func (s *children) serveChild(o order, fds []int) {
 	child, err := s.make(o, fds)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *children) notify(n notice, handles ...int) bool {
 	return err == nil
 }
 
-// make makes a child and waits until its child has set everything up. The descriptors are taken in any case.
+// make creates a child and waits until its set-up is complete. It takes over the passed descriptors in any case.
 func (s *children) make(o order, passed []int) (*Child, error) {
 	if len(passed) != 1+s.config.Groups {
 		closeAll(passed)
@@ -177,7 +177,7 @@ func (s *children) start(child *Child, o order, groups []int) error {
 		if theirs[fdRules], err = child.rules(s.config, s.common); err != nil {
 			return err
 		}
-	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(child.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // to have one
+	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(child.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // placeholder
 		return err
 	}
 	named := map[string]int{fdDisk: child.disk}
@@ -195,7 +195,7 @@ func (s *children) start(child *Child, o order, groups []int) error {
 	if err != nil {
 		return err
 	}
-	// The child has its copies. Ours would keep its pipes open, and the talk about the set-up.
+	// The child has its own copies. The launcher's copies would keep the pipes and the set-up connection open.
 	closeAll(theirs.list())
 	clear(theirs)
 	if err := child.listen(s.plan.steps); err != nil {
@@ -205,7 +205,7 @@ func (s *children) start(child *Child, o order, groups []int) error {
 	return child.Limit(Rlimits{FileBytes: uint64(o.Disk)})
 }
 
-// fork makes a child of this process.
+// fork starts a child of this process.
 func (s *children) fork(child *Child, o order, named map[string]int) error {
 	calls, err := s.plan.fill(o.User, named)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *children) fork(child *Child, o order, named map[string]int) error {
 	return nil
 }
 
-// childEnds are descriptors of the child, by their names.
+// childEnds maps names to descriptors of the child.
 type childEnds map[string]int
 
 func (e childEnds) list() []int {
@@ -240,8 +240,8 @@ func (e childEnds) list() []int {
 	return all
 }
 
-// connect makes the pipes and sockets between the child and us. What was made is in the child and in the answer, also when
-// something could not be.
+// connect makes the pipes and sockets between the child and the launcher. After an error, the child and the returned
+// map hold those made so far.
 func (c *Child) connect() (childEnds, error) {
 	theirs := childEnds{}
 	var all error
@@ -268,7 +268,7 @@ func (c *Child) connect() (childEnds, error) {
 	for _, ours := range []int{c.stdout, c.stderr, c.channel, sync} {
 		all = errors.Join(all, unix.SetNonblock(ours, true))
 	}
-	c.sync = os.NewFile(uintptr(sync), "sync") // nil without one
+	c.sync = os.NewFile(uintptr(sync), "sync") // nil if there is none
 	theirs[fdLock], theirs[fdUnlock] = pipe()
 	_, err := unix.Write(theirs[fdUnlock], []byte{'x'})
 	return theirs, errors.Join(all, err)
@@ -280,7 +280,7 @@ func closeAll(fds []int) {
 	}
 }
 
-// raiseFiles makes room for the descriptors of many children, and keeps the low numbers for their programs.
+// raiseFiles raises the limit to allow descriptors of many children. It keeps the low numbers free for their programs.
 func raiseFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

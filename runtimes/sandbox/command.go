@@ -1,22 +1,22 @@
 package sandbox
 
-// Command is a program that a jail runs, with all that it gets.
+// Command is a program that a jail executes, with its arguments and environment.
 type Command struct {
 	Argv []string `json:"argv"` // Argv[0] is an absolute path
 	Env  []string `json:"env,omitempty"`
 }
 
-// Descriptors of a program when it begins.
+// Descriptors of a program at its start.
 const (
 	stdinFD   = 0
 	stdoutFD  = 1
 	stderrFD  = 2
-	channelFD = 3 // a stream socket to the child's owner: host calls
-	lockFD    = 4 // a pipe with one byte in it: whoever reads it has the lock
-	unlockFD  = 5 // and writes it back here
-	syncFD    = 6 // until it is the program: how the fork goes on
-	rulesFD   = 7 // until it is the program: landlock's rules
-	procFD    = 8 // until it is the program: the root of /proc
+	channelFD = 3 // stream socket to the launcher, for host calls
+	lockFD    = 4 // pipe that holds one byte: a process takes the lock by reading it
+	unlockFD  = 5 // the same pipe for writing: a process releases the lock by writing the byte back
+	syncFD    = 6 // closed when the program executes: controls the rest of the set-up
+	rulesFD   = 7 // closed when the program executes: landlock rules
+	procFD    = 8 // closed when the program executes: the root of /proc
 	programFD = procFD + 1
-	firstFD   = 32 // ours are from here, so that they are in nobody's way
+	firstFD   = 32 // first descriptor of the launcher's own; lower numbers stay free for programs
 )

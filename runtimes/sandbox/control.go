@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sendControl gives a launcher the socket for its orders. It keeps messages apart, which the one for frames does not.
+// sendControl sends a launcher the socket for its orders. This socket preserves message boundaries, unlike the socket
+// for frames.
 func sendControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -52,7 +53,7 @@ func unixConn(fd int, name string) (*net.UnixConn, error) {
 	return through, nil
 }
 
-// receiveMessage reads one message into a buffer, with the descriptors that came along.
+// receiveMessage reads one message into a buffer, and the descriptors passed with it.
 func receiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
 	rights := make([]byte, unix.CmsgSpace(4*maxPassed))
 	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)

@@ -13,11 +13,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// instructionSize is that of struct sock_filter: code, two jumps, constant.
+// instructionSize is the size of struct sock_filter in bytes: code, two jumps, constant.
 const instructionSize = 8
 
-// policies are what the filters allow. Where no control group counts memory, files that exist in memory only are refused
-// to programs: they belong to no process that could be looked at.
+// policies returns the policy of each filter. Where no control group counts memory, programs may not create files that
+// exist only in memory. Such files belong to no process whose memory could be measured.
 func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 	program, alone := seccomp.Program(), seccomp.Alone()
 	if mode == cgroups.None {
@@ -28,8 +28,8 @@ func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 	}
 }
 
-// halves are a filter in two parts, for fork servers. The kernel checks and compiles what a process installs, for each
-// process anew: the larger part is installed once, in the fork server.
+// halves holds a filter in two parts, for fork servers. The kernel checks and compiles each installed filter again for
+// each process. So the fork server installs the larger part once.
 type halves struct {
 	Server []byte `json:"server,omitempty"` // the fork server has it before it forks, and so have its children
 	Child  []byte `json:"child,omitempty"`  // each child adds it as its last step
@@ -37,7 +37,7 @@ type halves struct {
 
 var errHalf = errors.New("a part of the filter is missing")
 
-// check refuses one half without the other.
+// check rejects one half without the other.
 func (h halves) check() error {
 	if (len(h.Server) > 0) != (len(h.Child) > 0) {
 		return errHalf
@@ -45,7 +45,7 @@ func (h halves) check() error {
 	return nil
 }
 
-// halved are the halves of a fork server's filter: both, or none where programs have no filter at all.
+// halved returns both halves of a fork server's filter, or none if programs have no filter at all.
 func (config setup) halved() (halves, error) {
 	if (len(config.Seccomp) > 0) != (len(config.Halves.Server) > 0) {
 		return halves{}, errHalf
@@ -53,7 +53,7 @@ func (config setup) halved() (halves, error) {
 	return config.Halves, config.Halves.check()
 }
 
-// compileHalves makes the two parts of a filter. It runs in the server, once.
+// compileHalves compiles the two parts of a filter. It runs in the server, once.
 func compileHalves(policy seccomp.Policy) (h halves, err error) {
 	server, startChild := seccomp.Forks(policy)
 	if h.Server, err = compileFilter(server); err != nil {
@@ -63,7 +63,7 @@ func compileHalves(policy seccomp.Policy) (h halves, err error) {
 	return h, err
 }
 
-// compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
+// compileFilter compiles a filter for this machine. It runs in the server, once.
 func compileFilter(policy seccomp.Policy) ([]byte, error) {
 	program, err := seccomp.Compile(policy, seccomp.Arch(runtime.GOARCH))
 	if err != nil {
@@ -76,10 +76,10 @@ func compileFilter(policy seccomp.Policy) ([]byte, error) {
 	return code, nil
 }
 
-// installFilter puts the filter on all threads at once. Nothing of the set-up can be called after it.
+// installFilter installs the filter on all threads at once. The filter forbids every call of the set-up.
 func installFilter(config setup) error {
 	if len(config.Seccomp) == 0 || config.Launcher {
-		return nil // the server was told to go without; a launcher's children get it on their way in
+		return nil // the server was told to go without a filter; children of a launcher install theirs during their set-up
 	}
 	length := len(config.Seccomp) / instructionSize
 	if len(config.Seccomp)%instructionSize != 0 || length > seccomp.MaxInstructions {
@@ -99,11 +99,11 @@ func installFilter(config setup) error {
 	return nil
 }
 
-// spareThreads are made before programs run, so that the runtime of Go seldom needs a new one while a program holds every
-// process that the limit allows: without a thread it wants, Go gives up.
+// spareThreads is the number of threads made before programs run. The Go runtime then seldom needs a new thread while a
+// program holds every process of the limit. Go aborts if it cannot create a thread it needs.
 const spareThreads = 6
 
-// warmThreads makes threads by locking that many goroutines to theirs at once. The runtime keeps the threads.
+// warmThreads creates threads by locking that many goroutines to their threads at once. The runtime keeps the threads.
 func warmThreads(config setup) error {
 	if config.Filter.ours() || config.Launcher {
 		return nil

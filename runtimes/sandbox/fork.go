@@ -7,34 +7,34 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe" // also for linkname
+	"unsafe" // also needed for linkname
 
 	"golang.org/x/sys/unix"
 )
 
-// syscallProgram is everything that a child of this process does until it is a program: a table of system calls. The child shares
-// our memory until then, which makes it cheap to start: what copies a process spends most of its time on its memory. So it
-// must not run a line of Go. What it runs is child in fork_*.s, which reads the table and nothing else.
+// syscallProgram is a table of the system calls that a child makes before it executes its program. The child shares the
+// launcher's memory until then, because copying memory takes most of the time of a fork. So the child must not run any
+// Go code. It runs startChild in fork_*.s, which reads only this table.
 type syscallProgram struct {
 	calls   []call
 	failure failure
-	kept    [][]byte // what calls point to
-	path    []byte   // where the path of the program has to be; nil for anywhere
+	kept    [][]byte // memory that calls point to
+	path    []byte   // required place of the program's path; nil for anywhere
 }
 
-// call is one system call, as the child reads it: 9 words.
+// call is one system call in the layout that the child reads: 9 words.
 type call struct {
 	trap  uintptr
 	args  [6]uintptr
-	says  uintptr // the descriptor where it says that this call failed
-	least uintptr // the smallest result that is not a failure
+	says  uintptr // descriptor for the report that this call failed
+	least uintptr // smallest result that counts as success
 }
 
-// failure is what the child says then.
+// failure is the child's report of a failed call.
 type failure struct {
-	mark  uint64 // reportFailed
-	at    uint64 // bytes from the first call
-	value int64  // negative error number, or what the call answered
+	mark  uint64 // always reportFailed
+	at    uint64 // offset of the failed call from the first call, in bytes
+	value int64  // negative error number, or the result of the call
 }
 
 const (
@@ -43,25 +43,26 @@ const (
 	callSize     = unsafe.Sizeof(call{})
 )
 
-// Where the last calls of a script are, from its end: they become the program.
+// Positions of the last calls of a syscall program, from its end. These calls execute the program.
 const (
-	callRead  = iota - 6 // waits until we say what the program is
-	callClear            // gives the next one a known number
-	callOpen             // of stdin
+	callRead  = iota - 6 // waits until the launcher has filled in the program
+	callClear            // closes stdin, so that the next open gets its number
+	callOpen             // opens stdin
 	callStdin
-	callSignals // all are blocked until here, and have no handlers any more
+	callSignals // unblocks all signals; no signal has a handler any more
 	callExec
 )
 
-// newSyscallProgram makes the table of a child that goes the way of these calls, says that it is ready, waits, and becomes what
-// become says.
+// newSyscallProgram makes the table of a child. The child makes the calls of sequence, reports that it is ready, waits,
+// and then executes the program that become sets.
 func newSyscallProgram(sequence []call) *syscallProgram {
 	s := &syscallProgram{failure: failure{mark: reportFailed}}
 	ready, word, none := []byte{reportReady}, make([]byte, 8), make([]byte, 8)
-	untouched := make([]byte, 32) // a struct sigaction: what the kernel does by itself
+	untouched := make([]byte, 32) // a struct sigaction with the default action of the kernel
 	s.kept = append(s.kept, ready, word, none, untouched)
 	s.calls = append(s.calls, sequence...)
-	// The handlers of the launcher are Go. A signal that waits until they are unblocked must not find one.
+	// The signal handlers of the launcher are Go code. A signal that is pending when the child unblocks signals must
+	// not reach one.
 	for number := syscall.Signal(1); number <= 64; number++ {
 		if number != syscall.SIGKILL && number != syscall.SIGSTOP {
 			s.calls = append(s.calls, call{trap: unix.SYS_RT_SIGACTION, args: [6]uintptr{uintptr(number), address(untouched), 0, 8}})
@@ -82,7 +83,7 @@ func newSyscallProgram(sequence []call) *syscallProgram {
 	return s
 }
 
-// become says what the child is to be. It reads that once it is released.
+// become sets the program that the child executes. The child reads it once it is released.
 func (s *syscallProgram) become(program Command, stdin string) {
 	last := len(s.calls)
 	exec := &s.calls[last+callExec].args
@@ -102,7 +103,7 @@ func (s *syscallProgram) text(text string) uintptr {
 	return address(memory)
 }
 
-// list answers the address of the texts' addresses, with a final 0.
+// list returns the address of a list of addresses of the texts, with a final 0.
 func (s *syscallProgram) list(texts []string) uintptr {
 	memory := make([]byte, 0, 8*(len(texts)+1))
 	for _, text := range texts {
@@ -113,10 +114,11 @@ func (s *syscallProgram) list(texts []string) uintptr {
 	return address(memory)
 }
 
-// address is where memory is, which stays there as long as somebody holds it: Go moves stacks, but no heap.
+// address returns the address of memory. The address stays valid while a reference to the memory exists: Go moves
+// stacks, but not the heap.
 func address(memory []byte) uintptr { return uintptr(unsafe.Pointer(&memory[0])) }
 
-// failedAt turns what a child said of its failure into words. Behind the way are only the calls that become the program.
+// failedAt turns a child's report of a failure into an error. The calls after the sequence only execute the program.
 func failedAt(sequence []step, reported failure) error {
 	at := int(reported.at / uint64(callSize))
 	name := "become the program"
@@ -129,13 +131,13 @@ func failedAt(sequence []step, reported failure) error {
 	return fmt.Errorf("%s: %w", name, syscall.Errno(-reported.value))
 }
 
-// start starts the child in a new process namespace. pidfd is a handle on it that is readable when it, and with it
-// everything in its namespace, is dead. The script must be held until then.
+// start starts the child in a new process namespace. pidfd becomes readable when the child and every process in its
+// namespace are dead. The caller must keep s alive until then.
 func (s *syscallProgram) start() (pid, pidfd int, err error) {
 	handle := new(int32)
 	*handle = -1
 	flags := unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD)
-	// Signals stay blocked in the child until it is the program: handlers are Go.
+	// Signals stay blocked in the child until it executes the program, because handlers are Go code.
 	beforeFork()
 	result := startChild(flags, handle, &s.calls[0], &s.failure)
 	afterFork()
@@ -146,15 +148,16 @@ func (s *syscallProgram) start() (pid, pidfd int, err error) {
 	return result, int(*handle), nil
 }
 
-// startChild starts a child that makes the calls, one after the other, and answers its number, or a negative error number.
+// startChild starts a child that makes the calls one after the other. It returns the child's process number, or a
+// negative error number.
 //
 //go:noescape
 func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 
-// atCWD is unix.AT_FDCWD as the kernel takes it.
+// atCWD is unix.AT_FDCWD in the form that the kernel expects.
 const atCWD = ^uintptr(99)
 
-// These are what the standard library itself does around a fork.
+// The standard library calls these functions around a fork.
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
 func beforeFork()

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forkServer is the launcher's side of a warm interpreter that forks a child for each child. It never sees a byte of a
-// user's: the children get theirs when they are in their children.
+// forkServer is the launcher's side of a warm interpreter that forks a process for each child. The fork server never
+// receives user data. The forked processes receive it after their set-up.
 //
-// It has a socket of messages as its descriptor 3. It is told the code of its loop, says where it has room for the board,
-// gets that, and says that it is ready. From then on it is in the loop, which installs its part of the filter before all
-// else, or ends. An order is an id and the calls of the child, with the descriptors for it; it is answered with the number
-// of the child and a handle on it. The child is the launcher's, as all its children are, so that the launcher hears of its end
-// and nobody has to pass it on.
+// The fork server has a message socket as its descriptor 3. It receives the code of its loop, replies with the address
+// of the loop memory, receives the contents of that memory, and reports that it is ready. From then on it runs the
+// loop. The loop first installs its part of the filter, or ends. An order holds an id, the calls of the child and its
+// descriptors. The reply holds the child's process number and a handle on it. The child's parent is the launcher, so
+// the launcher itself learns of its end.
 type forkServer struct {
 	control    *net.UnixConn
 	reaper     *reaper
@@ -31,8 +31,8 @@ type forkServer struct {
 }
 
 type forked struct {
-	born   chan struct{} // closed when the fork server has answered
-	failed syscall.Errno // why it could not fork
+	born   chan struct{} // closed when the fork server has replied
+	failed syscall.Errno // error number of a failed fork
 	pid    int
 	pidfd  int
 	end    *end
@@ -51,15 +51,15 @@ func startForkServer(command Command, sequence []step, filter halves, names []st
 	_, err = os.StartProcess(command.Argv[0], command.Argv, &os.ProcAttr{
 		Dir: "/", Env: command.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, theirs},
 	})
-	if err = errors.Join(err, theirs.Close()); err != nil { // only its own copy may keep the socket open
+	if err = errors.Join(err, theirs.Close()); err != nil { // only the fork server's own copy may keep the socket open
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
 	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
 	if f.loopMemory, err = introduce(control, sequence, filter, names); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
-	// When it ends so does the launcher, with all its children: it is of no more use, and the next one is a fresh start for
-	// everybody.
+	// When the fork server ends, the launcher ends too, with all its children. It is of no more use, and all callers
+	// get a fresh launcher.
 	go func() {
 		fmt.Fprintln(os.Stderr, f.listen())
 		os.Exit(exitServe)
@@ -67,7 +67,7 @@ func startForkServer(command Command, sequence []step, filter halves, names []st
 	return f, nil
 }
 
-// introduce gives a fork server what it works with, and waits until it is ready.
+// introduce sends a fork server its loop and waits until it is ready.
 func introduce(control *net.UnixConn, sequence []step, filter halves, names []string) (*loopImage, error) {
 	if _, err := control.Write(loopCode()); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func introduce(control *net.UnixConn, sequence []step, filter halves, names []st
 	return loopMemory, err
 }
 
-// listen takes what the fork server says, and says why it cannot any more.
+// listen reads the replies of the fork server. It returns an error when it can read no more.
 func (f *forkServer) listen() error {
 	buffer := make([]byte, maxNotice)
 	for {
@@ -120,10 +120,10 @@ func (f *forkServer) answered(n forkNotice, fds []int) bool {
 		return false
 	case len(fds) == 1 && n.pid > 1:
 		startChild.pid, startChild.pidfd = int(n.pid), fds[0]
-		startChild.end = f.reaper.expect(startChild.pid) // here, where answers are in their order: its number may be another's soon
+		startChild.end = f.reaper.expect(startChild.pid) // expected here, in the order of the replies: the process number may soon be reused
 	case len(fds) != 0 || n.pid >= 0:
 		return false
-	default: // no memory, or no room for one more process
+	default: // too little memory, or the process limit is reached
 		startChild.failed = syscall.Errno(-n.pid)
 	}
 	delete(f.ordered, n.id)
@@ -131,7 +131,7 @@ func (f *forkServer) answered(n forkNotice, fds []int) bool {
 	return true
 }
 
-// fork makes the child of a child.
+// fork forks the process of a child.
 func (f *forkServer) fork(child *Child, o order, named map[string]int) error {
 	message, fds, err := f.loopMemory.order(o.ID, o.User, named)
 	if err != nil {

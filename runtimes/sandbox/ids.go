@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// ids gives each live jail a user of the host that no other live jail has. Without root there is only our own.
+// ids gives each live jail a host user that no other live jail has. Without root there is only the server's own user.
 type ids struct {
 	mu   sync.Mutex
 	free []hostID
 	own  hostID
 	pool bool
-	base hostID // of the pool
+	base hostID // first user of the pool
 	size int
 }
 
@@ -22,7 +22,7 @@ func newIDs(base, count int) *ids {
 		return &ids{own: hostID{uid: os.Geteuid(), gid: os.Getegid()}}
 	}
 	pool := &ids{pool: true, base: hostID{uid: base, gid: base, pooled: true}, size: count}
-	// Two servers of one host do not know of each other: they begin at different places.
+	// Two servers on one host do not know of each other, so each starts at a random place.
 	first := rand.IntN(count)
 	for n := range count {
 		id := base + (first+n)%count
@@ -31,10 +31,10 @@ func newIDs(base, count int) *ids {
 	return pool
 }
 
-// single is the identity of a jail that knows one user only.
+// single returns the identity of a jail that knows only one user.
 func (i *ids) single(id hostID) identity { return identity{hostID: id, first: id, users: 1} }
 
-// many is the identity of a launcher: it knows every user that its children can get.
+// many returns the identity of a launcher, which knows every user that its children can get.
 func (i *ids) many(id hostID) identity {
 	if !i.pool {
 		return identity{hostID: id, first: id, users: 1, launcher: true}
@@ -56,12 +56,12 @@ func (i *ids) acquire() (hostID, error) {
 	return id, nil
 }
 
-// release returns an id. No process may have it any more.
+// release returns an id to the pool. No process may use the id any more.
 func (i *ids) release(id hostID) {
 	if !id.pooled {
 		return
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.free = append(i.free, id) // to be taken as late as possible: what the kernel still counts for it has time to go
+	i.free = append(i.free, id) // reused as late as possible, so that the kernel has time to drop its counts
 }

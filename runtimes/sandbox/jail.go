@@ -15,32 +15,33 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// Usage is what a jail took until now, with our own process 1, as the kernel counts it.
+// Usage holds the resources that a jail has used so far, as counted by the kernel. It includes process 1.
 type Usage struct {
 	CPU         time.Duration
-	PeakMemory  int64 // bytes; since ResetPeak where the kernel can do that
-	OOMKilled   bool  // the memory limit was hit and something was killed; stays true
-	PidsLimited bool  // a fork was refused because of the process limit; stays true
+	PeakMemory  int64 // bytes; since ResetPeak if the kernel supports that
+	OOMKilled   bool  // true once the memory limit caused a kill
+	PidsLimited bool  // true once the process limit caused a fork to fail
 }
 
-// Exit is how a jail ended.
+// Exit describes the end of a jail.
 type Exit struct {
-	Signal int   // that ended process 1, 0 for none
-	Code   int   // of process 1
-	Usage  Usage // final
-	// Stderr is what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like. Once it had a
-	// job it may hold what a program wants it to, with the program's secrets: logs and people get Said.
+	Signal int   // signal that ended process 1, 0 for none
+	Code   int   // exit code of process 1
+	Usage  Usage // final usage
+	// Stderr holds the head and tail of process 1's own stderr, such as "fatal error: stack overflow". After a job it
+	// may hold text chosen by a program, including secrets of the program. Logs and people therefore get Summary.
 	Stderr string
-	// Orphaned says that the process which started it ended, and every child with it: it was no doing of this one.
+	// Orphaned reports that the launcher ended and all its children with it. This child did not cause its own end.
 	Orphaned bool
 }
 
-// Room above the limits for our own process 1, on top of what it has when it is ready, and in a child for the interpreter.
+// Reserves above the limits for process 1, on top of its usage when it is ready. In a child they are for the
+// interpreter.
 const (
-	ownMemory     = 24 << 20 // the job, the result and what Go needs to handle them; or an interpreter that did nothing yet
-	diskMargin    = 16 << 20 // so that a full disk is found before the memory it lies in is
-	ownTasks      = 2        // threads that Go may still want; spareThreads are there already
-	workerTasks   = 64       // a worker starts no processes, only threads of Go
+	ownMemory     = 24 << 20 // for the job, the result and Go's work on them; or for an idle interpreter
+	diskMargin    = 16 << 20 // lets a full disk be noticed before its memory is full
+	ownTasks      = 2        // for threads that Go may still create, in addition to spareThreads
+	workerTasks   = 64       // for Go threads; a worker starts no processes
 	minimalMemory = 1 << 20
 )
 
@@ -52,30 +53,31 @@ type Jail struct {
 	disk    int64
 	id      hostID
 	who     identity
-	group   *cgroups.Group // nil where the host has none
-	watch   *watch         // instead of the group
-	base    cgroups.Stats  // when it was ready
+	group   *cgroups.Group // nil if the host has no control groups
+	watch   *watch         // used if there is no group
+	base    cgroups.Stats  // usage when the jail became ready
 
-	process *os.Process // process 1, when we are its parent
+	process *os.Process // process 1, if the server is its parent
 
-	launcher     *launcher // its parent otherwise
-	number       int64     // of the child, among those of the launcher
+	launcher     *launcher // parent of process 1 otherwise
+	number       int64     // number of the child within its launcher
 	ready        chan struct{}
-	reported     string       // why it never was ready, before gone is closed
-	network      net.Listener // after ready is closed, nil without one
-	handle       int          // pidfd of process 1, after ready is closed and until gone is
+	reported     string       // reason why the child was never ready; set before gone is closed
+	network      net.Listener // set when ready is closed; nil if there is none
+	handle       int          // pidfd of process 1, from the close of ready to the close of gone
 	mu           sync.Mutex
 	state        childState
 	killed       bool
-	destroyTimer *time.Timer // ends a launcher that does not bury the child
+	destroyTimer *time.Timer // ends a launcher that does not destroy the child
 
-	ended chan struct{} // process 1 is dead, and with it every other process
-	gone  chan struct{} // nothing is left
-	exit  Exit          // before gone is closed
-	once  sync.Once     // for closing conn
+	ended chan struct{} // closed when process 1 and every other process are dead
+	gone  chan struct{} // closed when nothing of the jail is left
+	exit  Exit          // set before gone is closed
+	once  sync.Once     // closes conn only once
 }
 
-// Network listens where a program with a network finds the way out, nil for other programs. It ends with the jail.
+// Network returns the listener for the outgoing connections of a program with a network, and nil for other programs.
+// The listener closes with the jail.
 func (j *Jail) Network() net.Listener {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -85,8 +87,9 @@ func (j *Jail) Network() net.Listener {
 // Conn carries frames to the role's Serve. Wait closes it.
 func (j *Jail) Conn() net.Conn { return j.conn }
 
-// Limit sets what the kernel enforces: memory of the whole tree and number of processes, both on top of what our own
-// process 1 takes. It may be called before every run of a pooled worker. Less memory than is in use is an error.
+// Limit sets the limits that the kernel enforces: memory of the whole tree and number of processes. Both come on top of
+// the usage of process 1. Limit may be called before every run of a pooled worker. It fails if more memory is in use
+// than the limit allows.
 func (j *Jail) Limit(limits runtimes.Limits) error {
 	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
 	tasks := j.base.Pids + limits.Processes
@@ -99,9 +102,9 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.state == childDestroyed: // its group may be another's already
+	case j.state == childDestroyed: // another jail may use its group already
 		return errors.New("limit the jail: it is gone")
-	case j.group == nil && j.watch == nil: // a child that is not ready yet: there is nothing to look at
+	case j.group == nil && j.watch == nil: // a child that is not ready yet has nothing to measure
 		return nil
 	case j.group == nil:
 		j.watch.limit(memory, tasks)
@@ -113,7 +116,7 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	return nil
 }
 
-// markBase remembers what process 1 takes by itself.
+// markBase records the usage of process 1 alone.
 func (j *Jail) markBase() {
 	if j.group == nil {
 		j.base = j.watch.stats()
@@ -122,7 +125,7 @@ func (j *Jail) markBase() {
 	j.base = j.group.Stats()
 }
 
-// Usage reads the counters. CPU time of a pooled worker counts from its start: take the difference.
+// Usage reads the counters. The CPU time of a pooled worker counts from its start, so callers compute the difference.
 func (j *Jail) Usage() Usage {
 	now, alive := alive(j, j.usage)
 	if alive {
@@ -132,7 +135,7 @@ func (j *Jail) Usage() Usage {
 	return j.exit.Usage
 }
 
-// CPU reads one counter of Usage.
+// CPU reads only the CPU time of Usage.
 func (j *Jail) CPU() time.Duration {
 	now, alive := alive(j, j.cpu)
 	if alive {
@@ -142,8 +145,8 @@ func (j *Jail) CPU() time.Duration {
 	return j.exit.Usage.CPU
 }
 
-// alive reads counters unless they are not the jail's any more: they may have been taken away while they were read, and then
-// said 0, or count for another child already. What they said last is in exit then.
+// alive reads counters and reports whether they still belonged to the jail. The counters may be removed during the read
+// and then return 0, or may count for another child already. The last valid counts are then in exit.
 func alive[T any](j *Jail, read func() T) (now T, ok bool) {
 	j.mu.Lock()
 	if ok = j.state != childDestroyed; ok {
@@ -179,7 +182,7 @@ func (j *Jail) usage() Usage {
 	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0, PidsLimited: stats.PidsHits > 0}
 }
 
-// ResetPeak starts a new peak of memory, where the kernel can do that.
+// ResetPeak starts a new memory peak if the kernel supports that.
 func (j *Jail) ResetPeak() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -192,7 +195,7 @@ func (j *Jail) ResetPeak() {
 	}
 }
 
-// Kill ends every process of the jail. It is idempotent, returns at once and may be called from anywhere.
+// Kill kills every process of the jail. It is idempotent, returns at once and may be called from any goroutine.
 func (j *Jail) Kill() {
 	select {
 	case <-j.ended:
@@ -203,18 +206,19 @@ func (j *Jail) Kill() {
 		j.killChild()
 		return
 	}
-	// Process 1 first: its namespace dies with it, whatever its members do. The handle is a pidfd, it cannot hit another.
+	// Process 1 comes first: its namespace ends with it, whatever its members do. The handle is a pidfd and cannot hit
+	// another process.
 	_ = j.process.Signal(syscall.SIGKILL)
 	if j.group != nil {
 		j.group.Kill()
 	}
 }
 
-// Done is closed when process 1 ended, and with it every other process.
+// Done returns a channel that is closed when process 1 and every other process have ended.
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
-// Wait blocks until every process is dead and nothing of the jail is left on the host, and closes Conn. Who waits for a
-// jail that was killed reads no more of it: a launcher that still writes for its child must not wait for that.
+// Wait blocks until every process is dead and nothing of the jail is left on the host, then closes Conn. Callers that
+// wait for a killed jail no longer read from it. So a launcher that still writes for its child must not block on that.
 func (j *Jail) Wait() Exit {
 	if j.wasKilled() {
 		j.once.Do(func() { _ = j.conn.Close() })
@@ -224,7 +228,7 @@ func (j *Jail) Wait() Exit {
 	return j.exit
 }
 
-// attend waits for the end of a jail and cleans up after it, whether anybody asks or not.
+// attend waits for the end of a jail and cleans up after it, whether or not a caller waits.
 func (j *Jail) attend(stderr *os.File) {
 	var output ends
 	read := make(chan struct{})
@@ -251,7 +255,7 @@ func (j *Jail) attend(stderr *os.File) {
 	j.finish(err)
 }
 
-// finish gives everything back, when the last process is dead.
+// finish releases all resources after the last process is dead.
 func (j *Jail) finish(err error) {
 	if err = errors.Join(err, j.release()); err != nil {
 		j.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "clean up a jail", slog.Any("error", err))
@@ -259,7 +263,7 @@ func (j *Jail) finish(err error) {
 	close(j.gone)
 }
 
-// release gives back what the jail took from the host.
+// release returns the jail's resources to the host.
 func (j *Jail) release() error {
 	var err error
 	if j.watch != nil {
@@ -268,7 +272,7 @@ func (j *Jail) release() error {
 	if j.group != nil {
 		if j.launcher != nil {
 			err = j.sandbox.groups.Retire(j.group)
-		} else { // whoever still kills it must not hit another
+		} else { // a concurrent Kill must not hit another process
 			err = j.group.Remove()
 		}
 	}
@@ -277,7 +281,7 @@ func (j *Jail) release() error {
 	return err
 }
 
-// begin announces a jail that is about to start, so that Close waits for it and then knows it.
+// begin registers a jail that is about to start, so that Close waits for it and knows it afterwards.
 func (s *Sandbox) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights on files, by the version of the interface that brought them.
+// Rights on files, by the version of the interface that added them.
 const (
 	readFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 
@@ -18,16 +18,16 @@ const (
 	makeOthers = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
 )
 
-// What programs may do on their disk, and in /proc, where a thread gives itself a name.
+// Rights of programs on their disk, and in /proc, where a thread sets its own name.
 const (
 	diskAccess = readFiles | writeFiles | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	procAccess = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// newestLandlock is the newest version whose rights and scopes are used here.
+// newestLandlock is the newest version whose rights and scopes this package uses.
 const newestLandlock = 7
 
-// landlockVersion asks the kernel, 0 for none. It runs in the server.
+// landlockVersion returns the version that the kernel supports, 0 for none. It runs in the server.
 func landlockVersion() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -36,14 +36,14 @@ func landlockVersion() int {
 	return min(int(version), newestLandlock)
 }
 
-// landlock limits what files can be reached once more, from the other side: mounts decide what is there, landlock what
-// may be done with it, even if something brought a file in. A worker reaches nothing. The version was chosen by the
-// server; a right that the kernel does not know fails here, nothing is left out in silence.
+// landlock limits file access in addition to mounts. Mounts decide which files are visible. Landlock decides which
+// operations are allowed, even on a file that entered in another way. A worker can access no files. The server chose
+// the version. A right that the kernel does not know is an error here; nothing is skipped silently.
 //
-// TCP is not restricted for programs: their network namespace is empty, and "network is unreachable" tells them more than
-// "permission denied".
+// TCP is not restricted for programs. Their network namespace is empty, and "network is unreachable" is a clearer error
+// than "permission denied".
 func landlock(config setup) error {
-	if config.Landlock == 0 || config.Launcher { // a launcher has to mount; its children get rules of their own
+	if config.Landlock == 0 || config.Launcher { // a launcher has to mount; its children get their own rules
 		return nil
 	}
 	attr := rulesFor(config)
@@ -91,7 +91,7 @@ func rulesFor(config setup) unix.LandlockRulesetAttr {
 	return attr
 }
 
-// allowProgram lets programs read and execute what they see, and write where the private disk is.
+// allowProgram lets programs read and execute the files they see, and write on the private disk.
 func allowProgram(rules int, config setup, handled uint64) error {
 	paths := readOnly(config)
 	if config.Disk > 0 {
@@ -110,7 +110,7 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	return nil
 }
 
-// readOnly are the paths that are the same in every child of a launcher.
+// readOnly returns the paths that are the same in every child of a launcher.
 func readOnly(config setup) map[string]uint64 {
 	paths := map[string]uint64{"/": readFiles}
 	for _, device := range config.Devices {

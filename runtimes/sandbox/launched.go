@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childState is how far the life of a child has come, as its launcher told us.
+// childState is the progress of a child, as reported by its launcher.
 type childState int
 
 const (
 	childAsked     childState = iota
 	childIsReady              // process 1 has set everything up
-	childDestroyed            // nothing of it is left with the launcher
+	childDestroyed            // the launcher holds nothing of it any more
 )
 
-// childReady takes the handles on a child that is ready: that on its process 1, and what listens in its network.
+// childReady stores the handles on a ready child: the pidfd of its process 1, and the listener in its network.
 func (j *Jail) childReady(handles []int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -31,14 +31,14 @@ func (j *Jail) childReady(handles []int) {
 	if len(handles) > 1 {
 		file := os.NewFile(uintptr(handles[1]), "network")
 		defer file.Close()
-		if listener, err := net.FileListener(file); err == nil { // otherwise the program is alone in there
+		if listener, err := net.FileListener(file); err == nil { // without a listener the program has no network
 			j.network = listener
 		}
 	}
 	close(j.ready)
 }
 
-// open begins to look after a child that is ready, where no control group does.
+// open starts the watch of a ready child if no control group counts it.
 func (j *Jail) open() error {
 	if j.group != nil {
 		return nil
@@ -46,7 +46,7 @@ func (j *Jail) open() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.state != childIsReady {
-		return nil // it is gone already
+		return nil // the child is gone already
 	}
 	pid, err := hostPID(j.handle)
 	if err != nil {
@@ -56,8 +56,8 @@ func (j *Jail) open() error {
 	return nil
 }
 
-// killChild ends process 1 of a child, and with it every process of its namespace. The kernel does that, whatever state the
-// launcher is in; but only the launcher can bury it, and one that does not is ended itself.
+// killChild kills process 1 of a child, and with it every process of its namespace. The kernel does that whatever state
+// the launcher is in. Only the launcher can destroy the child, so a launcher that does not is ended itself.
 func (j *Jail) killChild() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -69,33 +69,34 @@ func (j *Jail) killChild() {
 	j.destroyTimer = time.AfterFunc(destroyTimeout, j.notDestroyed)
 }
 
-// notDestroyed ends a launcher that left a dead child lying: it is broken, and whoever waits for the child would wait for ever.
+// notDestroyed ends a launcher that did not destroy a dead child. Such a launcher is broken, and waiting for the child
+// would never end.
 func (j *Jail) notDestroyed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
 	case j.state != childIsReady:
-	case !exited(j.handle): // the kernel is not done with it, and would not be any sooner with the others
+	case !exited(j.handle): // the kernel is not done with the child; killing the launcher would not speed that up
 		j.destroyTimer.Reset(destroyTimeout)
 	default:
 		j.launcher.jail.Kill()
 	}
 }
 
-// exited says whether the process behind a handle is dead.
+// exited reports whether the process of a handle is dead.
 func exited(pidfd int) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
 	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
-// wasKilled says whether somebody ended the child.
+// wasKilled reports whether Kill was called for the child.
 func (j *Jail) wasKilled() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.killed
 }
 
-// childEnded takes what the launcher says of the end of a child: every process of it is dead.
+// childEnded handles the launcher's notice that a child has ended. Every process of the child is dead by then.
 func (j *Jail) childEnded(n notice) {
 	j.mu.Lock()
 	before := j.state
@@ -110,12 +111,12 @@ func (j *Jail) childEnded(n notice) {
 	if before == childIsReady {
 		_ = unix.Close(j.handle)
 	}
-	if j.network != nil { // what waits there in vain ends with it
+	if j.network != nil { // closes connections that still wait there
 		_ = j.network.Close()
 	}
 	j.reported = n.Error
 	close(j.ended)
 	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error, Orphaned: n.orphaned}
 	j.launcher.forget(j, n.Signal)
-	go j.finish(nil) // it may have to wait for its group, and the launcher says more
+	go j.finish(nil) // finish may wait for the group while the launcher sends more notices
 }

@@ -18,27 +18,28 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// When a launcher is replaced. Children of one fork server share the layout of their memory and the seed of their hashes:
-// what one run finds out must not serve the next ones for long. Without one nothing is shared that a program could see.
+// Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed.
+// Knowledge from one run must not serve later runs for long. Without a fork server, children share nothing that a
+// program could see.
 const (
 	forksPerServer = 1000
 	ageOfServer    = 10 * time.Minute
-	idleLauncher   = time.Minute      // one that nobody uses ends
-	destroyTimeout = 10 * time.Second // a launcher that does not bury a killed child is broken
+	idleLauncher   = time.Minute      // an unused launcher ends after this time
+	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child by then is broken
 )
 
-// Limits of a launcher itself: it holds the jobs and results of its children for a moment. Sixteen of the largest results at
-// once, of hostile programs of one workspace, must not be the end of everybody's children; they take some 1 GB.
+// Limits of a launcher itself. It briefly holds the jobs and results of its children. Sixteen of the largest results at
+// once, from hostile programs of one workspace, take about 1 GB. They must not end all children.
 const (
 	launcherMemory = 2 << 30
 	launcherTasks  = 512
 )
 
-// launchers are the processes that start children, by the names that profiles give them.
+// launchers holds the launchers, by the names that profiles give them.
 type launchers struct {
 	mu     sync.Mutex
 	named  map[string]*launcher
-	making map[string]chan struct{} // closed when the one that is being made is there, or is not to be
+	making map[string]chan struct{} // closed when the pending launcher is ready or has failed
 }
 
 // launcher is the server's side of a process that starts children.
@@ -46,8 +47,8 @@ type launcher struct {
 	sandbox *Sandbox
 	name    string
 	forks   bool
-	handles int   // that come with a child that is ready
-	jail    *Jail // the launcher's own
+	handles int   // number of handles that come with a ready child
+	jail    *Jail // the launcher's own jail
 	control io.Closer
 	send    func(message, rights []byte) error
 	who     identity
@@ -56,12 +57,12 @@ type launcher struct {
 	mu       sync.Mutex
 	children map[int64]*Jail
 	next     int64
-	retired  bool // no more children; ends with the last one
+	retired  bool // starts no more children; ends with the last child
 	used     time.Time
 	idle     *time.Timer
 }
 
-// prepareChild makes a jail by way of its launcher.
+// prepareChild prepares a jail through its launcher.
 func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, error) {
 	for again := true; ; {
 		from, err := s.launcher(ctx, profile)
@@ -70,16 +71,16 @@ func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, err
 		}
 		j, err := from.child(ctx, profile)
 		switch {
-		case errors.Is(err, errRetired): // somebody else used it up meanwhile
+		case errors.Is(err, errRetired): // another caller used up the launcher meanwhile
 		case err != nil && again && from.dead():
-			again = false // it died of something else, and no child is to blame
+			again = false // the launcher died of another cause than a child
 		default:
 			return j, err
 		}
 	}
 }
 
-// dead says whether the launcher's process has ended.
+// dead reports whether the launcher's process has ended.
 func (s *launcher) dead() bool {
 	select {
 	case <-s.jail.Done():
@@ -89,7 +90,7 @@ func (s *launcher) dead() bool {
 	}
 }
 
-// launcher answers the process of that name, made anew if need be.
+// launcher returns the launcher of that name, and makes one if needed.
 func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, error) {
 	for {
 		s.launchers.mu.Lock()
@@ -117,10 +118,10 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 	}
 }
 
-// announce says that a launcher of that name is being made. It needs the lock.
+// announce records that a launcher of that name is being made. The caller holds the lock.
 func (s *Sandbox) announce(name string) { s.launchers.making[name] = make(chan struct{}) }
 
-// fillLauncher makes the launcher that was announced.
+// fillLauncher makes the announced launcher.
 func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher, error) {
 	made, err := s.makeLauncher(ctx, profile)
 	s.launchers.mu.Lock()
@@ -133,7 +134,7 @@ func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher,
 	return made, err
 }
 
-// forgetLauncher takes a launcher that is dead off the list. Names come and go: each fork server has its own.
+// forgetLauncher removes a dead launcher from the list. Names come and go, because each fork server has its own.
 func (s *Sandbox) forgetLauncher(dead *launcher) {
 	s.launchers.mu.Lock()
 	defer s.launchers.mu.Unlock()
@@ -142,7 +143,7 @@ func (s *Sandbox) forgetLauncher(dead *launcher) {
 	}
 }
 
-// succeed replaces a launcher while it still works, so that nobody has to wait for its successor.
+// succeed replaces a launcher while it still works, so that no caller has to wait for its successor.
 func (s *Sandbox) succeed(profile Profile, old *launcher) {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTime)
 	defer cancel()
@@ -204,7 +205,7 @@ var (
 	errSlow    = errors.New("start a jail: it took too long")
 )
 
-// usable says whether the launcher may start another child.
+// usable reports whether the launcher may start another child.
 func (s *launcher) usable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,14 +215,14 @@ func (s *launcher) usable() bool {
 	return !s.retired
 }
 
-// ageing says whether its successor should be made now.
+// ageing reports whether a successor should be made now.
 func (s *launcher) ageing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.forks && (s.next >= forksPerServer*4/5 || time.Since(s.born) > ageOfServer*4/5)
 }
 
-// retire ends the launcher when its last child is gone. It needs the lock.
+// retire ends the launcher when its last child is gone. The caller holds the lock.
 func (s *launcher) retire() {
 	s.retired = true
 	s.idle.Stop()
@@ -230,7 +231,7 @@ func (s *launcher) retire() {
 	}
 }
 
-// retireOnce retires a launcher that has not yet. It needs the lock.
+// retireOnce retires the launcher unless it is retired already. The caller holds the lock.
 func (s *launcher) retireOnce() {
 	if !s.retired {
 		s.retire()
@@ -266,13 +267,13 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	case <-ctx.Done():
 	}
 	err = ctx.Err()
-	if errors.Is(context.Cause(ctx), errSlow) { // whatever keeps it will keep the next ones
+	if errors.Is(context.Cause(ctx), errSlow) { // the cause of the delay would also delay later children
 		err = errSlow
 		s.mu.Lock()
 		s.retireOnce()
 		s.mu.Unlock()
 	}
-	go func() { // it may come into being yet
+	go func() { // the child may still start
 		select {
 		case <-j.ready:
 			j.Kill()
@@ -283,7 +284,7 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	return nil, err
 }
 
-// request takes what a child needs and registers it, before the launcher can say anything about it.
+// request acquires the resources of a child and registers it, before the launcher can send any notice about it.
 func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs passed, err error) {
 	box := s.sandbox
 	if err := box.begin(); err != nil {
@@ -330,7 +331,7 @@ func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs pas
 	return j, message, theirs, nil
 }
 
-// handleNotice takes what the launcher says.
+// handleNotice handles one notice of the launcher.
 func (s *launcher) handleNotice(message []byte, fds []int) {
 	var n notice
 	err := json.Unmarshal(message, &n)
@@ -350,10 +351,10 @@ func (s *launcher) handleNotice(message []byte, fds []int) {
 	}
 }
 
-// launcherEnded is what children died of that were buried with their launcher.
+// launcherEnded is the reason for children that ended with their launcher.
 const launcherEnded = "its launcher ended"
 
-// ended buries every child of a launcher that is dead: they died with it.
+// ended destroys every child of a dead launcher: they died with it.
 func (s *launcher) ended() {
 	s.jail.Kill()
 	exit := s.jail.Wait()
@@ -376,8 +377,8 @@ func (s *launcher) ended() {
 	}
 }
 
-// forget takes a child that is gone off the list. A child that crashed its interpreter may have tried out what it learned
-// about the memory that all children share: the next ones come from a new fork server.
+// forget removes a child that is gone from the list. A child that crashed its interpreter may have tested knowledge
+// about the memory layout that all children share. So later children come from a new fork server.
 func (s *launcher) forget(j *Jail, signal int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -389,8 +390,8 @@ func (s *launcher) forget(j *Jail, signal int) {
 	}
 }
 
-// passed are the descriptors that go with an order: the child's end of its connection, and the files by which its process
-// joins its group, which stay the group's.
+// passed holds the descriptors sent with an order: the child's end of its connection, and the files by which its
+// process joins its group. The group keeps owning these files.
 type passed struct {
 	conn        *os.File
 	descriptors []*os.File
@@ -404,7 +405,7 @@ func (p passed) list() []int {
 	return all
 }
 
-// hostPID is the number of the process behind a handle, as this process sees it.
+// hostPID returns the number of the process behind a handle, as this process sees it.
 func hostPID(pidfd int) (int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", pidfd))
 	if err != nil {
