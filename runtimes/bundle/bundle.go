@@ -1,6 +1,7 @@
-// Package bundle turns the files of a JavaScript or TypeScript agent into one program: esbuild with a resolver that
-// knows the agent's files and, for Node, the names of its modules. It parses user code, and esbuild can neither be stopped nor limited from
-// within, so it is called in the jail only. It knows no JavaScript engine beyond the syntax that goja takes.
+// Package bundle turns the files of a JavaScript or TypeScript agent into one program. It uses esbuild with a resolver
+// that knows the agent's files and, for Node, the names of Node's modules. It parses user code, and esbuild can neither
+// be stopped nor limited from within, so it runs only in the sandbox. It knows no JavaScript engine, only the syntax
+// that goja accepts.
 package bundle
 
 import (
@@ -15,41 +16,42 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// MaxSource bounds the source text of one program in bytes. esbuild holds about fifty times as much while it works.
+// MaxSource bounds the source text of one program in bytes. esbuild uses about fifty times as much memory.
 const MaxSource = 2 << 20
 
-// MaxProblems bounds the list of errors and of warnings: whoever sends 10,000 broken lines is helped by the first ones.
+// MaxProblems bounds the lists of errors and warnings: for a file with 10,000 broken lines the first ones are enough.
 const MaxProblems = 50
 
-// Source is what is bundled: the agent's files and the one that the program starts from.
+// Source is the input of the bundler: the agent's files and the entrypoint.
 type Source struct {
 	Files      map[string][]byte
 	Entrypoint string
-	Language   runtimes.Language // decides how a file without a known extension is read
-	Node       bool              // for Node: its modules may be imported, and nothing that V8 has is lowered
+	Language   runtimes.Language // selects the parser for a file without a known extension
+	Node       bool              // for Node: allows imports of its modules and lowers no syntax that V8 supports
 }
 
-// Program is a bundled agent: the source of one function expression `function (require, HookName)`, async for Node, which runs the
-// modules, hands a top-level `main` of the entrypoint to the hook, and returns the exports of the entrypoint. Positions in it are told in terms
-// of the agent's files by Position, and by Map for engines that read source maps.
+// Program is a bundled agent. It is the source of one function expression `function (require, HookName)`, which is
+// async for Node. The function runs the modules, passes a top-level `main` of the entrypoint to the hook, and returns
+// the exports of the entrypoint. Position maps its positions to the agent's files; Map does so for engines that read
+// source maps.
 type Program struct {
 	Code     string
-	Map      []byte   // source map whose columns count from 1 on both sides, as goja looks them up
+	Map      []byte   // source map whose columns count from 1 on both sides, as goja expects
 	Exports  []string // names that the entrypoint exports, if it is an ES module
-	CommonJS bool     // the entrypoint is a CommonJS module: what it exports is known when it ran
+	CommonJS bool     // the entrypoint is a CommonJS module, whose exports are known only after it ran
 	Warnings []fault.Detail
 
 	consumer *sourcemap.Consumer
 }
 
-// HookName is the parameter by which a program hands over the top-level main of its entrypoint.
+// HookName is the parameter through which a program passes the top-level main of its entrypoint.
 const HookName = "__atelier_main__"
 
-// hook is appended to the entrypoint on a line of its own, so that no line of the agent's moves. It keeps a top-level
-// main from being dropped as unused, and works alike for ES modules, CommonJS modules and plain scripts.
+// hook is appended to the entrypoint on a separate line, so that the agent's lines keep their numbers. It prevents
+// esbuild from dropping a top-level main as unused. It works for ES modules, CommonJS modules and plain scripts.
 const hook = "\n;" + HookName + `(typeof main === "undefined" ? void 0 : main);`
 
-// Codes of problems, beside those of the gaps of an engine.
+// These are the codes of problems, in addition to those of an engine's gaps.
 const (
 	CodeSyntax  = "syntax_error"
 	CodeWarning = "syntax_warning"
@@ -60,8 +62,8 @@ const (
 	CodeConfig  = "tsconfig"
 )
 
-// Build bundles a source. A source that is wrong is told in problems, with file, line and column where they are known,
-// and gives no program.
+// Build bundles a source. For an invalid source it returns problems, with file, line and column if known, and no
+// program.
 func Build(src Source) (*Program, []fault.Detail) {
 	files, problem := open(src)
 	if problem != nil {
@@ -69,7 +71,8 @@ func Build(src Source) (*Program, []fault.Detail) {
 	}
 	result := files.build(hook)
 	if len(result.Errors) > 0 {
-		// The hook can spoil the message of a file that ends too early: without it the message is the user's own.
+		// The hook can obscure the message about a file that ends too early. Without the hook the message refers to the
+		// user's own text.
 		if plain := files.build(""); len(plain.Errors) > 0 {
 			result = plain
 		}
@@ -83,7 +86,7 @@ func Build(src Source) (*Program, []fault.Detail) {
 	return program, nil
 }
 
-// Position maps a position of the program, both counted from 1, to the agent's file that it came from.
+// Position maps a position of the program, with line and column counted from 1, to the agent's file.
 func (p *Program) Position(line, column int) (file string, sourceLine, sourceColumn int, ok bool) {
 	if p.consumer == nil {
 		consumer, err := sourcemap.Parse("", p.Map)
@@ -96,9 +99,9 @@ func (p *Program) Position(line, column int) (file string, sourceLine, sourceCol
 	return file, sourceLine, sourceColumn, ok
 }
 
-// syntax is what goja takes as it is. Everything newer than ES2017 that is not named here is lowered by esbuild: async
-// generators, for await, decorators, accessors, using. Regular expressions with the flags d and v stay literals, so
-// that the engine refuses them before the run and with a position.
+// syntax returns the features that goja accepts as they are. esbuild lowers everything else that is newer than ES2017:
+// async generators, for await, decorators, accessors, using. Regular expressions with the flags d and v remain
+// literals, so that the engine rejects them before the run with a position.
 func syntax() map[string]bool {
 	taken := map[string]bool{"dynamic-import": false, "top-level-await": false}
 	for _, feature := range []string{
@@ -132,7 +135,7 @@ func (f *sources) options() api.BuildOptions {
 		Supported:      syntax(),
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
-		Charset:        api.CharsetASCII, // columns of bytes and of UTF-16 units are then the same
+		Charset:        api.CharsetASCII, // makes columns in bytes and in UTF-16 units equal
 		LegalComments:  api.LegalCommentsNone,
 		LogLevel:       api.LogLevelSilent,
 		LogLimit:       MaxProblems,
@@ -146,10 +149,10 @@ func (f *sources) options() api.BuildOptions {
 	return options
 }
 
-// link wraps esbuild's output into a function and moves the source map along.
+// link wraps esbuild's output in a function and adjusts the source map.
 //
-// The output is an ES module, because what esbuild puts around a CommonJS module costs a third of a small run. All of its
-// exports are in one statement at the end, and its imports are bundled: that statement becomes a return.
+// The output is an ES module, because esbuild's wrapper of a CommonJS module costs a third of a small run. All exports
+// are in one statement at the end and all imports are bundled. link turns that statement into a return.
 func link(result api.BuildResult, async bool) (*Program, error) {
 	var code, mapping []byte
 	for _, file := range result.OutputFiles {
@@ -166,7 +169,7 @@ func link(result api.BuildResult, async bool) (*Program, error) {
 	var text strings.Builder
 	text.Grow(len(code) + 256)
 	kind := "function"
-	if async { // so that the top level may await
+	if async { // allows await at the top level
 		kind = "async function"
 	}
 	fmt.Fprintf(&text, "(%s (require, %s) {%s\n", kind, HookName, directive(result.Metafile))
@@ -177,8 +180,8 @@ func link(result api.BuildResult, async bool) (*Program, error) {
 	return &Program{Code: text.String(), Map: mapping, Exports: exports, CommonJS: commonJS}, nil
 }
 
-// cutExports splits the export statement off the end of a bundled module and answers it as a return statement, with the
-// names that it exports.
+// cutExports removes the export statement from the end of a bundled module. It returns the statement as a return
+// statement, and the exported names.
 func cutExports(code string) (body, statement string, names []string, commonJS bool) {
 	code = strings.TrimRight(code, "\n")
 	const whole, open, end = "\nexport default ", "export {\n", "\n};"
@@ -204,8 +207,8 @@ func cutExports(code string) (body, statement string, names []string, commonJS b
 	return code[:at], out.String(), names, false
 }
 
-// directive is "use strict" for a program whose entrypoint is an ES module: modules are strict, functions are not by
-// themselves. Scripts and CommonJS modules stay as they are.
+// directive returns "use strict" for a program whose entrypoint is an ES module. Modules are strict, but functions are
+// not by default. Scripts and CommonJS modules stay unchanged.
 func directive(metafile string) string {
 	var meta struct {
 		Inputs map[string]struct {

@@ -23,7 +23,7 @@ func TestBuild(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		src  bundle.Source
-		want []string // pieces of the program
+		want []string // expected parts of the program
 		not  []string
 	}{
 		"an ES module is strict and exports": {
@@ -105,7 +105,7 @@ func TestBuildRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		src  bundle.Source
-		want fault.Detail // Message is a piece of it
+		want fault.Detail // Message is a substring
 	}{
 		"syntax": {
 			source("main.ts", map[string]string{"main.ts": "export default () => {\n  const é = 1; let = = 2\n}"}),

@@ -1,15 +1,16 @@
 package bundle
 
-// MaxNesting bounds how deep brackets may be nested. Every parser in the worker recurses: deeper source would end the
-// process by stack overflow, which is survived but costs a worker. People and generators stay far below.
+// MaxNesting bounds the nesting depth of brackets. Every parser in the worker is recursive: deeper source would
+// overflow the stack and end the process, which costs a worker. Source by people and generators is far below the bound.
 const MaxNesting = 2000
 
-// tooDeep says where brackets are nested too deeply. It skips strings, templates and comments without knowing regular
-// expressions: those can hide brackets from it, never invent any. What slips through kills the worker, not more.
+// tooDeep finds the position where brackets exceed the bound. It skips strings, templates and comments but does not
+// recognize regular expressions. Those can hide brackets from it but never add any. Source that passes by mistake only
+// crashes the worker.
 func tooDeep(text []byte) (line, column int, deep bool) {
 	line = 1
 	depth, start := 0, 0
-	var quote byte // the string or template that the scan is in
+	var quote byte // delimiter of the current string or template
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c == '\n' {
@@ -28,7 +29,7 @@ func tooDeep(text []byte) (line, column int, deep bool) {
 			case c == quote:
 				quote = 0
 			case quote == '`' && c == '$' && i+1 < len(text) && text[i+1] == '{':
-				// Within ${ } is code again; nested templates end this one early, which only hides brackets.
+				// The text within ${ } is code again. Nested templates end this state early, which only hides brackets.
 				quote = 0
 			}
 			continue

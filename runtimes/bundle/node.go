@@ -12,8 +12,8 @@ import (
 // builtins is the namespace of Node's own modules.
 const builtins = "builtin"
 
-// forNode leaves alone what V8 has of the language. Imports become calls of require, which the program is given; a
-// top-level await stays one, in a function that is async.
+// forNode keeps all syntax that V8 supports. Imports become calls of require, which the program receives as a
+// parameter. A top-level await remains, inside an async function.
 func (f *sources) forNode(options *api.BuildOptions) {
 	options.Target = api.ES2023
 	options.Supported = map[string]bool{"dynamic-import": false, "top-level-await": true}
@@ -24,19 +24,19 @@ func (f *sources) forNode(options *api.BuildOptions) {
 	}
 }
 
-// loadBuiltin is a module that stands for one of Node's: how it was imported is then esbuild's business.
+// loadBuiltin returns a module that represents one of Node's. esbuild then handles all forms of import.
 func loadBuiltin(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	contents := fmt.Sprintf("module.exports = require(%q)", args.Path)
 	return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
 }
 
-// isNodeModule takes any name with the scheme: which of them there are, the Node of the host knows.
+// isNodeModule accepts any name with the scheme node: because the host's Node knows which modules exist.
 func isNodeModule(wanted string) bool {
 	bare, schemed := strings.CutPrefix(wanted, "node:")
 	return schemed && bare != "" || slices.Contains(nodeModules(), wanted)
 }
 
-// refusal is Refusal for the engine that the program is meant for.
+// refusal is Refusal for the program's engine.
 func (f *sources) refusal(wanted string) string {
 	if !f.Node {
 		return Refusal(f.Files, wanted)

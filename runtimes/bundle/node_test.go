@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// TestForNode: modules of Node become calls of require however they were imported, the top level may await, and what V8
-// has stays as it was written.
+// TestForNode expects that all imports of Node's modules become calls of require, that await works at the top level,
+// and that syntax supported by V8 is unchanged.
 func TestForNode(t *testing.T) {
 	t.Parallel()
 	source := `import fs, { readFileSync } from "node:fs"
@@ -39,7 +39,7 @@ export default () => [fs, readFileSync, path, late, util, C, import.meta.url, 1n
 	}
 }
 
-// TestForNodeRefuses: packages that are not there are refused with what may be imported.
+// TestForNodeRefuses expects that missing packages are rejected with a list of allowed imports.
 func TestForNodeRefuses(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// problems tells esbuild's messages in terms of the agent's files, with columns in UTF-16 units as editors count them.
+// problems converts esbuild's messages to the agent's files, with columns in UTF-16 units as editors count them.
 func problems(src Source, code string, messages []api.Message) []fault.Detail {
 	var all []fault.Detail
 	for _, message := range messages[:min(len(messages), MaxProblems)] {
@@ -30,7 +30,7 @@ func problems(src Source, code string, messages []api.Message) []fault.Detail {
 	return all
 }
 
-// sentence is esbuild's text, with its first note where that explains and does not point elsewhere.
+// sentence returns esbuild's text and its first note, if that note is an explanation without a position elsewhere.
 func sentence(message api.Message) string {
 	text := message.Text
 	if len(message.Notes) > 0 && message.Notes[0].Location == nil && message.PluginName != pluginName {
@@ -42,7 +42,7 @@ func sentence(message api.Message) string {
 	return text
 }
 
-// clamp keeps a position within the file: what is appended to the entrypoint is not the user's.
+// clamp keeps a position within the user's file, because the entrypoint has an appended suffix.
 func clamp(detail *fault.Detail, text []byte) {
 	lines := strings.Split(string(text), "\n")
 	if detail.Line > len(lines) {
@@ -51,7 +51,7 @@ func clamp(detail *fault.Detail, text []byte) {
 	}
 }
 
-// Failure tells problems as the failure of a run: the first one, and how many more there are.
+// Failure converts problems to the failure of a run: the first problem and the number of others.
 func Failure(details []fault.Detail) *runtimes.ProgramError {
 	if len(details) == 0 {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program is not readable."}

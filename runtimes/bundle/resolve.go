@@ -13,14 +13,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// namespace marks modules as the agent's. esbuild reads the host's disk for its own namespace "file" only, and the
-// resolver below never answers with that one.
+// namespace marks modules as the agent's. esbuild reads the host's disk only for its namespace "file", and the resolver
+// below never returns that one.
 const namespace = "agent"
 
-// pluginName marks messages as the resolver's own.
+// pluginName marks messages of the resolver.
 const pluginName = "agent"
 
-// sources serves the agent's files to one esbuild call.
+// sources provides the agent's files to one esbuild call.
 type sources struct {
 	Source
 	suffix   string // appended to the entrypoint
@@ -28,7 +28,7 @@ type sources struct {
 	notes    []fault.Detail
 }
 
-// open checks what must hold before a parser sees the source.
+// open checks the conditions that must hold before a parser reads the source.
 func open(src Source) (*sources, *fault.Detail) {
 	if _, ok := src.Files[src.Entrypoint]; !ok {
 		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", src.Entrypoint)}
@@ -81,8 +81,8 @@ func loader(name string, language runtimes.Language) api.Loader {
 	return api.LoaderNone
 }
 
-// Texts are the files of a job that may be read. The others stay in the server but for their names, so that an import of
-// one of them is refused with the right reason.
+// Texts returns the readable files of a job. Of the others it returns only the names, so that an import of one is
+// rejected with the right reason.
 func Texts(job runtimes.Job) map[string]string {
 	texts := make(map[string]string, len(job.Files))
 	for name, content := range job.Files {
@@ -132,8 +132,8 @@ func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &contents, Loader: kind}, nil
 }
 
-// find answers which file a relative import means: the name itself, with an extension, or the index of a folder. As in
-// TypeScript, an import of "./x.js" also means x.ts.
+// find resolves a relative import to a file: the name itself, the name with an extension, or the index of a folder. As
+// in TypeScript, an import of "./x.js" also matches x.ts.
 func (f *sources) find(importer, wanted string) (string, bool) {
 	if !relative(wanted) {
 		return "", false
@@ -171,7 +171,7 @@ func candidates(name string, folder bool) []string {
 	return all
 }
 
-// Refusal is the sentence that says why an import is refused and what to write instead.
+// Refusal explains why an import is rejected and suggests a replacement.
 func Refusal(files map[string][]byte, wanted string) string {
 	text := fmt.Sprintf("File %q does not exist", wanted)
 	bare := strings.TrimPrefix(wanted, "node:")

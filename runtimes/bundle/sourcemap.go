@@ -10,9 +10,9 @@ const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 var errMapping = errors.New("bad source map")
 
-// shift moves a source map one line down, for the line that opens the wrapping function, and lets its columns count
-// from 1: goja looks a position up with a column from 1 and hands out what it finds as a column from 1. Mappings are
-// differences, so only the first segment of a line (generated column) and of the map (source column) change.
+// shift moves a source map down by one line, for the line that opens the wrapping function, and makes its columns count
+// from 1. goja looks up and returns columns that count from 1. Mappings are differences, so only the first segment of
+// each line (generated column) and of the map (source column) changes.
 func shift(raw []byte) ([]byte, error) {
 	var m struct {
 		Version  int      `json:"version"`

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// compilerOptions reads from the agent's own tsconfig.json the few options that change what a program does. All others
-// concern type checking or the host's files and are left out, so that esbuild looks for nothing on disk.
+// compilerOptions reads the options from the agent's tsconfig.json that change the behaviour of a program. It omits all
+// others, which concern type checking or the host's files, so that esbuild searches nothing on disk.
 func compilerOptions(files map[string][]byte) (string, []fault.Detail) {
 	const none = "{}"
 	text, ok := files["tsconfig.json"]
@@ -34,7 +34,7 @@ func compilerOptions(files map[string][]byte) (string, []fault.Detail) {
 	return string(raw), nil
 }
 
-// plainJSON drops the comments and trailing commas that tsconfig.json may have.
+// plainJSON removes the comments and trailing commas that tsconfig.json may contain.
 func plainJSON(text []byte) []byte {
 	var out bytes.Buffer
 	for i := 0; i < len(text); i++ {

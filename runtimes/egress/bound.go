@@ -12,13 +12,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RuleBound denies a tunnel to a host that a secret is bound to: nobody could put it into what goes through.
+// RuleBound denies a tunnel to a host that has a bound secret: the proxy cannot add the secret to a tunnel.
 const RuleBound = "secrets.bind"
 
-// bound are the secrets of a run that requests to one host carry, as headers, and programs never see.
+// bound holds the secrets that the proxy adds as headers to requests to one host. Programs never see them.
 type bound struct {
 	secrets  []runtimes.BoundSecret
-	redactor *redact.Redactor // nil without secrets
+	redactor *redact.Redactor // nil if there are no secrets
 }
 
 func newBound(secrets []runtimes.BoundSecret) bound {
@@ -29,7 +29,7 @@ func newBound(secrets []runtimes.BoundSecret) bound {
 	return bound{secrets: secrets, redactor: redact.New(values)}
 }
 
-// to are the secrets for requests to a target. Nothing is sent in clear to the port of https.
+// to returns the secrets for requests to a target. It returns none for a plain-text request to the HTTPS port.
 func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.BoundSecret) {
 	if scheme == "http" && target.Port == httpsPort {
 		return nil
@@ -42,17 +42,17 @@ func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.Bo
 	return found
 }
 
-// carry puts secrets into the head of a request, in the place of what the program wrote there, and asks for an answer in
-// which they can be found again.
+// carry adds secrets to the headers of a request and replaces the program's headers of these names. It requests a
+// response in which the secrets can be found again.
 func carry(head http.Header, secrets []runtimes.BoundSecret) {
 	for _, one := range secrets {
 		head.Set(one.Header, one.Value)
 	}
 	head.Del("Accept-Encoding")
-	head.Del("Range") // an answer in parts may cut a secret in two
+	head.Del("Range") // a partial response may split a secret
 }
 
-// hide masks what an answer tells of secrets that its request carried.
+// hide redacts secrets of the request in its response.
 func (b bound) hide(answer *http.Response) error {
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return fmt.Errorf("the answer is encoded as %q, in which a secret cannot be redacted", coding)
@@ -74,7 +74,7 @@ func (b bound) hideHead(head http.Header) {
 	}
 }
 
-// hiding is a body that is masked; with it trailers are there.
+// hiding is a redacted body. At its end it also redacts the trailers.
 type hiding struct {
 	io.Closer
 	redacted io.Reader
@@ -89,7 +89,8 @@ func (h *hiding) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// carrier sends a request of the proxy with secrets. Early hints, which would be passed on as they are, are not asked for.
+// carrier sends requests of the proxy with secrets. It does not request early hints, because they would be forwarded
+// without redaction.
 type carrier struct {
 	http.RoundTripper
 	ctx     context.Context
@@ -106,7 +107,7 @@ func (c carrier) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := c.bound.hide(answer); err != nil {
-		_ = answer.Body.Close() // it is not passed on
+		_ = answer.Body.Close() // the response is not forwarded
 		return nil, err
 	}
 	return answer, nil

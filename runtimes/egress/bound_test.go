@@ -21,7 +21,7 @@ const (
 	boundHeader = "Bearer " + boundSecret
 )
 
-// bind opens the door of a run that has a secret for one of two hosts.
+// bind opens a session of a run that has a secret for one of two hosts.
 func bind(t *testing.T, options egress.Options, to string, granted ...string) *run {
 	t.Helper()
 	return openJob(t, options, runtimes.Job{
@@ -30,7 +30,7 @@ func bind(t *testing.T, options egress.Options, to string, granted ...string) *r
 	})
 }
 
-// mirror tells what a request carried in every part of its answer.
+// mirror repeats the content of a request in every part of its response.
 func mirror(w http.ResponseWriter, r *http.Request) {
 	got := r.Header.Get("Authorization")
 	if r.URL.Path == "/zipped" || strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -121,7 +121,7 @@ func TestBoundSecretsReachTheirHostAndNothingElse(t *testing.T) {
 	}
 }
 
-// leaksOf are forms of a value that no program may see.
+// leaksOf returns the forms of a value that no program may see.
 func leaksOf(value string) []string {
 	leaks := []string{value, url.QueryEscape(value)}
 	for shift := range 3 {

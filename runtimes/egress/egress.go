@@ -1,6 +1,6 @@
-// Package egress is the way out of a run, and the only one: a proxy that lets a program reach the hosts that its version
-// was granted and nothing else. It resolves names itself, looks at every address that comes back, and dials only what it
-// has looked at. It knows neither languages nor jails: it is given a listener whose other side is the program.
+// Package egress is the only network access of a run. Its proxy lets a program reach the hosts that its version was
+// granted, and no others. It resolves names itself, checks every resolved address and connects only to checked
+// addresses. It knows neither languages nor sandboxes: the caller passes a listener to which the program connects.
 package egress
 
 import (
@@ -14,43 +14,43 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Resolver looks whole names up, which end in a dot. It is an interface because what a hostile name server answers has to be tried.
+// Resolver looks up full names that end in a dot. It is an interface so that tests can return hostile answers.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Meter counts decisions.
+// Meter counts allowed and denied requests.
 type Meter interface {
 	Egress(decision runtimes.Decision, bytes int64)
 }
 
-// Limits bound what one run may do on the network.
+// Limits bounds the network use of one run.
 type Limits struct {
-	Requests    int           // in all, those that are denied as well
-	Connections int           // at once
-	Bytes       int64         // in all, in both directions
-	Answer      int64         // bytes of an answer that goes through a host function
-	Dial        time.Duration // to resolve a name and connect
-	Exchange    time.Duration // of one request with its answer, or one tunnel
+	Requests    int           // total number, including denied requests
+	Connections int           // concurrent connections
+	Bytes       int64         // total bytes in both directions
+	Answer      int64         // bytes of a response to a host function
+	Dial        time.Duration // time to resolve a name and connect
+	Exchange    time.Duration // time of one request with its response, or of one tunnel
 }
 
-// DefaultLimits apply where Options names none.
+// DefaultLimits returns the limits for those that Options does not set.
 func DefaultLimits() Limits {
 	return Limits{Requests: 1000, Connections: 32, Bytes: 256 << 20, Answer: 8 << 20, Dial: 10 * time.Second, Exchange: 5 * time.Minute}
 }
 
-// Options of a Proxy; the zero value is a proxy for any workspace.
+// Options configures a Proxy. The zero value is a proxy for any workspace.
 type Options struct {
 	Resolver Resolver
-	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil asks the kernel
-	Ceiling  func(workspace string) hostpattern.Ceiling // nil caps nothing
-	Server   func() []netip.AddrPort                    // listeners of the server itself, which nobody reaches; nil for none
+	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil: read from the kernel
+	Ceiling  func(workspace string) hostpattern.Ceiling // nil: no ceiling
+	Server   func() []netip.AddrPort                    // the server's own listeners, which no run may reach; nil if there are none
 	Meter    Meter
 	Limits   Limits
-	TLS      *tls.Config // of requests that host functions make; nil trusts what the machine trusts
+	TLS      *tls.Config // for requests of host functions; nil: the machine's trusted certificates
 }
 
-// Proxy opens a door for each run. It is safe for concurrent use.
+// Proxy opens a session for each run. It is safe for concurrent use.
 type Proxy struct {
 	options Options
 }
@@ -82,17 +82,17 @@ type noMeter struct{}
 
 func (noMeter) Egress(runtimes.Decision, int64) {}
 
-// Open makes the way out of one run. Close it before the run is told to have ended.
+// Open opens the session of one run. The caller must close it before it reports the end of the run.
 func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Session {
 	return p.OpenBeneath(p.options.Ceiling(job.Workspace), job, host)
 }
 
-// OpenBeneath is Open with another ceiling than that of the job's workspace.
+// OpenBeneath is like Open, with another ceiling than that of the job's workspace.
 func (p *Proxy) OpenBeneath(ceiling hostpattern.Ceiling, job runtimes.Job, host runtimes.Host) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &Session{Host: host, proxy: p, ceiling: ceiling, bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
-		// A version that was published under older rules may hold what is no grant today. It grants nothing then.
+		// A version published under older rules may hold a grant that is invalid today. Such a grant allows nothing.
 		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			d.grants = append(d.grants, grant)
 		}

@@ -37,7 +37,7 @@ func TestGrantedHostIsReached(t *testing.T) {
 	}
 }
 
-// TestUngrantedIsRefused: the answer says what was denied, by which rule, and the smallest grant.
+// TestUngrantedIsRefused expects a response with the denied host, the rule and the smallest sufficient grant.
 func TestUngrantedIsRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -69,7 +69,8 @@ func TestUngrantedIsRefused(t *testing.T) {
 	}
 }
 
-// TestCeiling: what the operator did not allow is not reached, whatever the version says, and no grant is proposed.
+// TestCeiling expects that no version reaches a host that the operator did not allow, and that no grant is proposed for
+// it.
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -106,7 +107,8 @@ func TestGrantsOfOlderRulesGrantNothing(t *testing.T) {
 	}
 }
 
-// TestSettle: of what a program says about its failure only a host stays, and only one that could be granted.
+// TestSettle expects that only a host remains of a program's text about its failure, and only one that could be
+// granted.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{}, "granted.test:80")
@@ -125,12 +127,12 @@ func TestSettle(t *testing.T) {
 		t.Errorf("%+v", two)
 	}
 	e := runtimes.ProgramError{Type: runtimes.RuntimeError}
-	if r.Blame(&e); e.Type != runtimes.RuntimeError { // nothing was asked for
+	if r.Blame(&e); e.Type != runtimes.RuntimeError { // the program requested nothing
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestClose ends what is under way: nothing of a run outlives it.
+// TestClose expects that closing ends all exchanges, so that nothing outlives the run.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	arrived, hang := make(chan struct{}, 3), make(chan struct{})
@@ -164,5 +166,5 @@ func TestClose(t *testing.T) {
 	if _, err := r.Call(t.Context(), egress.Function, json.RawMessage(`{"url":"`+s.URL+`"}`)); err == nil {
 		t.Error("a closed door answers")
 	}
-	r.Serve(nil) // does nothing
+	r.Serve(nil) // no effect
 }

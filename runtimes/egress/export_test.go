@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// LastLook is what happens when a socket exists and is about to be connected, for an address that was decided about.
+// LastLook runs the final check of a socket that is about to connect, for an approved address.
 func (d *Session) LastLook(target hostpattern.Target, decided netip.Addr, address string) error {
 	return (&exchange{session: d, target: target}).check(decided, address)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Function is the host function by which programs ask for a document of the web.
+// Function is the name of the host function for HTTP requests.
 const Function = "fetch"
 
 const (
@@ -31,7 +31,7 @@ const (
 	httpsPort    = 443
 )
 
-// fetchArgs are the arguments of fetch. Body is text, Base64 bytes.
+// fetchArgs are the arguments of fetch. Body is text, Base64 holds bytes.
 type fetchArgs struct {
 	URL      string      `json:"url"`
 	Method   string      `json:"method"`
@@ -41,7 +41,7 @@ type fetchArgs struct {
 	Redirect string      `json:"redirect"` // follow, error, manual
 }
 
-// fetched is its answer. Text is there when the body is UTF-8 and not mostly control characters, Base64 otherwise.
+// fetched is the result of fetch. It has Text if the body is UTF-8 and not mostly control characters, otherwise Base64.
 type fetched struct {
 	URL        string      `json:"url"`
 	Redirected bool        `json:"redirected"`
@@ -52,7 +52,7 @@ type fetched struct {
 	Base64     string      `json:"base64,omitempty"`
 }
 
-// Call answers fetch, and hands other calls on.
+// Call handles fetch and passes other calls on.
 func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if name != Function {
 		return d.Host.Call(ctx, name, args)
@@ -78,8 +78,8 @@ func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 	return encode(answer)
 }
 
-// growth is how many times its size the text of an answer may have as JSON. What has more comes as bytes: there is a bound
-// on what a program is told at once.
+// growth is the maximum ratio between the JSON size of a text and its own size. A text beyond it is returned as bytes,
+// because one reply to a program has a size limit.
 const growth = 2
 
 func encode(answer *fetched) (json.RawMessage, error) {
@@ -99,7 +99,7 @@ func encode(answer *fetched) (json.RawMessage, error) {
 	return bytes.TrimSuffix(told.Bytes(), []byte("\n")), err
 }
 
-// readFetch makes a request of what a program asks for.
+// readFetch creates a request from the arguments of fetch.
 func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(args))
 	decoder.DisallowUnknownFields()
@@ -148,7 +148,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	return request, asked.Redirect, nil
 }
 
-// errRedirected ends a request that was not to be redirected.
+// errRedirected ends a request that must not be redirected.
 var errRedirected = errors.New("the answer is a redirect")
 
 func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error) {
@@ -194,9 +194,9 @@ func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error
 	return result, nil
 }
 
-// forget takes from a redirected request what the next server must not learn: the address before, which net/http tells whole,
-// and, once the redirects have led to another origin, what was meant for the first, as the Fetch standard has it. net/http keeps
-// that for other ports and for names beneath the first.
+// forget removes information from a redirected request that the next server must not receive. It always removes the
+// previous address, which net/http sends in full. After a redirect to another origin it also removes the headers meant
+// for the first, as the Fetch standard specifies. net/http keeps those for other ports and for subdomains.
 func forget(next *http.Request, before []*http.Request) {
 	for _, request := range before {
 		if origin(request.URL) != origin(next.URL) {
@@ -211,7 +211,7 @@ func forget(next *http.Request, before []*http.Request) {
 	}
 }
 
-// origin is scheme, host and port.
+// origin returns scheme, host and port.
 func origin(address *url.URL) string {
 	port := address.Port()
 	if port == "" {
@@ -220,7 +220,7 @@ func origin(address *url.URL) string {
 	return address.Scheme + "://" + net.JoinHostPort(strings.ToLower(address.Hostname()), port)
 }
 
-// hop carries out one request of a fetch: a redirect is another one, and goes through the same door.
+// hop sends one request of a fetch. A redirect is another request and passes the same session.
 type hop struct{ session *Session }
 
 // RoundTrip implements http.RoundTripper.
@@ -259,7 +259,7 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// ending is the body of an answer; with it the exchange is over.
+// ending is the body of a response. The exchange ends when the body is closed.
 type ending struct {
 	io.ReadCloser
 	exchange *exchange

@@ -12,10 +12,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// tricky are ways to write a host, or to make a granted name lead elsewhere. Nothing but example.com:80 and its like are
-// granted; name servers are hostile. PORT is the port of a server on the loopback of this machine, which must not be reached.
+// tricky lists ways to write a host, or to make a granted name resolve to another place. Only example.com:80 and a few
+// similar targets are granted, and the name servers are hostile. PORT is the port of a server on this machine's
+// loopback, which must not be reached.
 var tricky = []struct{ form, rule string }{
-	// Numbers that resolvers take for 127.0.0.1.
+	// numbers that resolvers interpret as 127.0.0.1
 	{"2130706433:PORT", egress.RuleForm},
 	{"0x7f000001:PORT", egress.RuleForm},
 	{"0X7F000001:PORT", egress.RuleForm},
@@ -31,7 +32,7 @@ var tricky = []struct{ form, rule string }{
 	{"4294967296:PORT", egress.RuleForm},
 	{"256.0.0.1:PORT", egress.RuleForm},
 	{"1.2.3.4.5:PORT", egress.RuleForm},
-	// Addresses in their usual form.
+	// addresses in their usual form
 	{"127.0.0.1:PORT", egress.RuleHosts},
 	{"127.0.0.1.:PORT", egress.RuleHosts},
 	{"127.255.255.254:PORT", egress.RuleHosts},
@@ -51,7 +52,7 @@ var tricky = []struct{ form, rule string }{
 	{"[fe80::1]:80", egress.RuleHosts},
 	{"[fc00::1]:80", egress.RuleHosts},
 	{"[ff02::1]:80", egress.RuleHosts},
-	// Names that are not granted, or almost.
+	// names that are not granted, or almost
 	{"localhost:PORT", egress.RuleHosts},
 	{"LOCALHOST:PORT", egress.RuleHosts},
 	{"localhost.:PORT", egress.RuleHosts},
@@ -68,7 +69,7 @@ var tricky = []struct{ form, rule string }{
 	{"example..com:80", egress.RuleForm},
 	{"example.com:0", egress.RuleForm},
 	{"example.com:65536", egress.RuleForm},
-	// Granted names whose server answers with an address that is not public.
+	// granted names whose server returns a non-public address
 	{"loopback.wild.example.net:80", egress.RuleAddress + "loopback"},
 	{"LOOPBACK.wild.example.net.:80", egress.RuleAddress + "loopback"},
 	{"loopback6.wild.example.net:80", egress.RuleAddress + "loopback"},
@@ -95,7 +96,7 @@ var tricky = []struct{ form, rule string }{
 	{"compatible.wild.example.net:80", egress.RuleAddress + "compatible"},
 	{"beyond.wild.example.net:80", egress.RuleAddress + "reserved"},
 	{"scoped.wild.example.net:80", egress.RuleAddress + "invalid"},
-	{"mixed.wild.example.net:80", egress.RuleAddress + "loopback"}, // one public address does not excuse the other
+	{"mixed.wild.example.net:80", egress.RuleAddress + "loopback"}, // one public address does not make the other acceptable
 	{"own.wild.example.net:80", egress.RuleAddress + "own"},
 	{"own6.wild.example.net:80", egress.RuleAddress + "own"},
 	{"xn--bcher-kva.wild.example.net:80", egress.RuleAddress + "loopback"},
@@ -120,7 +121,7 @@ func trickyOptions() egress.Options {
 	return egress.Options{Resolver: resolver, Own: own}
 }
 
-// TestTrickyForms tries each form by the three ways: a request to the proxy, a tunnel, the host function.
+// TestTrickyForms tries each form in three ways: a request to the proxy, a tunnel and the host function.
 func TestTrickyForms(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -153,7 +154,7 @@ func TestTrickyForms(t *testing.T) {
 				}
 				events := r.host.all()
 				if len(events) == 0 && strings.Contains(said, "400 ") || len(events) == 0 && strings.Contains(said, "fetch: url") {
-					return // it never was a request
+					return // it was not a valid request
 				}
 				if len(events) != 1 || events[0].Decision != runtimes.EgressDenied || events[0].Rule != tt.rule {
 					t.Errorf("%+v, want %s denied by %s", events, form, tt.rule)
@@ -168,7 +169,7 @@ func TestTrickyForms(t *testing.T) {
 	})
 }
 
-// TestMalformedRequests are requests to the proxy that no client sends.
+// TestMalformedRequests sends requests that no ordinary client sends to the proxy.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -208,7 +209,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// TestHostHeaderDoesNotCount: what a server is asked for is what was granted.
+// TestHostHeaderDoesNotCount expects that a request to the remote server carries the granted host.
 func TestHostHeaderDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names is a resolver that answers from a list, a different one with each question if there are several.
+// names is a resolver with fixed answers. If a name has several, each query gets the next one.
 type names struct {
 	mu    sync.Mutex
 	lists map[string][][]string
@@ -39,7 +39,7 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	host, whole := strings.CutSuffix(host, ".")
 	n.asked = append(n.asked, host)
 	lists := n.lists[host]
-	if !whole { // another name may be meant: this machine's search domains count
+	if !whole { // a relative name may resolve to another one, because of this machine's search domains
 		lists = nil
 	}
 	if len(lists) == 0 {
@@ -63,7 +63,7 @@ func leadsTo(lists map[string]string) *names {
 	return n
 }
 
-// host keeps the events of a run.
+// host records the events of a run.
 type host struct {
 	mu     sync.Mutex
 	events []runtimes.EgressData
@@ -89,7 +89,7 @@ func (h *host) all() []runtimes.EgressData {
 	return append([]runtimes.EgressData(nil), h.events...)
 }
 
-// meter counts decisions.
+// meter counts allowed and denied requests.
 type meter struct {
 	mu     sync.Mutex
 	counts map[runtimes.Decision]int
@@ -104,14 +104,14 @@ func (m *meter) Egress(decision runtimes.Decision, _ int64) {
 	m.counts[decision]++
 }
 
-// run is a run with a way out, seen from the program.
+// run is a run with an egress session, as the program sees it.
 type run struct {
 	*egress.Session
 	host  *host
 	proxy *url.URL
 }
 
-// open serves a door on a loopback listener, which stands for the one in the jail.
+// open serves a session on a loopback listener that represents the one in the sandbox.
 func open(t *testing.T, options egress.Options, granted ...string) *run {
 	t.Helper()
 	return openJob(t, options, runtimes.Job{Workspace: "w", Capabilities: runtimes.Capabilities{Hosts: granted}})
@@ -134,7 +134,7 @@ func openJob(t *testing.T, options egress.Options, job runtimes.Job) *run {
 	return r
 }
 
-// client is a program's HTTP client that uses the proxy.
+// client returns an HTTP client that uses the proxy as a program does.
 func (r *run) client(t *testing.T, roots *tls.Config) *http.Client {
 	t.Helper()
 	transport := &http.Transport{Proxy: http.ProxyURL(r.proxy), TLSClientConfig: roots}
@@ -156,7 +156,7 @@ func (r *run) get(t *testing.T, address string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// raw sends bytes to the proxy and answers what comes back.
+// raw sends bytes to the proxy and returns the response.
 func (r *run) raw(t *testing.T, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.proxy.Host)
@@ -168,11 +168,11 @@ func (r *run) raw(t *testing.T, request string) string {
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
-	answer, _ := io.ReadAll(conn) // a reset after the answer is fine
+	answer, _ := io.ReadAll(conn) // a reset after the response is fine
 	return string(answer)
 }
 
-// connect asks for a tunnel and answers the status line.
+// connect requests a tunnel and returns the status line.
 func (r *run) connect(t *testing.T, authority string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.proxy.Host)
@@ -191,7 +191,7 @@ func (r *run) connect(t *testing.T, authority string) string {
 	return strings.TrimSpace(line)
 }
 
-// server is where programs may go, and counts who came.
+// server is a destination that counts its requests.
 type server struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -230,5 +230,5 @@ func (s *server) port() string {
 
 func hello(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello from %s", r.URL.Path) }
 
-// quiet is for servers whose complaints about hostile clients are no news.
+// quiet returns a logger that discards servers' complaints about hostile clients.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 			r.get(t, "http://x.test/")
 			r.fetch(t, `{"url":"http://x.test/"}`)
 		}
-		if events := r.host.all(); len(events) != 4 || !r.Refused() { // the first that is too many, and no more
+		if events := r.host.all(); len(events) != 4 || !r.Refused() { // the first excess request is reported, the others are not
 			t.Errorf("%d events", len(events))
 		}
 	})
@@ -91,7 +91,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestAnswerThatGrows: an answer whose text would be much longer as JSON comes as bytes.
+// TestAnswerThatGrows expects bytes for a response whose text would be much longer as JSON.
 func TestAnswerThatGrows(t *testing.T) {
 	t.Parallel()
 	limits := egress.DefaultLimits()

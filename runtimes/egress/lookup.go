@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// lookup is the resolver of this machine for whole names, which end in a dot. The table of hosts has names of one word without it, so
-// that these are looked for there first: by a resolver that can ask nobody else.
+// lookup is this machine's resolver for full names that end in a dot. The hosts file has single-word names without the
+// dot. So lookup first searches the file for those, with a resolver that cannot query a name server.
 type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {

@@ -16,8 +16,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// TestRebinding: a name server that answers well when it is asked and otherwise when it is asked again gets nowhere,
-// because there is no second question; and one that answers badly at the second request is refused then.
+// TestRebinding uses name servers whose answer changes. A name that is harmless at the first query and harmful at the
+// second gains nothing, because there is no second query for one request. A harmful answer for the next request is
+// refused then.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -49,8 +50,7 @@ func TestNameThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: allowed, and still not reached.
-// TestNamesOfTheTable: a name of one word may be in the table of hosts, and is found there as programs write it.
+// TestNamesOfTheTable expects that a single-word name is found in the hosts file as programs write it.
 func TestNamesOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -82,7 +82,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestFirstAddressIsSilent: a name with an address that nobody answers at is reached by its other one.
+// TestFirstAddressIsSilent expects that a name with one unresponsive address is reached by its other address.
 func TestFirstAddressIsSilent(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -96,7 +96,7 @@ func TestFirstAddressIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent := "127.0.0.2:" + s.port()
-	waits, err := net.Dial("tcp", silent) // the one place in its queue; who comes later hears nothing
+	waits, err := net.Dial("tcp", silent) // fills the queue of one; later connections get no response
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func TestOwnAddressesThatCannotBeKnown(t *testing.T) {
 	}
 }
 
-// TestLastLook: the socket goes where the decision said, to an address that is still fine. Nothing gets that far otherwise,
-// while the dialler does as it is told.
+// TestLastLook expects that a socket connects only to the approved address, and only while that address is still
+// allowed. With a correct dialer no other address gets that far.
 func TestLastLook(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{Own: func() ([]net.Addr, error) { return nil, nil }}, "public.test:80", "127.0.0.1:80")

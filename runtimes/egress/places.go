@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// places is a listener that has so many connections at once; the next one waits. Unlike the one of x/net/netutil its
-// connections can be closed by half, as tunnels are.
+// places is a listener with a bounded number of concurrent connections; the next one waits. Unlike the one of
+// x/net/netutil, its connections support half-close, which tunnels need.
 type places struct {
 	net.Listener
 	free chan struct{}
@@ -49,10 +49,10 @@ func (c *placed) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the other side that nothing more comes.
+// CloseWrite closes the write side of the connection.
 func (c *placed) CloseWrite() error { return closeWrite(c.Conn) }
 
-// closeWrite closes a connection by half, or as a whole if that is not possible.
+// closeWrite half-closes a connection, or closes it completely if half-close is unsupported.
 func closeWrite(conn net.Conn) error {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

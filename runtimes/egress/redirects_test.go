@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// TestRedirectsPassTheSameSession, by a client behind the proxy and by the host function.
+// TestRedirectsPassTheSameSession follows redirects with a client behind the proxy and with the host function.
 func TestRedirectsPassTheSameSession(t *testing.T) {
 	t.Parallel()
 	forbidden := serve(t, hello)
@@ -54,8 +54,8 @@ func TestRedirectsPassTheSameSession(t *testing.T) {
 	}
 }
 
-// TestRedirectsSendNoSecrets: another origin, a port of the same host among them, does not learn what was meant for the first,
-// nor where the program came from, nor on the way back.
+// TestRedirectsSendNoSecrets expects that another origin receives neither the headers meant for the first nor the
+// previous address. That includes another port of the same host and a redirect back.
 func TestRedirectsSendNoSecrets(t *testing.T) {
 	t.Parallel()
 	tell := func(w http.ResponseWriter, r *http.Request) {

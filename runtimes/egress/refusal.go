@@ -10,10 +10,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Rules that deny, as events and errors name them. An address that may not be reached is RuleAddress and its class.
+// These constants name the rules that deny a request, in events and errors. For an address that may not be reached the
+// name is RuleAddress and the class of the address.
 const (
 	RuleHosts    = "capabilities.hosts"
-	RuleNetwork  = "network" // there is none but the proxy
+	RuleNetwork  = "network" // the proxy is the only network
 	RuleCeiling  = "egress-hosts"
 	RuleAddress  = "address."
 	RuleForm     = "host.form"
@@ -22,13 +23,13 @@ const (
 	RuleBytes    = "egress.bytes"
 )
 
-// refusal is why a program does not get what it asked the network for.
+// refusal is the reason why a network request of a program failed.
 type refusal struct {
 	rule    string // "" if no rule of ours denied it: it failed
 	message string
 	remedy  string
 	grant   *runtimes.Grant
-	again   bool // it was told before, and is not told with every request
+	again   bool // already reported, so not reported for each further request
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -57,7 +58,7 @@ func (d *Session) aboveCeiling(target hostpattern.Target) *refusal {
 	}
 }
 
-// classServer is the class of the addresses at which this server listens.
+// classServer is the class of the addresses on which this server listens.
 const classServer = "server"
 
 func wrongAddress(target hostpattern.Target, addr netip.Addr, class string) *refusal {
@@ -115,7 +116,7 @@ func tooMuch(target hostpattern.Target, most Limits) *refusal {
 	}
 }
 
-// callError is the refusal of a request that a host function made.
+// callError returns the refusal as the error of a host function.
 func (r *refusal) callError() *runtimes.CallError {
 	if r.rule == "" {
 		return &runtimes.CallError{Code: "failed", Message: r.message}
@@ -130,7 +131,8 @@ func (d *Session) Refused() bool {
 	return d.refused != nil && d.refused.rule != ""
 }
 
-// Blame makes a program's failure the denial of its last request, which stopped it. Where it failed stays.
+// Blame replaces a program's failure with the denial of its last request, which caused it. The position of the failure
+// is kept.
 func (d *Session) Blame(e *runtimes.ProgramError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,9 +141,9 @@ func (d *Session) Blame(e *runtimes.ProgramError) {
 	}
 }
 
-// Settle explains a host that a program could not reach, as the program tells of it: by another way than the proxy, or
-// because it was granted none and nobody was there to ask. What it says is not trusted: only what this door would grant
-// stays in the error.
+// Settle explains a host that the program reports as unreachable. The program may have bypassed the proxy, or it was
+// granted no hosts and has no proxy. The program's text is untrusted: the error keeps only a host that this session
+// could grant.
 func (d *Session) Settle(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Grant == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Marker is the reason phrase of a refusal. Libraries put it into their exceptions, where it can be found again.
+// Marker is the reason phrase of a refusal. HTTP libraries put it into their exceptions, where it can be recognized.
 const Marker = "Denied by Atelier"
 
 const (
@@ -26,7 +26,7 @@ const (
 	httpPort    = 80
 )
 
-// Serve answers the program on a listener until the door closes. It returns at once.
+// Serve handles the program's connections on a listener until the session closes. It returns at once.
 func (d *Session) Serve(listener net.Listener) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,14 +38,14 @@ func (d *Session) Serve(listener net.Listener) {
 		ErrorLog:    log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return d.ctx },
 	}
-	d.joined.Go(func() { _ = server.Serve(newPlaces(listener, d.proxy.options.Limits.Connections)) }) // it ends by being closed
+	d.joined.Go(func() { _ = server.Serve(newPlaces(listener, d.proxy.options.Limits.Connections)) }) // Serve ends when the listener is closed
 	d.joined.Go(func() {
 		<-d.ctx.Done()
 		_ = server.Close()
 	})
 }
 
-// serve answers one request of the program.
+// serve handles one request of the program.
 func (d *Session) serve(w http.ResponseWriter, r *http.Request) {
 	if !d.enter() {
 		return
@@ -80,7 +80,7 @@ func (d *Session) serve(w http.ResponseWriter, r *http.Request) {
 	x.forward(w, r)
 }
 
-// enter keeps Close waiting, unless the door is closed.
+// enter makes Close wait for this request. It returns false if the session is closed.
 func (d *Session) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,7 +91,7 @@ func (d *Session) enter() bool {
 	return true
 }
 
-// malformed tells of a request that names no host. What it names instead may be anything and is not repeated.
+// malformed reports a request that names no valid host. It does not repeat the invalid text.
 func (d *Session) malformed(why *refusal) {
 	d.mu.Lock()
 	d.requests++
@@ -103,7 +103,7 @@ func (d *Session) malformed(why *refusal) {
 	}
 }
 
-// targetOf reads where a request to the proxy wants to go. The Host header does not count, as RFC 9112 has it.
+// targetOf returns the target of a request to the proxy. It ignores the Host header, as RFC 9112 specifies.
 func targetOf(r *http.Request) (hostpattern.Target, error) {
 	switch {
 	case r.Method == http.MethodConnect:
@@ -118,7 +118,8 @@ func targetOf(r *http.Request) (hostpattern.Target, error) {
 	return hostpattern.ParseHostPort(r.URL.Host, httpPort)
 }
 
-// forward passes a request on, and its answer back. Redirects are the program's: each comes through this door again.
+// forward sends a request and returns its response. The program follows redirects itself, and each passes this session
+// again.
 func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 	decision := runtimes.EgressAllowed
 	transport := x.transport()
@@ -131,7 +132,7 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.Host = x.target.Authority(httpPort)
 			p.Out.URL.Host = x.target.String()
-			p.Out.URL.RawQuery = p.In.URL.RawQuery // also where Go would read it otherwise, or not at all
+			p.Out.URL.RawQuery = p.In.URL.RawQuery // keeps the query unchanged, even if Go would parse it differently or not at all
 			p.Out.Header.Del("Proxy-Authorization")
 		},
 		Transport: carried, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
@@ -140,16 +141,16 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 			refuse(w, x.failure())
 		},
 	}
-	defer func() { x.end(decision) }() // an answer that breaks off in its middle comes as a panic, which is the server's
+	defer func() { x.end(decision) }() // a response that breaks off causes a panic, which the HTTP server handles
 	proxy.ServeHTTP(w, r)
 }
 
-// transport sends one request, over a connection of its own to an address that was checked.
+// transport returns a transport that sends one request over a new connection to a checked address.
 func (x *exchange) transport() *http.Transport {
 	config := x.session.proxy.options.TLS.Clone()
 	return &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return x.dial(ctx) },
-		Proxy:                  nil, // ours is no business of the server's environment
+		Proxy:                  nil, // the server's proxy environment does not apply
 		TLSClientConfig:        config,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
@@ -157,7 +158,7 @@ func (x *exchange) transport() *http.Transport {
 	}
 }
 
-// failure is what a program is told of a request that was allowed and did not succeed.
+// failure returns the reason why an allowed request failed.
 func (x *exchange) failure() *refusal {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -167,7 +168,7 @@ func (x *exchange) failure() *refusal {
 	return &refusal{message: fmt.Sprintf("%s is unreachable or sent an invalid answer.", x.target)}
 }
 
-// refusalBody is the answer to a request that is refused, in the words of a run's error.
+// refusalBody is the response body of a refused request, in the form of a run's error.
 type refusalBody struct {
 	Error refusalError `json:"error"`
 }
@@ -180,7 +181,7 @@ type refusalError struct {
 	Grant   *runtimes.Grant `json:"grant,omitempty"`
 }
 
-// refuse answers a request that goes nowhere. It writes the answer itself, because libraries show the reason phrase.
+// refuse responds to a refused request. It writes the response itself, because libraries show the reason phrase.
 func refuse(w http.ResponseWriter, why *refusal) {
 	status, kind := "403 "+Marker, string(runtimes.Denied)
 	if why.rule == "" {
@@ -204,7 +205,8 @@ func refuse(w http.ResponseWriter, why *refusal) {
 	}
 }
 
-// drain lets the other side read the answer before the connection is reset because of what it still sends.
+// drain discards the client's remaining data, so that the client can read the response before a reset of the
+// connection.
 func drain(conn net.Conn) {
 	_ = closeWrite(conn)
 	_ = conn.SetReadDeadline(time.Now().Add(time.Second))

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Neither the server's own listener nor a metadata service is reached, by address, by name or in another notation, whatever
-// is granted and listed.
+// Neither the server's own listener nor a metadata service is reachable by address, by name or in another notation,
+// whatever is granted and listed.
 func TestNever_GrantedAndListed_Refused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -33,7 +33,7 @@ func TestNever_GrantedAndListed_Refused(t *testing.T) {
 	}
 }
 
-// The default ceiling is the public internet: a private address needs to be listed, also where a name leads.
+// The default ceiling is the public internet. A private address must be listed, even if a name resolves to it.
 func TestPublicCeiling_PrivateAddresses(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)

@@ -17,27 +17,27 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Session is the way out of one run. It is the run's Host as well: it answers fetch, and hands everything else on.
+// Session is the network access of one run. It is also the run's Host: it handles fetch and passes everything else on.
 type Session struct {
 	runtimes.Host
 	proxy   *Proxy
 	grants  []hostpattern.Grant
 	ceiling hostpattern.Ceiling
 	bound   bound
-	ctx     context.Context // ends when the run does
+	ctx     context.Context // ends with the run
 	cancel  context.CancelFunc
-	joined  sync.WaitGroup // servers, tunnels
+	joined  sync.WaitGroup // waits for servers and tunnels
 
 	mu       sync.Mutex
 	closed   bool
 	requests int
 	bytes    int64
-	told     bool                  // that there were too many requests
-	open     map[net.Conn]struct{} // to where programs wanted to go
-	refused  *refusal              // of the last request, nil if it was allowed
+	told     bool                  // whether too many requests were reported
+	open     map[net.Conn]struct{} // connections to remote hosts
+	refused  *refusal              // refusal of the last request, nil if it was allowed
 }
 
-// Close ends everything that is under way and waits for it.
+// Close ends all exchanges and waits for them.
 func (d *Session) Close() {
 	d.cancel()
 	d.mu.Lock()
@@ -50,22 +50,22 @@ func (d *Session) Close() {
 	d.joined.Wait()
 }
 
-// exchange is one request of a program, from the decision about it to its end.
+// exchange is one request of a program, from the decision to its end.
 type exchange struct {
 	session *Session
 	target  hostpattern.Target
 	rule    string
-	addrs   []netip.Addr // checked; only these may be dialled
+	addrs   []netip.Addr // checked addresses; the only ones that may be dialed
 	began   time.Time
 
 	mu    sync.Mutex
 	bytes int64
 	over  bool
-	limit *refusal // that was hit on the way
+	limit *refusal // limit exceeded during the exchange
 }
 
-// begin decides about a request. A refusal has been told already; an allowed one is told by end. Of requests that are too
-// many only the first is told: their number is the program's.
+// begin decides on a request. It reports a refusal at once; end reports an allowed request. Of the requests beyond the
+// limit it reports only the first, because the program controls their number.
 func (d *Session) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
 	x := &exchange{session: d, target: target, began: time.Now()}
 	why := d.admit(target)
@@ -107,7 +107,7 @@ func (d *Session) admit(target hostpattern.Target) *refusal {
 	return nil
 }
 
-// granted finds the grant that covers a target.
+// granted returns the grant that covers a target.
 func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal) {
 	if target.Addr.IsValid() {
 		if class := d.proxy.never(target.Addr, target.Port); class != "" {
@@ -128,10 +128,10 @@ func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal)
 	return "", d.notGranted(target)
 }
 
-// resolve answers the addresses of a target, when every one of them may be reached.
+// resolve returns the addresses of a target if all of them may be reached.
 func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
 	if target.Addr.IsValid() { // granted as an address
-		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a public address of this machine is no public service
+		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a service on a public address of this machine is not public
 			return nil, d.aboveCeiling(target)
 		}
 		return []netip.Addr{target.Addr}, nil
@@ -151,12 +151,13 @@ func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]net
 	return found, nil
 }
 
-// absolute ends a name with a dot: a resolver would try it beneath the search domains of this machine as well, and that is
-// another name than the one that was granted.
+// absolute adds a final dot to a name. Without it a resolver would also try the name under this machine's search
+// domains, which is a different name than the granted one.
 func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
-// classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it
-// if the ceiling lists that address, and if it is neither a metadata service's nor a listener of this server.
+// classOf returns the class of an address that may not be dialed for a name, or "" if it may. A grant of the address
+// itself allows it if the ceiling lists the address and it belongs neither to a metadata service nor to a listener of
+// this server.
 func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	if class := d.proxy.never(addr, port); class != "" {
 		return class
@@ -177,8 +178,7 @@ func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	return class
 }
 
-// never says why an address may not be dialled whatever was granted: it is a metadata service's, or the server itself
-// listens there.
+// never returns the class of an address that no grant can allow: a metadata service's or a listener of this server.
 func (p *Proxy) never(addr netip.Addr, port uint16) string {
 	if hostpattern.Class(addr) == hostpattern.Metadata {
 		return hostpattern.Metadata
@@ -191,7 +191,7 @@ func (p *Proxy) never(addr netip.Addr, port uint16) string {
 	return ""
 }
 
-// own says whether an address is one of this machine. If that cannot be found out, it may be.
+// own reports whether an address belongs to this machine. On an error it assumes that it does.
 func (p *Proxy) own(addr netip.Addr) bool {
 	all, err := p.options.Own()
 	if err != nil {
@@ -207,18 +207,18 @@ func (p *Proxy) own(addr netip.Addr) bool {
 	return false
 }
 
-// errNotChecked ends a connection to an address that nobody looked at. It cannot happen while the dialler does as it is told.
+// errNotChecked ends a connection to an unchecked address. This cannot happen while the dialer works correctly.
 var errNotChecked = errors.New("the address was not checked")
 
-// dial connects to one of the addresses that were checked. The address is looked at once more when the socket exists and is
-// not yet connected: what is dialled is what was decided about, whatever happened in between.
+// dial connects to one of the checked addresses. It checks the address again when the socket exists but is not yet
+// connected. So the connection always goes to an approved address, whatever happened in between.
 func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.session.proxy.options.Limits.Dial)
 	defer cancel()
 	var all error
 	for i, addr := range x.addrs {
 		dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error { return x.check(addr, address) }}
-		if until, ok := ctx.Deadline(); ok { // one that says nothing leaves time for the others
+		if until, ok := ctx.Deadline(); ok { // leaves time for the other addresses if one does not respond
 			dialer.Timeout = time.Until(until) / time.Duration(len(x.addrs)-i)
 		}
 		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, x.target.Port).String())
@@ -230,7 +230,7 @@ func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
 	return nil, all
 }
 
-// check compares what is about to be connected with what was decided.
+// check compares the address of a new connection with the approved one.
 func (x *exchange) check(wanted netip.Addr, address string) error {
 	got, err := netip.ParseAddrPort(address)
 	if err != nil || got.Addr().Unmap() != wanted || got.Port() != x.target.Port {
@@ -242,7 +242,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 	return nil
 }
 
-// keep counts what goes over a connection, and closes it with the door.
+// keep counts the bytes of a connection and closes it with the session.
 func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
 	d := x.session
 	d.mu.Lock()
@@ -259,7 +259,7 @@ func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
 	return counted, nil
 }
 
-// counted is a connection whose bytes are the run's.
+// counted is a connection whose bytes count towards the run's limit.
 type counted struct {
 	net.Conn
 	exchange *exchange
@@ -280,7 +280,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// CloseWrite tells the other side that nothing more comes.
+// CloseWrite closes the write side of the connection.
 func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }
 
 func (c *counted) Close() error {
@@ -291,7 +291,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// count adds bytes to the run's and answers the limit that they are over.
+// count adds bytes to the run's total and returns the exceeded limit, if any.
 func (x *exchange) count(n int) error {
 	d := x.session
 	d.mu.Lock()
@@ -309,14 +309,14 @@ func (x *exchange) count(n int) error {
 	return why
 }
 
-// stop remembers which rule ended a request that had been allowed.
+// stop records the rule that ended an allowed request.
 func (x *exchange) stop(why *refusal) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.limit = why
 }
 
-// end tells what became of the request, once.
+// end reports the outcome of the request, once.
 func (x *exchange) end(decision runtimes.Decision) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

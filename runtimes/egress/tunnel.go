@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// tunnel answers CONNECT: it carries bytes both ways until one side is done. What they say is not looked at, but for the
-// name that TLS asks a certificate of: one address often serves many names, and only one of them is granted.
+// tunnel handles CONNECT: it copies bytes in both directions until one side closes. It inspects only the server name in
+// the TLS ClientHello. One address often serves many names, and only one of them is granted.
 func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	there, err := x.dial(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 		x.end(runtimes.EgressFailed)
 		return
 	}
-	// How a tunnel ends is the business of those who talk through it.
+	// Errors at the end of a tunnel concern only the two endpoints.
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = closeWrite(there) }()
@@ -65,14 +65,15 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	x.end(runtimes.EgressAllowed)
 }
 
-// Types of the records of TLS. A handshake begins it; servers pass over some of the others before it.
+// These constants are the types of TLS records. A connection starts with a handshake record; servers ignore some of the
+// others before it.
 const (
 	firstRecord = 0x14
 	lastRecord  = 0x17
 )
 
-// hello reads the start of what the program sends, as far as it has to be looked at, and answers it. What begins as TLS
-// and cannot be read is refused: the server at the other end may read a name in it.
+// hello reads and returns the start of the program's data as far as the check needs it. It refuses data that starts
+// like TLS and cannot be parsed, because the remote server may find a name in it.
 func (x *exchange) hello(in interface {
 	io.Reader
 	Peek(int) ([]byte, error)
@@ -86,9 +87,9 @@ func (x *exchange) hello(in interface {
 		name, seen = hello.ServerName, true
 		return nil, errSeen
 	}})
-	_ = server.Handshake() // it ends with errSeen at the latest
+	_ = server.Handshake() // ends with errSeen at the latest
 	switch {
-	case !seen && recorded.over: // nobody is left to say more
+	case !seen && recorded.over: // the client has closed its side
 		return nil, nil
 	case !seen:
 		return nil, unreadName(x.target)
@@ -103,7 +104,7 @@ func (x *exchange) hello(in interface {
 
 var errSeen = errors.New("the name was seen")
 
-// recorder is a connection for one who only listens: what is read is kept, what is written goes nowhere.
+// recorder is a connection for a passive observer: it records reads and discards writes.
 type recorder struct {
 	from  io.Reader
 	taken bytes.Buffer

@@ -83,7 +83,7 @@ func TestTunnel(t *testing.T) {
 		t.Parallel()
 		hello := helloFor("evil.org")
 		dotted := bytes.Replace(hello, []byte("evil.org"), []byte("evil.or."), 1)
-		alert := []byte{21, 3, 1, 0, 2, 1, 90} // a warning, which servers pass over
+		alert := []byte{21, 3, 1, 0, 2, 1, 90} // a warning, which servers ignore
 		for name, start := range map[string][]byte{
 			"a dot at its end": dotted, "after a warning": append(alert, hello...), "in a record of its own kind": append([]byte{20, 3, 3, 0, 1, 1}, hello...),
 		} {
@@ -158,7 +158,7 @@ func TestTunnel(t *testing.T) {
 	})
 }
 
-// helloFor is how a client begins who asks for a certificate of that name.
+// helloFor returns the ClientHello of a client that requests a certificate for a name.
 func helloFor(name string) []byte {
 	client, server := net.Pipe()
 	defer server.Close()

@@ -10,10 +10,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// scriptName is what a script that is formatted is called in its jail.
+// scriptName is the name of a formatted script in its sandbox.
 const scriptName = "main.sh"
 
-// Format lays a script of bash out anew, with so many spaces for a step. A script that cannot be parsed is answered with why.
+// Format formats a Bash script with the given number of spaces per indentation level. For a script with a syntax error
+// it returns the error.
 func (i *Inspector) Format(ctx context.Context, script string, indent int) (string, []fault.Detail, error) {
 	files := map[string][]byte{scriptName: []byte(script)}
 	req := Request{Language: runtimes.Bash, Files: files, Entrypoint: scriptName}

@@ -10,7 +10,7 @@ func TestFormat(t *testing.T) {
 	inspector := newInspector(t)
 	tests := map[string]struct {
 		script, want string
-		line         int // of the one error
+		line         int // line of the only error
 		complaint    string
 	}{
 		"indentation and comments": {script: "if true;then\necho 1   # one\n      fi", want: "if true; then\n   echo 1 # one\nfi\n"},

@@ -24,19 +24,20 @@ import (
 var checker string
 
 const (
-	// timeLimit bounds one inspection. Source that takes longer to parse is refused as too large.
+	// timeLimit bounds one inspection. Source that takes longer to parse is rejected as too large.
 	timeLimit = 10 * time.Second
-	// shared is the workspace of all inspections. Workers parse and run nothing, so they serve any workspace in turn.
+	// shared is the workspace of all inspections. Workers only parse and run nothing, so they can serve all workspaces
+	// in turn.
 	shared = "inspect"
-	// maxPlaces is how many inspections may go on at once in one language.
+	// maxPlaces is the maximum number of concurrent inspections per language.
 	maxPlaces = 4
-	// moduleMemory is enough to look at the largest module there may be.
+	// moduleMemory is enough memory in bytes to inspect the largest allowed module.
 	moduleMemory = 1 << 30
-	// pythonStack lets Python's parser reach its own bound on nesting before that of the process.
+	// pythonStack is large enough that Python's parser reaches its own nesting bound first.
 	pythonStack = 64 << 20
 )
 
-// Options of an Inspector.
+// Options configures an Inspector.
 type Options struct {
 	Jailer worker.Jailer
 	Python string // absolute path of python3; "" or one that is not there: Python is not inspected
@@ -47,17 +48,17 @@ type Options struct {
 // Inspector checks programs. It is safe for concurrent use.
 type Inspector struct {
 	parsers *worker.Pool
-	python  *language // nil where there is no interpreter
+	python  *language // nil if there is no interpreter
 	bash    *language
 }
 
-// language is an interpreter that checks syntax in jails of its own.
+// language is an interpreter that checks syntax in its own sandboxes.
 type language struct {
 	interpreter program.Interpreter
 	pool        *worker.Pool
 }
 
-// New starts an inspector; Close it. Its workers are made when they are first needed.
+// New starts an inspector. The caller must close it. Workers are created on first use.
 func New(options Options) *Inspector {
 	limits := limits()
 	i := &Inspector{
@@ -89,7 +90,7 @@ func limits() runtimes.Limits {
 	return l
 }
 
-// Check says what is wrong with a program, without running it. It answers an error only when the house failed.
+// Check returns the errors of a program without running it. It returns an error only if the server failed.
 func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	job := runtimes.Job{
 		RunID: "inspect", Workspace: shared, Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Limits: limits(), Rules: req.Rules,
@@ -112,7 +113,7 @@ func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	return report, err
 }
 
-// sources leaves out what no parser reads.
+// sources returns the files without the content that no parser reads.
 func sources(req Request) map[string][]byte {
 	kept := map[string][]byte{}
 	for name, content := range req.Files {
@@ -121,14 +122,14 @@ func sources(req Request) map[string][]byte {
 		case req.Language == runtimes.Bash && (ext == ".sh" || ext == ".bash"):
 		case (req.Language == runtimes.JavaScript || req.Language == runtimes.TypeScript) && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
 		default:
-			content = nil // its name alone, so that an import of it is refused with the right reason
+			content = nil // only the name, so that an import of it is rejected with the right reason
 		}
 		kept[name] = content
 	}
 	return kept
 }
 
-// read takes the report from an outcome. A worker that failed on the source says something about the source.
+// read returns the report of an outcome. A worker's failure caused by the source becomes part of the report.
 func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request) (Report, error) {
 	if err != nil {
 		return Report{}, err
@@ -143,7 +144,7 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 	if err := json.Unmarshal(outcome.Output, &found); err != nil {
 		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
 	}
-	// What a worker says of files and lines is checked like everything that comes from a jail.
+	// Files and lines from a worker are untrusted like all data from a sandbox, so they are checked.
 	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Gaps: known(found.Gaps, req), Names: found.Names[req.Entrypoint], Module: found.Module}, nil
 }
 
@@ -159,7 +160,7 @@ func complaint(e *runtimes.ProgramError) string {
 	return "The source cannot be parsed: " + e.Message
 }
 
-// known drops positions that are in none of the program's files.
+// known removes positions that are not in the program's files.
 func known(details []fault.Detail, req Request) []fault.Detail {
 	for i, d := range details {
 		if _, ok := req.Files[d.File]; !ok || d.Line < 0 || d.Column < 0 {
@@ -169,7 +170,7 @@ func known(details []fault.Detail, req Request) []fault.Detail {
 	return details
 }
 
-// death reads the last words of a worker: a parser that ran out of stack.
+// death interprets the last output of a worker whose parser overflowed the stack.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply."}
@@ -177,7 +178,7 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 	return nil
 }
 
-// checkPython lets CPython itself compile the files.
+// checkPython compiles the files with CPython itself.
 func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, error) {
 	req := Request{Language: job.Language, Files: job.Files, Entrypoint: job.Entrypoint}
 	if i.python == nil {
@@ -190,7 +191,7 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 	return read(ctx, outcome, err, req)
 }
 
-// compile lets CPython look at the files of a job, with some of them as entrypoints.
+// compile checks the files of a job with CPython, some of them as entrypoints.
 func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []string) (runtimes.Outcome, error) {
 	var imports []string
 	if job.Rules != nil {
@@ -216,7 +217,7 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 	}, silent{})
 }
 
-// scripts are the files that Python compiles.
+// scripts returns the files that Python compiles.
 func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	kept := map[string][]byte{}
 	for name, content := range job.Files {
@@ -227,8 +228,8 @@ func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	return kept
 }
 
-// askBash lets bash itself look at scripts that our parser refuses: what bash takes may be published. All of them are one
-// job in one jail, so that the time of an inspection does not grow with the number of files.
+// askBash checks with Bash itself the scripts that this package's parser rejects: a script that Bash accepts may be
+// published. All scripts are one job in one sandbox, so that the time does not grow with the number of files.
 func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report) (Report, error) {
 	files, names := map[string][]byte{}, []string{}
 	for _, problem := range report.Errors {
@@ -268,7 +269,7 @@ func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report
 	return pardon(report, names, taken), nil
 }
 
-// bashChecker has bash parse each file, and tells the positions of those that it takes.
+// bashChecker parses each file with Bash and prints the indexes of the accepted ones.
 const bashChecker = `n=0 taken=
 for file; do
   "$BASH" --noprofile --norc -n -- "$file" </dev/null >/dev/null 2>&1 3>&- && taken+=${taken:+,}$n
@@ -276,7 +277,7 @@ for file; do
 done
 echo "{\"end\":[$taken]}" >&3`
 
-// pardon makes warnings of the errors in files that bash takes.
+// pardon turns the errors in files that Bash accepts into warnings.
 func pardon(report Report, names []string, taken []int) Report {
 	fine := map[string]bool{}
 	for _, n := range taken {
@@ -296,7 +297,7 @@ func pardon(report Report, names []string, taken []int) Report {
 	return report
 }
 
-// Close waits until nothing is left of the workers.
+// Close waits until all workers are gone.
 func (i *Inspector) Close() {
 	i.parsers.Close()
 	for _, l := range []*language{i.python, i.bash} {
@@ -306,7 +307,7 @@ func (i *Inspector) Close() {
 	}
 }
 
-// silent is the host of a worker that has nothing to say.
+// silent is the host of a worker that makes no host calls.
 type silent struct{}
 
 func (silent) Emit(runtimes.Event) {}

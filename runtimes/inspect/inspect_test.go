@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestModuleWithManyFaults: some are named, the others are counted.
+// TestModuleWithManyFaults expects that some faults are listed and the others counted.
 func TestModuleWithManyFaults(t *testing.T) {
 	t.Parallel()
 	const count = 20_000
@@ -47,9 +47,9 @@ func TestCheck(t *testing.T) {
 	const js, ts, py, sh = runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash
 	tests := map[string]struct {
 		language runtimes.Language
-		files    files // the first of main.js, main.ts, main.py, main.sh is the entrypoint
+		files    files // the entrypoint is the first of main.js, main.ts, main.py, main.sh
 		errors   []fault.Detail
-		warnings []fault.Detail // Message is a piece of it
+		warnings []fault.Detail // Message is a substring
 	}{
 		"a module":         {js, files{"main.js": "export default () => 1"}, nil, nil},
 		"a script":         {js, files{"main.js": "const x = 1\nasync function main(input, ctx) { return x }"}, nil, nil},
@@ -128,7 +128,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestGaps: what goja lacks is no error of a program that may run elsewhere, and is told apart from what is wrong.
+// TestGaps expects that features which goja lacks are no errors for programs of other engines, and are listed
+// separately from errors.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -168,7 +169,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// compare takes the wanted message for a piece of the real one.
+// compare accepts an expected message that is a substring of the actual one.
 func compare(t *testing.T, what string, want, got []fault.Detail) {
 	t.Helper()
 	for i := range min(len(want), len(got)) {
@@ -184,7 +185,7 @@ func compare(t *testing.T, what string, want, got []fault.Detail) {
 	}
 }
 
-// jailer counts jails.
+// jailer counts sandboxes.
 type jailer struct {
 	worker.Jailer
 	jails atomic.Int64
@@ -195,13 +196,13 @@ func (j *jailer) Prepare(ctx context.Context, profile sandbox.Profile) (worker.J
 	return j.Jailer.Prepare(ctx, profile)
 }
 
-// 200 files that another parser refuses had bash asked about each in a jail of its own, one after the other.
+// Before, 200 files that the parser rejects were each checked by Bash in a separate sandbox, one after another.
 func TestManyFilesAreOneQuestion(t *testing.T) {
 	t.Parallel()
 	counted := &jailer{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))}
 	inspector := inspect.New(inspect.Options{Jailer: counted, Bash: "/usr/bin/bash"})
 	t.Cleanup(inspector.Close)
-	const onlyBash = "f() { echo ${1@Z}; }\n" // bash looks at the operator when it runs
+	const onlyBash = "f() { echo ${1@Z}; }\n" // Bash checks the operator only when it runs
 	req := inspect.Request{Language: runtimes.Bash, Files: map[string][]byte{"main.sh": []byte(onlyBash)}, Entrypoint: "main.sh"}
 	for n := range 199 {
 		req.Files[fmt.Sprintf("lib/-%d x.sh", n)] = []byte(onlyBash)
@@ -214,12 +215,12 @@ func TestManyFilesAreOneQuestion(t *testing.T) {
 	if len(report.Errors) != 1 || report.Errors[0].File != "wrong.sh" || len(report.Warnings) != 200 {
 		t.Errorf("%d warnings, errors %.600v", len(report.Warnings), report.Errors)
 	}
-	if n := counted.jails.Load(); n > 12 { // one for each parser, and what the pools prepare ahead
+	if n := counted.jails.Load(); n > 12 { // one per parser, and those that the pools prepare in advance
 		t.Errorf("%d jails", n)
 	}
 }
 
-// TestRules: a program that breaks them is told of every place, by rule.
+// TestRules expects that each violation in a program is reported with its position and rule.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	inspector := newInspector(t)

@@ -11,23 +11,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect/guest"
 )
 
-// Bounds of the programs that share a process of Python.
+// These bounds apply to programs that share one Python process.
 const (
 	together      = 32
 	togetherBytes = 4 << 20
-	// mostFound is where the checker stops to look: what was found up to there may not be all.
+	// mostFound is the number of findings at which the checker stops. A list of that length may be incomplete.
 	mostFound = 50
 )
 
-// Result is what Check answers about one of several programs.
+// Result is the result of Check for one of several programs.
 type Result struct {
 	Report Report
-	Err    error // only when the house failed, for this one
+	Err    error // set only if the server failed for this program
 }
 
-// CheckAll says of each program what Check would. Most of what the inspection of a small program in Python costs is the start of
-// the interpreter, so one process looks at many. Programs under rules are none of them: nobody else's source should lie beside
-// what decides whether the rules are kept.
+// CheckAll returns for each program the result of Check. Starting the interpreter is most of the cost for a small
+// Python program, so one process checks many. It excludes programs under rules: no other source may share the process
+// that decides whether the rules are kept.
 func (i *Inspector) CheckAll(ctx context.Context, programs []Request) []Result {
 	results := make([]Result, len(programs))
 	var batch []int
@@ -59,8 +59,8 @@ func (i *Inspector) alone(ctx context.Context, program Request) Result {
 	return Result{Report: report, Err: err}
 }
 
-// checkTogether inspects programs of Python in one process, each in a folder of its own. If that does not end well, each has
-// a process to itself: one of them may be what no parser bears.
+// checkTogether checks Python programs in one process, each in its own folder. If the process fails, it checks each
+// program in a separate process, because one of them may crash the parser.
 func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch []int, results []Result) {
 	if len(batch) > 1 && i.compileTogether(ctx, programs, batch, results) {
 		return
@@ -73,7 +73,7 @@ func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch
 func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, results []Result) bool {
 	job := runtimes.Job{RunID: "inspect", Workspace: shared, Language: runtimes.Python, Files: map[string][]byte{}, Limits: limits()}
 	var entries []string
-	for at, n := range batch { // a name that climbs stays as it is, and is refused in the jail
+	for at, n := range batch { // a name that leaves the folder stays unchanged and is rejected in the sandbox
 		for name, content := range programs[n].Files {
 			job.Files[folder(at)+name] = content
 		}
@@ -96,10 +96,10 @@ func (i *Inspector) compileTogether(ctx context.Context, programs []Request, bat
 	return true
 }
 
-// folder is where one of several programs lies.
+// folder returns the folder of one of several programs.
 func folder(at int) string { return strconv.Itoa(at) + "/" }
 
-// within are the details about files of a folder, by their names in it.
+// within returns the details about files of a folder, with names relative to it.
 func within(folder string, details []fault.Detail) []fault.Detail {
 	inside := []fault.Detail{}
 	for _, d := range details {

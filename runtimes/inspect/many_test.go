@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestManyAreInspectedAsOneIs: whatever lies beside a program, the report about it is its own.
+// TestManyAreInspectedAsOneIs expects the same report for a program, whatever other programs are checked with it.
 func TestManyAreInspectedAsOneIs(t *testing.T) {
 	t.Parallel()
 	inspector := newInspector(t)
@@ -37,7 +37,7 @@ func TestManyAreInspectedAsOneIs(t *testing.T) {
 		restricted,
 		{Language: runtimes.Bash, Files: map[string][]byte{"main.sh": []byte("if\n")}, Entrypoint: "main.sh"},
 	}
-	var faulty []inspect.Request // more faults than one report has
+	var faulty []inspect.Request // more faults than one report can hold
 	for n := range 40 {
 		faulty = append(faulty, python(map[string]string{"main.py": "x = \n", "b.py": "y = \n", "c" + strconv.Itoa(n) + ".py": "z = 1\n"}))
 	}
@@ -62,7 +62,8 @@ func TestManyAreInspectedAsOneIs(t *testing.T) {
 	}
 }
 
-// TestManyKeepToTheirFolders: a name that climbs, which nobody should let through, reaches no other program.
+// TestManyKeepToTheirFolders expects that a name that leaves its folder, which earlier checks should reject, reaches no
+// other program.
 func TestManyKeepToTheirFolders(t *testing.T) {
 	t.Parallel()
 	sound := []byte("def main(): pass\n")
@@ -75,7 +76,7 @@ func TestManyKeepToTheirFolders(t *testing.T) {
 	}
 }
 
-// A language that is not on the server keeps nobody from being told about programs in others.
+// A missing interpreter for one language must not prevent reports about programs in other languages.
 func TestManyWithoutAnInterpreter(t *testing.T) {
 	t.Parallel()
 	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})

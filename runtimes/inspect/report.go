@@ -1,5 +1,5 @@
-// Package inspect parses, lints and checks programs without running them. Parsers are as dangerous as engines, so it all
-// happens in jailed workers.
+// Package inspect parses, lints and checks programs without running them. Parsers are as dangerous as engines, so all
+// parsing happens in sandboxed workers.
 package inspect
 
 import (
@@ -7,20 +7,20 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Request is a program to look at.
+// Request is a program to inspect.
 type Request struct {
 	Language   runtimes.Language
-	Runtime    runtimes.Name // of JavaScript: what goja lacks is an error or a warning for goja, and told as Gaps for others
+	Runtime    runtimes.Name // of JavaScript: for goja, its gaps are errors or warnings; for others they are in Gaps
 	Files      map[string][]byte
 	Entrypoint string
-	Rules      *runtimes.Rules // nil for none; of Python
+	Rules      *runtimes.Rules // Python only; nil if there are none
 }
 
-// Report is what was found, by file, line and column. With errors the program cannot run.
+// Report holds the findings by file, line and column. A program with errors cannot run.
 type Report struct {
 	Errors   []fault.Detail
-	Gaps     []fault.Detail // of JavaScript, unless it is for goja: what goja lacks
+	Gaps     []fault.Detail // JavaScript for engines other than goja: features that goja lacks
 	Warnings []fault.Detail
-	Names    []string         // of Python: what the entrypoint's top level binds, * where it may be anything
-	Module   *runtimes.Module // of a WebAssembly module that is valid
+	Names    []string         // Python: names bound at the entrypoint's top level, * if there may be any
+	Module   *runtimes.Module // set for a valid WebAssembly module
 }

@@ -1,6 +1,6 @@
-// Package wasm runs WebAssembly modules, WASI commands, in pooled, jailed processes: each run has an instance of its own,
-// each workspace processes of its own, which keep what they compiled. The engine itself is in the jail; this package only
-// says what is sent there.
+// Package wasm runs WebAssembly modules that are WASI commands in pooled, sandboxed processes. Each run has its own
+// instance. Each workspace has its own processes, which cache compiled modules. The WebAssembly engine runs inside the
+// sandbox. This package only chooses the messages sent there.
 package wasm
 
 import (
@@ -14,31 +14,31 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A worker is replaced after so many runs, so long, or a run after which it holds so much memory: a module is foreign
-// machine code, and what it may have left in the process does not stay.
+// The engine replaces a worker after a number of runs, after a period of time, or after a run that leaves it with much
+// memory. A module is untrusted machine code, so nothing that it leaves in the process may persist.
 const (
 	reuseRuns   = 1000
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 256 << 20
 )
 
-// What the engine takes for itself: a little, and a multiple of the module to compile it.
+// These constants are the engine's own memory: a fixed amount, plus a multiple of the module's size for compilation.
 const (
 	compilerMemory = 32 << 20
 	compilerFactor = 16
 )
 
-// Options of an Engine.
+// Options configures an Engine.
 type Options struct {
 	Jailer worker.Jailer
-	Max    int // workers together; default 16
+	Max    int // maximum number of workers; default 16
 	Log    *slog.Logger
 }
 
-// Engine is the runtime. It is safe for concurrent use.
+// Engine runs WebAssembly modules. It is safe for concurrent use.
 type Engine struct{ pool *worker.Pool }
 
-// New returns an engine; Close it.
+// New returns an engine. The caller must close it.
 func New(options Options) *Engine {
 	return &Engine{pool: worker.NewPool(worker.Options{
 		Jailer: options.Jailer, Max: options.Max, Log: options.Log,
@@ -56,17 +56,17 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	brief := guest.Job{Brief: true, Name: job.Entrypoint, Digest: job.CodeDigest, Input: job.Input, Environment: job.Environment, Limits: job.Limits}
 	whole := brief
 	whole.Module, whole.Brief = module, false
-	// The limit is that of the module's own memory, which the guest keeps. To compile takes the engine more, by far, than
-	// the module is large, and is no doing of the program: the kernel's limit leaves room for it.
+	// The guest applies the memory limit to the module's own memory. Compilation needs many times the module's size,
+	// and the program does not control that, so the kernel's limit includes the overhead.
 	overhead := compilerMemory + compilerFactor*int64(len(module))
 	return e.pool.Run(ctx, worker.Task{Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Overhead: overhead}, host)
 }
 
-// Warm does nothing: workers are made when they are first needed, and a server that runs no modules has none.
+// Warm does nothing. Workers are created on first use, so a server that runs no modules has none.
 func (e *Engine) Warm(context.Context) error { return nil }
 
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
 
-// Close ends every run and waits until nothing is left of them.
+// Close ends every run and waits until all their processes are gone.
 func (e *Engine) Close() { e.pool.Close() }

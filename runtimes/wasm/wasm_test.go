@@ -60,8 +60,8 @@ func TestPrograms(t *testing.T) {
 		edit   func(*runtimes.Job)
 		output string
 		fails  runtimes.ErrorType
-		says   string // in the message
-		prints string // on stderr
+		says   string // expected in the message
+		prints string // expected on stderr
 	}{
 		"hello":           {input: `{"do":"hello","name":"Ada"}`, output: `{"greeting":"Hello, Ada"}`, prints: "hello Ada\n"},
 		"echo":            {input: `{"do":"echo","big":12345678901234567890,"é":"🎉"}`, output: `{"do":"echo","big":12345678901234567890,"é":"🎉"}`},
@@ -110,7 +110,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestCancel: what a module printed before it was stopped is kept, and the next run works.
+// TestCancel expects that output printed before a cancellation is kept, and that the next run works.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	engine, module := newEngine(t), build(t, "testdata/program")
@@ -135,7 +135,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks: instances of one module in one worker know nothing of each other, of the machine or of the server.
+// TestNothingLeaks expects that instances of one module in one worker see nothing of each other, of the machine or of
+// the server.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	engine, module := newEngine(t), build(t, "testdata/program")
@@ -165,7 +166,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestSample builds the sample as its README says, and runs it with its input.
+// TestSample builds the sample as its README describes, and runs it with its input.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	input, err := os.ReadFile("../../samples/words-wasm/input.json")
@@ -178,7 +179,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// section is a part of a module's binary.
+// section returns one section of a module's binary.
 func section(id byte, content ...byte) []byte {
 	return append([]byte{id, byte(len(content))}, content...)
 }
@@ -189,7 +190,7 @@ func binary(sections ...[]byte) []byte {
 	return append([]byte{0, 'a', 's', 'm', 1, 0, 0, 0}, bytes.Join(sections, nil)...)
 }
 
-// TestTinyModules are modules of a few bytes: what starts, and what is refused with its name.
+// TestTinyModules checks modules of a few bytes: some start, others are rejected with the name of the fault.
 func TestTinyModules(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

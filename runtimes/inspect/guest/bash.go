@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// Codes of diagnostics of this package.
+// These are the codes of this package's diagnostics.
 const (
 	CodeSyntax     = "syntax_error"
 	CodeLineEnding = "line_endings"
@@ -46,7 +46,8 @@ func bash(job Job) Report {
 	return report
 }
 
-// maxNesting bounds brackets ahead of a parser that recurses. It counts without knowing quotes, so it is generous.
+// maxNesting bounds the nesting of brackets before a recursive parser runs. The count ignores quotes, so the bound is
+// generous.
 const maxNesting = 5000
 
 func parse(name string, text []byte) *fault.Detail {
@@ -54,14 +55,14 @@ func parse(name string, text []byte) *fault.Detail {
 	return problem
 }
 
-// formatted lays the entrypoint out anew; comments and here-documents stay.
+// formatted formats the entrypoint and keeps comments and here-documents.
 func formatted(job Job) Report {
 	script, problem := read(job.Entrypoint, job.Files[job.Entrypoint], syntax.KeepComments(true))
 	if problem != nil {
 		return Report{Errors: []fault.Detail{*problem}}
 	}
 	if len(script.Stmts) == 0 && len(script.Last) == 0 {
-		return Report{} // the printer would write a line where there was none
+		return Report{} // the printer would write a line for an empty script
 	}
 	var text strings.Builder
 	if err := syntax.NewPrinter(syntax.Indent(job.Indent), syntax.SwitchCaseIndent(true)).Print(&text, script); err != nil {
@@ -70,7 +71,7 @@ func formatted(job Job) Report {
 	return Report{Text: text.String()}
 }
 
-// read parses a script, or says why it cannot be.
+// read parses a script, or returns the syntax error.
 func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.File, *fault.Detail) {
 	depth, line, start := 0, 1, 0
 	for i, c := range text {

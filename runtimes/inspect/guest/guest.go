@@ -1,5 +1,6 @@
-// Package guest is the half of inspection that lives in the jail: it parses JavaScript, TypeScript, Bash and
-// WebAssembly, and runs nothing. Parsers that recurse without a bound would end the server with a stack overflow; here they end a worker.
+// Package guest is the part of inspection that runs inside the sandbox. It parses JavaScript, TypeScript, Bash and
+// WebAssembly, and runs none of it. A parser that recurses without a bound would end the server with a stack overflow;
+// here it ends only a worker.
 package guest
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// RoleName is the name of the role that Serve plays.
+// RoleName is the name of the role that Serve implements.
 const RoleName = "inspect"
 
 // Job is the payload of the Job frame.
@@ -38,10 +39,10 @@ type Report struct {
 	Text     string              `json:"text,omitempty"` // of what was formatted
 }
 
-// maxStack lets a parser that recurses without a bound die early, with a message that the server understands.
+// maxStack makes a parser that recurses without a bound crash early, with a message that the server recognizes.
 const maxStack = 64 << 20
 
-// Serve answers jobs from conn, one at a time, until conn ends.
+// Serve runs jobs from conn, one at a time, until conn ends.
 func Serve(conn net.Conn) error {
 	debug.SetMaxStack(maxStack)
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Interrupt: 4 << 10})
@@ -55,7 +56,7 @@ func Serve(conn net.Conn) error {
 			return err
 		}
 		if kind != frames.Job {
-			continue // an interrupt that came too late; parsers cannot be interrupted anyway
+			continue // a late interrupt; parsers cannot be interrupted anyway
 		}
 		var job Job
 		if err := json.Unmarshal(payload, &job); err != nil {

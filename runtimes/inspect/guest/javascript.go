@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// javascript looks at a program as its engine will. One that is not for goja is told apart from what goja lacks of it.
+// javascript checks a program as its engine will. For engines other than goja, it lists goja's gaps separately.
 func javascript(job Job) Report {
 	source := bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language}
 	inGoja, missing := forGoja(source)
@@ -37,7 +37,7 @@ func javascript(job Job) Report {
 	return report
 }
 
-// without returns the details at places where others has none.
+// without returns the details whose positions do not occur in others.
 func without(details, others []fault.Detail) []fault.Detail {
 	return slices.DeleteFunc(slices.Clone(details), func(d fault.Detail) bool {
 		return slices.ContainsFunc(others, func(o fault.Detail) bool {
@@ -46,7 +46,8 @@ func without(details, others []fault.Detail) []fault.Detail {
 	})
 }
 
-// forGoja bundles and compiles as goja will, and names what it lacks, and beside that what no engine has.
+// forGoja bundles and compiles a source as goja will. It lists the features that goja lacks, and separately those that
+// no engine has.
 func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	program, problems := bundle.Build(source)
 	if len(problems) > 0 {
@@ -76,8 +77,8 @@ func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	return report, missing
 }
 
-// hasMain says whether the main that a program hands over is declared beside the call that does it. esbuild keeps the
-// name of a main that is not declared there from meaning anything else.
+// hasMain reports whether the main that a program passes to the hook is declared next to that call. If main is not
+// declared there, esbuild prevents the name from referring to anything else.
 func hasMain(tree *ast.Program) bool {
 	found := false
 	gaps.Walk(tree, func(node any) {
@@ -99,7 +100,7 @@ func hasMain(tree *ast.Program) bool {
 	return found
 }
 
-// handedOver answers the name in `hook(typeof main === "undefined" ? void 0 : main)` among statements.
+// handedOver returns the name in `hook(typeof main === "undefined" ? void 0 : main)` among statements.
 func handedOver(body []ast.Statement) string {
 	for _, statement := range body {
 		expression, ok := statement.(*ast.ExpressionStatement)

@@ -12,10 +12,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// CodeModule is the code of what is wrong with a module.
+// CodeModule is the code of a module's faults.
 const CodeModule = "invalid_module"
 
-// wasm validates a module and says what it imports and exports. Nothing of it becomes machine code.
+// wasm validates a module and lists its imports and exports. It does not compile the module to machine code.
 func wasm(job Job) Report {
 	binary, ok := job.Files[job.Entrypoint]
 	if !ok {

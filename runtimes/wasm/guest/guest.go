@@ -1,6 +1,7 @@
-// Package guest is the half of the wasm engine that lives in the jail. It compiles a module, runs it as a WASI command with
-// the input on its stdin, and talks with the server in frames. A module sees its arguments, its environment, a clock,
-// random numbers and the three standard streams: no files, no network, no other module.
+// Package guest is the part of the wasm engine that runs inside the sandbox. It compiles a module, runs it as a WASI
+// command with the input on its stdin, and exchanges frames with the server. A module has access to its arguments, its
+// environment, a clock, random numbers and the three standard streams. It has no access to files, the network or other
+// modules.
 package guest
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RoleName is the name of the role that Serve plays.
+// RoleName is the name of the role that Serve implements.
 const RoleName = "wasm"
 
 // Job is the payload of the Job frame.
@@ -23,5 +24,5 @@ type Job struct {
 	Limits      runtimes.Limits   `json:"limits"`
 }
 
-// Program names the module of a job by the digest that the server computed, "" without one.
+// Program returns the digest that the server computed for the module of a job, or "" if there is none.
 func (j Job) Program() string { return j.Digest }

@@ -5,15 +5,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories hands out the linear memories of one run. The kernel counts what is touched of them; that they end at the
-// program's limit as well lets a module see that it gets no more, and lets us say why it failed.
+// memories allocates the linear memories of one run. The kernel counts the pages in use. In addition each memory ends
+// at the program's limit. So a module sees that it gets no more memory, and the guest can report why it failed.
 type memories struct {
 	most    uint64
 	refused bool
 }
 
-// Allocate implements experimental.MemoryAllocator. Nothing is taken yet: addresses cost nothing, and a memory that grows
-// stays where it is.
+// Allocate implements experimental.MemoryAllocator. It only reserves addresses, which costs no memory, and a memory
+// that grows keeps its address.
 func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 	region, err := unix.Mmap(-1, 0, int(max(min(most, m.most), 1)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
@@ -23,13 +23,13 @@ func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 	return &memory{all: m, region: region}
 }
 
-// memory is one of them.
+// memory is one linear memory.
 type memory struct {
 	all    *memories
 	region []byte
 }
 
-// Reallocate implements experimental.LinearMemory. nil refuses.
+// Reallocate implements experimental.LinearMemory. A nil result means that the growth is refused.
 func (m *memory) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.region)) {
 		m.all.refused = true

@@ -21,7 +21,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// run starts an instance of a module, which lives no longer than that.
+// run creates an instance of a module, runs it and closes it.
 func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Job) frames.Result {
 	output := frames.NewOutput(w.out)
 	printed := &stream{output: output, kind: frames.Stdout, keep: int(job.Limits.OutputBytes) + 1}
@@ -50,7 +50,7 @@ func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Jo
 	return result
 }
 
-// start runs the module from its start to its end. An engine that finds no room for the first page of memory panics.
+// start runs the module to its end. The engine panics if there is no memory for the first page.
 func (w *worker) start(ctx context.Context, compiled wazero.CompiledModule, config wazero.ModuleConfig, memory *memories) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil && memory.refused {
@@ -66,7 +66,7 @@ func (w *worker) start(ctx context.Context, compiled wazero.CompiledModule, conf
 	return instance.Close(ctx)
 }
 
-// ended reads how a module left.
+// ended maps the end of a module to a result.
 func ended(err error) frames.Result {
 	code := 0
 	var exit *sys.ExitError
@@ -81,7 +81,8 @@ func ended(err error) frames.Result {
 		}
 		return result
 	}
-	// module[] function[_start] failed: wasm error: unreachable, wasm stack trace: and a function a line
+	// The text is: module[] function[_start] failed: wasm error: unreachable, wasm stack trace: and one function per
+	// line.
 	message, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "module[] function["+module.Start+"] failed: "), "wasm error: ")
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + message + ".", Stack: strings.ReplaceAll(stack, "\t", "")}
@@ -91,7 +92,7 @@ func ended(err error) frames.Result {
 	return frames.Result{Error: failure}
 }
 
-// answer takes what a module printed for its output: one JSON value, or nothing at all, which is null.
+// answer parses the module's stdout as its output: one JSON value, or nothing, which means null.
 func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) {
 	text := bytes.TrimSpace(printed)
 	switch {
@@ -108,7 +109,7 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 	return text, nil
 }
 
-// stream is where a module prints to. What it prints on stdout is its output as well.
+// stream is an output stream of a module. Text on stdout is also its output.
 type stream struct {
 	output *frames.Output
 	kind   frames.Kind

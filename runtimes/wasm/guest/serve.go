@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// maxStack bounds the stacks of the compiler, which follows the nesting of a module's blocks.
+// maxStack bounds the compiler's stacks in bytes. Their depth follows the nesting of a module's blocks.
 const maxStack = 256 << 20
 
 // Serve runs jobs from conn, one at a time, until conn ends.
@@ -30,8 +30,8 @@ func Serve(conn net.Conn) error {
 
 func serve(conn net.Conn) (err error) {
 	ctx := context.Background()
-	// The compiler, which makes machine code: an interpreter takes ten times as long and more. The processor stops a module
-	// at the walls of its memory; time is the server's to watch.
+	// The compiler produces machine code; an interpreter is at least ten times slower. The processor confines a module
+	// to its memory, and the server enforces the time limit.
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler())
 	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
 	offered, err := module.WASI(ctx, engine)
@@ -61,23 +61,25 @@ func serve(conn net.Conn) (err error) {
 	}
 }
 
-// worker is the state that outlives a run: what was compiled. Instances never do.
+// worker holds the compiled modules, which outlive a run. Instances do not.
 type worker struct {
 	engine  wazero.Runtime
 	offered map[string]api.FunctionDefinition
 	out     *frames.Writer
 	modules map[string]wazero.CompiledModule
-	order   []string // of modules, the oldest first
+	order   []string // digests of modules, oldest first
 }
 
-// maxModules bounds what a worker keeps compiled. A workspace that runs more in turn pays for compiling them again.
+// maxModules bounds the number of compiled modules in a worker. A workspace that alternates between more modules pays
+// for compiling them again.
 const maxModules = 8
 
-// carryOut runs one job and tells how it ended. Compiling is the program's time: how long it takes is its doing.
+// carryOut runs one job and reports its end. Compilation counts towards the program's time limit, because it depends on
+// the program.
 func (w *worker) carryOut(ctx context.Context, job Job) error {
 	compiled := w.modules[job.Program()]
 	if compiled == nil && job.Brief {
-		return w.out.Write(frames.Need, nil) // the whole job is the next one
+		return w.out.Write(frames.Need, nil) // the complete job comes next
 	}
 	if err := w.out.Write(frames.Started, nil); err != nil {
 		return err
@@ -95,7 +97,7 @@ func (w *worker) carryOut(ctx context.Context, job Job) error {
 	return w.out.WriteJSON(frames.Done, result)
 }
 
-// compile makes a module ready to run, and keeps it for the next run if it has a name.
+// compile prepares a module to run, and caches it if the job has a digest.
 func (w *worker) compile(ctx context.Context, job Job) (wazero.CompiledModule, *runtimes.ProgramError) {
 	compiled, err := w.engine.CompileModule(ctx, job.Module)
 	if err != nil {
@@ -127,7 +129,7 @@ func invalid(message string) *runtimes.ProgramError {
 	}
 }
 
-// orElse is the failure of a program, or of what came after it.
+// orElse returns the program's failure, or else the later error.
 func orElse(first *runtimes.ProgramError, then error) *runtimes.ProgramError {
 	if first != nil || then == nil {
 		return first

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The parts of a module's binary that are looked at here, by the numbers of the specification.
+// These constants are the numbers of the specification for the sections of a module that this package reads.
 const (
 	headerBytes   = 8 // magic and version
 	importSection = 2
@@ -16,8 +16,8 @@ const (
 	importedGlobal   = 3
 )
 
-// imported names what a module imports that is no function: nothing of that is offered, and the engine does not list it.
-// The binary was found valid; where it is not, nothing is said.
+// imported lists a module's imports that are not functions. None of these are available, and the engine does not list
+// them. The caller has validated the binary; for an invalid one the result is empty.
 func imported(module []byte) []string {
 	r := &sections{rest: module}
 	r.skip(headerBytes)
@@ -31,7 +31,7 @@ func imported(module []byte) []string {
 	return nil
 }
 
-// imports reads the section.
+// imports reads the import section.
 func (r *sections) imports() []string {
 	var faults []string
 	for range r.number() {
@@ -63,7 +63,7 @@ func (r *sections) imports() []string {
 	return faults
 }
 
-// sections reads the binary from its start to its end. What goes beyond the end is broken, and nothing.
+// sections reads the binary from start to end. Reading beyond the end sets broken and returns zero values.
 type sections struct {
 	rest   []byte
 	broken bool
@@ -99,7 +99,7 @@ func (r *sections) number() uint64 {
 	return value
 }
 
-// limits reads how large a table or a memory is.
+// limits reads the size limits of a table or a memory.
 func (r *sections) limits() {
 	if hasMost := r.byte()&1 == 1; hasMost {
 		r.number()

@@ -1,5 +1,5 @@
-// Package module says what a WebAssembly module needs and offers, and whether it can be run here. Modules are what a stranger
-// wrote: it is for the guest halves, in the jail.
+// Package module lists the imports and exports of a WebAssembly module and checks whether the server can run it.
+// Modules are untrusted, so only the guest packages use it, inside the sandbox.
 package module
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Start is what a WASI command exports.
+// Start is the name of the function that a WASI command exports.
 const Start = "_start"
 
-// maxListed bounds how many imports and exports are told; a module has thousands if it likes.
+// maxListed bounds the lists of imports and exports: a module may have thousands.
 const maxListed = 200
 
-// maxFaults bounds how many reasons are told why a module cannot be run; it can have as many as it has bytes.
+// maxFaults bounds the number of reported faults: a module may have as many as it has bytes.
 const maxFaults = 20
 
 // Describe lists imports and exports of a module.
@@ -42,7 +42,7 @@ func Describe(compiled wazero.CompiledModule, bytes int) runtimes.Module {
 	return said
 }
 
-// WASI is what a module may import: the functions of WASI preview 1, by name.
+// WASI returns the functions that a module may import: those of WASI preview 1, by name.
 func WASI(ctx context.Context, engine wazero.Runtime) (map[string]api.FunctionDefinition, error) {
 	offered, err := wasi_snapshot_preview1.NewBuilder(engine).Compile(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func WASI(ctx context.Context, engine wazero.Runtime) (map[string]api.FunctionDe
 	return offered.ExportedFunctions(), nil
 }
 
-// Faults says why a valid module cannot be run here: what it imports that is not there, and how it is to be started.
+// Faults returns the reasons why a valid module cannot run here: unavailable imports, or a missing start function.
 func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]api.FunctionDefinition) []string {
 	faults := imported(binary)
 	for _, f := range compiled.ImportedFunctions() {
@@ -93,7 +93,7 @@ func signature(f api.FunctionDefinition) string {
 	return list(f.ParamTypes()) + " -> " + list(f.ResultTypes())
 }
 
-// cut makes a name of a stranger fit for a message.
+// cut shortens and cleans an untrusted name for a message.
 func cut(name string) string {
 	const longest = 100
 	if runes := []rune(name); len(runes) > longest {
