@@ -46,8 +46,8 @@ const (
 // Positions of the last calls of a syscall program, from its end. These calls execute the program.
 const (
 	callRead  = iota - 6 // waits until the launcher has filled in the program
-	callClear            // closes stdin, so that the next open gets its number
-	callOpen             // opens stdin
+	callClear            // closes procFD and above, so that callOpen gets number procFD
+	callOpen             // opens the file for stdin
 	callStdin
 	callSignals // unblocks all signals; no signal has a handler any more
 	callExec

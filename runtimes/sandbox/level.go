@@ -17,22 +17,22 @@ const (
 	LevelNone    = "none"
 )
 
-// Level says how much of the jail this host can enforce. With LevelNone nothing is executed.
+// Level describes how much of the jail this host can enforce. With LevelNone nothing is executed.
 type Level struct {
 	Level   string
-	Missing []string // a sentence or two for each of Lacks: what is missing, what that means, and the exact remedy
-	Lacks   []Lack   // what decides the level comes first
+	Missing []string // one or two sentences for each of Lacks: the missing mechanism, the effect and the exact remedy
+	Lacks   []Lack   // the deciding lack comes first
 }
 
-// Lack is one thing that this host does not do for a jail.
+// Lack is one mechanism that this host does not provide for a jail.
 type Lack struct {
 	Mechanism string // one of Mechanisms, or "" for the host as a whole
-	Effect    string // a sentence: what is missing, and what that means
-	Remedy    string // a sentence: what changes it
-	Allowed   bool   // it is required, and the operator named it in Options.AllowWeak
+	Effect    string // one sentence: the missing mechanism and the effect
+	Remedy    string // one sentence: the remedy
+	Allowed   bool   // the mechanism is required, and the operator named it in Options.AllowWeak
 }
 
-// String is the level with the names of what is missing, as it is kept with every run: reduced(users, cgroups).
+// String returns the level with the names of the lacks, as stored with every run: reduced(users, cgroups).
 func (l Level) String() string {
 	if l.Level != LevelReduced {
 		return l.Level
@@ -44,7 +44,7 @@ func (l Level) String() string {
 	return l.Level + "(" + strings.Join(names, ", ") + ")"
 }
 
-// Weak are the lacks that the operator has accepted, which is to be told wherever the server tells of itself.
+// Weak returns the lacks that the operator has accepted. Every status report of the server must show them.
 func (l Level) Weak() []Lack {
 	var weak []Lack
 	for _, lack := range l.Lacks {
@@ -58,7 +58,7 @@ func (l Level) Weak() []Lack {
 // scopedLandlock is the first version that keeps signals and abstract sockets within a jail.
 const scopedLandlock = 6
 
-// judge puts together what was found when the sandbox was made.
+// judge computes the level from the findings made when the sandbox was created.
 func (s *Sandbox) judge(probe error) Level {
 	var lacks []Lack
 	if probe != nil {
@@ -114,12 +114,12 @@ func (s *Sandbox) judge(probe error) Level {
 
 const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that allows seccomp(2)"
 
-// unfiltered says that jails can be set up, but not with a filter of system calls.
+// unfiltered is the error of a host that can set up jails, but without a filter of system calls.
 type unfiltered struct{ error }
 
 func (u unfiltered) Unwrap() error { return u.error }
 
-// explain turns the error of a jail that could not be set up into sentences with a remedy.
+// explain turns the error of a failed jail set-up into sentences with a remedy.
 func explain(err error) Lack {
 	nothing := func(mechanism, remedy, format string, args ...any) Lack {
 		return Lack{Mechanism: mechanism, Effect: "The sandbox is not available" + fmt.Sprintf(format, args...), Remedy: remedy}
@@ -154,7 +154,7 @@ func explain(err error) Lack {
 	return nothing("", "Run `atelier doctor` to see the host's features.", " on this host: %v.", err)
 }
 
-// kernel is the version of the running kernel, as major*1000+minor.
+// kernel returns the version of the running kernel as major*1000+minor.
 func kernel() int {
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {

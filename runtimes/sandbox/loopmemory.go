@@ -8,32 +8,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loopMemory is what the loop of a fork server works from: machine code (fork_*.s) that takes our orders, forks, and sends the
-// child on its way. A warm interpreter that did this itself would touch some hundred pages of its memory for each child,
-// and each of them is copied, on both sides of the fork. We write the board once, with addresses as the fork server has
-// them; an order replaces its end. What the loop writes is on the first two pages, what it only reads behind them.
+// loopMemory is the memory that the loop of a fork server works with. The loop is machine code (fork_*.s) that reads
+// orders, forks, and makes the child run its syscall program. A warm interpreter that did this itself would touch some
+// hundred pages of its memory for each child. Each of these pages would be copied, on both sides of the fork. The
+// launcher writes this memory once, with addresses of the fork server. An order replaces the end of it. The first two
+// pages hold all that the loop writes, the pages behind them all that it only reads.
 type loopMemory struct {
 	control  uintptr                         // the socket of orders
-	first    uintptr                         // the descriptors that come along are this one and the next ones
-	length   uintptr                         // bytes of an order
-	space    uintptr                         // bytes that its descriptors take up in a message
-	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 for none
+	first    uintptr                         // number of the first descriptor of an order; the others follow it
+	length   uintptr                         // length of an order in bytes
+	space    uintptr                         // bytes that an order's descriptors take up in a message
+	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 if there is none
 	clone    [8]uintptr                      // struct clone_args
-	order    header                          // of the message that an order is
-	answer   header                          // of ours
-	into     [2]uintptr                      // struct iovec: the order
-	from     [2]uintptr                      // struct iovec: said
-	reported forkNotice                      // what we answer
-	handle   [3]uintptr                      // along with this handle on the child
-	failure  failure                         // what a child says when it cannot go on
-	came     [(16 + 4*maxPassed) / 8]uintptr // the descriptors of an order
-	expected [(16 + 4*maxPassed) / 8]uintptr // what they are when everything is right
+	order    header                          // header of an order's message
+	answer   header                          // header of the reply's message
+	into     [2]uintptr                      // struct iovec of the order
+	from     [2]uintptr                      // struct iovec of the reply
+	reported forkNotice                      // payload of the reply
+	handle   [3]uintptr                      // control message of the reply: the handle on the child
+	failure  failure                         // failure report of a child
+	came     [(16 + 4*maxPassed) / 8]uintptr // received descriptors of an order
+	expected [(16 + 4*maxPassed) / 8]uintptr // expected contents of came in a valid order
 
 	id    int64
-	calls [maxCalls]call // of the next child
+	calls [maxCalls]call // syscall program of the next child
 }
 
-// header is a struct msghdr. Its addresses are those of another process, and nothing that the collector may look at.
+// header is a struct msghdr. Its addresses belong to another process, so the collector must not follow them.
 type header struct {
 	name       uintptr
 	nameSize   uintptr
@@ -44,23 +45,23 @@ type header struct {
 	flags      uintptr
 }
 
-// forkNotice is what the loop says of an order: the number of the child, or a negative error number.
+// forkNotice is the loop's reply to an order: the process number of the child, or a negative error number.
 type forkNotice struct {
 	id  int64
 	pid int64
 }
 
-// maxCalls is more than any way has, maxLoopMemory what a fork server has room for.
+// maxCalls is more than any syscall program has. maxLoopMemory is the space that a fork server reserves.
 const (
 	maxCalls      = 112
 	maxLoopMemory = 64 << 10
 )
 
-// endOfCalls stands for a number of a call: the child goes back to who called the loop.
+// endOfCalls stands in place of a call number: the child then returns to the caller of the loop.
 const endOfCalls = ^uintptr(0)
 
-// loopPlace is what a fork server says of itself: where the board is to be, the socket of its orders, where libc has the
-// number of its first thread, and where its interpreter has the state of its random numbers; 0 for nowhere.
+// loopPlace holds addresses and descriptors that a fork server reports: the address for the loop memory, the socket of
+// its orders, libc's number of its first thread, and its interpreter's random state. 0 means nowhere.
 type loopPlace struct {
 	Memory  uintptr `json:"memory"`
 	Control int     `json:"control"`
@@ -68,10 +69,10 @@ type loopPlace struct {
 	Random  uintptr `json:"random"`
 }
 
-// randomSize is the state of a Mersenne twister, in bytes.
+// randomSize is the size of the state of a Mersenne twister, in bytes.
 const randomSize = 624 * 4
 
-// image is memory of the fork server, as it is to be.
+// image is the wanted contents of the fork server's memory.
 type image struct {
 	at    uintptr
 	bytes []byte
@@ -85,17 +86,17 @@ func (m *image) keep(value []byte) uintptr {
 	return m.at + uintptr(len(m.bytes)-len(value))
 }
 
-// loopImage is a board, and what orders are made of.
+// loopImage holds the loop memory and the parts that orders are made of.
 type loopImage struct {
 	image   []byte
 	plan    *plan
-	rest    []call // behind the way: the child says that it is ready
+	rest    []call // calls after the syscall program's own: the child reports that it is ready
 	names   []string
-	numbers map[string]int // of the descriptors of an order, at the fork server
+	numbers map[string]int // numbers of an order's descriptors in the fork server
 }
 
-// newLoopImage makes the board for a way. It is here that both parts of the filter come onto it: no child gets its own from somebody
-// who did not give the fork server the other one.
+// newLoopImage makes the loop memory for a sequence of steps. Only this function adds the filter, and it adds both
+// parts. So no child gets its part of the filter without a fork server that has the other part.
 func newLoopImage(place loopPlace, sequence []step, filter halves, names []string) (*loopImage, error) {
 	if err := filter.check(); err != nil {
 		return nil, err
@@ -107,13 +108,13 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 	if len(filter.Server) > 0 {
 		program = keepFilter(memory, filter.Server)
 	}
-	if place.Random != 0 { // no two children have the same
+	if place.Random != 0 { // gives each child its own random state
 		d.rest = append(d.rest, call{trap: unix.SYS_GETRANDOM, args: [6]uintptr{place.Random, randomSize}, least: randomSize})
 	}
 	d.rest = append(d.rest, []call{
-		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // its /proc is its own again
+		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // makes its /proc its own again
 		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{reportReady}), 1}, least: 1},
-		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{channelFD + 1, ^uintptr(0)}}, // what the way needed
+		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{channelFD + 1, ^uintptr(0)}}, // closes the descriptors of the set-up
 		{trap: endOfCalls},
 	}...)
 	for i := range d.rest {
@@ -140,7 +141,7 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 		failure: failure{mark: reportFailed},
 	}
 	b.into = [2]uintptr{to(unsafe.Offsetof(b.id)), b.length}
-	if place.Thread != 0 { // as libc's own fork has it
+	if place.Thread != 0 { // as in libc's own fork
 		b.clone[0] |= unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID
 	}
 	copy(bytesOf(b.expected[:]), expected)
@@ -149,7 +150,7 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 	return d, nil
 }
 
-// order makes the message for a child of a user, with the descriptors that go along.
+// order makes the message for the child of one user, and the descriptors sent with it.
 func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
 	for _, name := range d.names {
 		fd, ok := fds[name]
@@ -166,12 +167,13 @@ func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byt
 	return append(message, bytesOf(append(calls, d.rest...))...), passed, nil
 }
 
-// bytesOf is the memory of numbers and calls.
+// bytesOf returns the memory of numbers and calls.
 func bytesOf[T uintptr | int64 | call](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), uintptr(len(values))*unsafe.Sizeof(values[0]))
 }
 
-// loopCode is the machine code of the loop. It is where it is put, and is called as C has it, with the board.
+// loopCode returns the machine code of the loop. The code is position-independent. It is called like a C function, with
+// the loop memory as its argument.
 func loopCode() []byte {
 	const most = 4 << 10
 	code := unsafe.Slice((*byte)(unsafe.Add(nil, loopText())), most)
@@ -183,8 +185,8 @@ func loopCode() []byte {
 	return nil
 }
 
-// endOfLoop stands behind the code of the loop, and is none.
+// endOfLoop marks the end of the loop's code and is no code itself.
 const endOfLoop = "loop end"
 
-// loopText is the address of the loop.
+// loopText returns the address of the loop.
 func loopText() uintptr

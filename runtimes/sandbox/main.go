@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// Main is called first in main. When args are those of a jailed process it sets up the jail, serves, and says with which
-// code the process is to end, at once; otherwise it answers false, and has done nothing.
+// Main must be called first in main. If args are those of a jailed process, it sets up the jail, serves, and returns
+// the exit code for the process to end with at once. Otherwise it returns false and has no effect.
 func Main(args []string, roles []Role) (code int, jailed bool) {
 	if len(args) < 2 || args[1] != argument {
 		return 0, false
@@ -33,12 +33,12 @@ func Main(args []string, roles []Role) (code int, jailed bool) {
 	return code, true
 }
 
-// inside is the life of process 1.
+// inside runs process 1 of a jail.
 func inside(args []string, roles []Role) (code int, err error) {
 	if os.Getpid() != 1 || len(args) != 1 {
 		return exitSetup, errors.New("this command is internal; the server starts it in a sandbox")
 	}
-	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from looking at control groups, which it will not see
+	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from reading control groups, which will be hidden
 	if err := forgetCapabilities(); errors.Is(err, errCgo) {
 		return exitCgo, err
 	} else if err != nil {
@@ -76,7 +76,7 @@ func inside(args []string, roles []Role) (code int, err error) {
 	return 0, nil
 }
 
-// startChildren is the life of process 1 when it is a launcher.
+// startChildren runs process 1 of a launcher.
 func startChildren(config setup, role Role, conn net.Conn) (code int, err error) {
 	children, err := newChildren(config, role)
 	if err != nil {
@@ -88,9 +88,9 @@ func startChildren(config setup, role Role, conn net.Conn) (code int, err error)
 	return exitServe, children.serveOrders(conn)
 }
 
-// lockUp makes the jail around this process. The order matters: process 1 has been put into its control groups before
-// their namespace begins, so that their names stay outside; mounting needs the capabilities, landlock forbids to
-// mount, and after seccomp nothing of this can be called any more.
+// lockUp makes the jail around this process. The order matters. The server has put process 1 into its control groups
+// before their namespace begins, so their names stay hidden. Mounting needs the capabilities, and landlock forbids
+// mounting. After seccomp, none of these calls is possible any more.
 func lockUp(config setup) error {
 	steps := []struct {
 		name string
@@ -123,14 +123,14 @@ func find(roles []Role, name string, config setup) (Role, error) {
 	return Role{}, fmt.Errorf("no role %q with filter %q", name, config.Filter)
 }
 
-// serveProbe waits for the server: that the jail could be set up was the answer.
+// serveProbe waits for the server to close the connection. The successful set-up was the answer already.
 func serveProbe(conn net.Conn) error {
 	_, err := io.Copy(io.Discard, conn)
 	return err
 }
 
-// closeForeign closes descriptors that this process inherited beyond the frame socket: whoever started the server may
-// have left some open. The runtime of Go may own an epoll and an event descriptor already.
+// closeForeign closes inherited descriptors other than the frame socket, because the parent of the server may have left
+// some open. The Go runtime may own an epoll and an event descriptor already.
 func closeForeign() error {
 	const list = "/proc/self/fd"
 	entries, err := os.ReadDir(list)
@@ -144,7 +144,7 @@ func closeForeign() error {
 		}
 		target, err := os.Readlink(filepath.Join(list, entry.Name()))
 		if err != nil || strings.HasPrefix(target, "anon_inode:[event") {
-			continue // gone already, as the one of the list itself is
+			continue // gone already, like the descriptor of the list itself
 		}
 		if err := unix.Close(fd); err != nil {
 			return fmt.Errorf("close descriptor %d: %w", fd, err)
@@ -153,9 +153,9 @@ func closeForeign() error {
 	return nil
 }
 
-// dropSignals keeps a program from ending process 1 by signals. They are caught and thrown away, not ignored: an ignored
-// signal would be ignored in every program that process 1 starts, too. SIGCHLD stays for roles that start programs, SIGURG
-// for the runtime, which preempts with it. SIGKILL and SIGSTOP from within the jail never reach its process 1.
+// dropSignals prevents a program from ending process 1 by signals. Process 1 catches and drops them. It does not ignore
+// them, because every program that it starts would inherit that. SIGCHLD stays for roles that start programs, SIGURG
+// for the runtime's preemption. SIGKILL and SIGSTOP from within the jail never reach its process 1.
 func dropSignals() {
 	var all []os.Signal
 	for number := syscall.Signal(1); number < 32; number++ {
@@ -168,7 +168,7 @@ func dropSignals() {
 	signal.Notify(make(chan os.Signal, 1), all...)
 }
 
-// open makes a connection of an inherited socket, for the role, and a descriptor of it that is ours.
+// open makes a connection of an inherited socket for the role, and a separate descriptor of it for this package.
 func open(fd uintptr) (conn net.Conn, own int, err error) {
 	file := os.NewFile(fd, "frames")
 	defer file.Close() // both are duplicates
@@ -193,9 +193,9 @@ func receive(conn net.Conn) (setup, error) {
 	return config, nil
 }
 
-// endWithServer ends the jail when the server closes its end of the socket, also while the role computes and does not
-// read. The kernel does the same when the server dies (Pdeathsig); this is for a server that only lost interest. The
-// descriptor is not the role's: closing one waits for whoever still uses it.
+// endWithServer ends the jail when the server closes its end of the socket, even while the role computes and does not
+// read. If the server dies, the kernel ends the jail (Pdeathsig). This function covers a server that only closes the
+// jail. It uses a descriptor of its own, because closing a descriptor waits for all its users.
 func endWithServer(fd int) {
 	wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	for {

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The mechanisms that a host may lack, by the names of Options, flags and reports.
+// Mechanisms that a host may lack, by their names in Options, flags and reports.
 const (
-	Namespaces = "namespaces" // required, and there is no jail without
-	Seccomp    = "seccomp"    // required, unless the operator names it
+	Namespaces = "namespaces" // required, always
+	Seccomp    = "seccomp"    // required, unless the operator accepts its absence
 	Landlock   = "landlock"
 	Cgroups    = "cgroups"
 	Proc       = "proc"  // a private /proc
-	Users      = "users" // of the host, one for each live jail
+	Users      = "users" // one host user for each live jail
 )
 
-// AllowFlag names to the operator what Options.AllowWeak is on the command line.
+// AllowFlag is the command line flag of Options.AllowWeak.
 const AllowFlag = "--allow-weak-sandbox"
 
-// Weakenable are the required mechanisms that Options.AllowWeak may name.
+// Weakenable returns the required mechanisms that Options.AllowWeak may name.
 func Weakenable() []string { return []string{Seccomp} }
 
-// Removable are the mechanisms that Options.Without may name. Users are not among them: as root there would be no other
-// user for a guest than root.
+// Removable returns the mechanisms that Options.Without may name. Users are not among them: as root, a guest would then
+// have no other user than root.
 func Removable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroups, Proc} }
 
 func checkNames(given, known []string, what string) error {
@@ -37,10 +37,10 @@ func checkNames(given, known []string, what string) error {
 	return nil
 }
 
-// doesWithout says whether to behave as on a host that lacks a mechanism.
+// doesWithout reports whether to behave as on a host that lacks a mechanism.
 func (o Options) doesWithout(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
 
-// simulateMissing answers the error that the set-up of a jail would meet on a host that lacks what is masked.
+// simulateMissing returns the error of a jail set-up on a host that lacks the mechanisms in Options.Without.
 func (s *Sandbox) simulateMissing() error {
 	switch {
 	case s.options.doesWithout(Namespaces):
@@ -53,8 +53,8 @@ func (s *Sandbox) simulateMissing() error {
 	return nil
 }
 
-// chooseMechanisms sets up a jail for real, first with everything and then without what may be missing, until that works. It leaves
-// the sandbox as it has to be on this host.
+// chooseMechanisms tries to set up a jail, first with every mechanism and then without optional ones, until it works.
+// It leaves the sandbox configured for this host.
 func (s *Sandbox) chooseMechanisms(try func() error) error {
 	ways := []struct{ noProc, weakSeccomp bool }{{false, false}, {true, false}, {false, true}, {true, true}}
 	var first error

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backlog is how many connections may wait for somebody to accept them.
+// backlog is the number of connections that may wait to be accepted.
 const backlog = 64
 
-// startInNetwork starts a child in a network namespace of its own: one with a loopback and nothing else. It answers a
-// socket that listens there at ProxyAddress. A socket stays in the namespace it was made in, whoever accepts on it: that is
-// the only way out of it.
+// startInNetwork starts a child in its own network namespace, which has only a loopback interface. It returns a socket
+// that listens there at ProxyAddress. A socket stays in the namespace where it was made, whichever process accepts on
+// it. So this socket is the only way out of the namespace.
 //
-// A namespace belongs to a thread here, and a child gets that of the thread that starts it. So it is made on a thread that
-// does nothing else and ends afterwards.
+// Linux binds a network namespace to a thread, and a child gets the namespace of the thread that starts it. So a thread
+// is used that does nothing else and ends afterwards.
 func startInNetwork(start func() error) (listener int, err error) {
 	listener = -1
 	done := make(chan struct{})
@@ -34,11 +34,11 @@ func startInNetwork(start func() error) (listener int, err error) {
 	return listener, err
 }
 
-// onOwnThread does something on a thread that ends with it. The first thread of a process never ends, so it is not taken.
+// onOwnThread calls do on a thread that ends afterwards. The first thread of a process never ends, so it is not used.
 func onOwnThread(done chan struct{}, do func()) {
-	runtime.LockOSThread() // and never unlocked: that ends the thread with the goroutine
+	runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 	if unix.Gettid() == unix.Getpid() {
-		go onOwnThread(done, do) // on another one, as long as this one is held
+		go onOwnThread(done, do) // on another thread, because this one stays locked
 		<-done
 		runtime.UnlockOSThread()
 		return
@@ -84,7 +84,7 @@ func listenAt(socket int) error {
 	return nil
 }
 
-// handles are what the server gets of a child that is ready.
+// handles returns the descriptors that the server gets of a ready child.
 func (c *Child) handles() []int {
 	if c.network < 0 {
 		return []int{c.pidfd}

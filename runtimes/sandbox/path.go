@@ -9,8 +9,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// mapPath makes the page from which alone FilterAlone lets a path be executed. A child shares our memory until it is the
-// program. Then it has memory of its own, and its filter lets nobody put anything there: the program is the last one.
+// mapPath maps the page that must hold the path of any program that FilterAlone lets execute. A child shares the
+// launcher's memory until it executes the program. After that it has its own memory, and its filter forbids mapping
+// that page. So it can execute no other program.
 func mapPath() ([]byte, error) {
 	const size = 1 << 12
 	page, err := unix.MmapPtr(-1, 0, unsafe.Add(nil, seccomp.ProgramPath), size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE)

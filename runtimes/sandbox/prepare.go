@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// maxTasks is what a jail may ever have, whatever its limit is later: the highest ceiling with room for our own threads.
-// The control group counts exactly; this is the wall behind it, and the only one where there are no control groups.
+// maxTasks is the absolute limit of tasks in a jail: the highest configurable limit plus the jail's own threads. The
+// control group counts exactly. This limit is a second barrier, and the only one without control groups.
 const maxTasks = 1024
 
 func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
@@ -29,7 +29,7 @@ func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	return s.launch(ctx, profile, config)
 }
 
-// launch starts a jail with a process 1 that is ours.
+// launch starts a jail whose process 1 is a child of the server.
 func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*Jail, error) {
 	if err := s.simulateMissing(); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*J
 	return j, nil
 }
 
-// configure decides everything that the jailed side will do.
+// configure makes all decisions for the jailed side.
 func (s *Sandbox) configure(profile Profile) (setup, error) {
 	code, ok := s.filters[profile.Filter]
 	if !ok {
@@ -95,7 +95,7 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	return config, nil
 }
 
-// diskOf is the size of a jail's private disk.
+// diskOf returns the size of a jail's private disk.
 func diskOf(profile Profile) int64 {
 	if profile.DiskBytes == 0 {
 		return max(profile.Limits.DiskBytes, 1<<12)
@@ -103,11 +103,11 @@ func diskOf(profile Profile) int64 {
 	return max(profile.DiskBytes, 1<<12)
 }
 
-// perJailTasks is the first kernel that counts processes of a user per user namespace; before it, all jails and the
-// server itself would share one number.
+// perJailTasks is the first kernel version that counts processes of a user per user namespace. In older kernels, all
+// jails and the server would share one count.
 const perJailTasks = 5_014
 
-// start runs process 1 in its group; it waits for the set-up.
+// start runs process 1 in its group. Process 1 then waits for the set-up.
 func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 	return j, nil
 }
 
-// enter takes an id and a group, starts process 1 and puts it there before it does anything.
+// enter takes an id and a group, starts process 1 and moves it into the group before it does anything.
 func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
@@ -180,7 +180,7 @@ func (j *Jail) handshake(ctx context.Context, config setup) error {
 	return nil
 }
 
-// socketPair makes the connection to a jail: our end for the poller of Go, theirs as a file to inherit.
+// socketPair makes the connection to a jail. The server's end uses the Go poller, the jail's end is a file to inherit.
 func socketPair() (net.Conn, *os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

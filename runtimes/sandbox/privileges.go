@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// securebits of capabilities(7), each with its lock: user ids carry no capabilities, none are kept when they change, none
-// become ambient again.
+// Securebits of capabilities(7), each with its lock: user ids carry no capabilities, changes of user ids keep none, and
+// no capability becomes ambient again.
 const (
 	noRoot         = 1<<0 | 1<<1
 	noSetuidFixup  = 1<<2 | 1<<3
@@ -20,16 +20,16 @@ const (
 	securebits     = noRoot | noSetuidFixup | keepCapsLocked | noAmbientRaise
 )
 
-// rlimit is what the kernel limits per process or per user.
+// rlimit is one kernel limit per process or per user.
 type rlimit struct {
 	resource   int
 	soft, hard uint64
 }
 
-// rlimits are those of every process of the jail. A server that was started with lower limits cannot give more than it has.
+// rlimits returns the limits of every process of the jail. A server with lower limits of its own cannot grant more.
 func (config setup) rlimits() []rlimit {
 	limits := []rlimit{
-		{unix.RLIMIT_CORE, 1, 1}, // 0 keeps no core from a helper of the host that core_pattern pipes into, 1 byte does
+		{unix.RLIMIT_CORE, 1, 1}, // 0 would not stop a core_pattern pipe helper on the host, 1 byte does
 		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
 		{unix.RLIMIT_STACK, softStack, maxStack},
 		{unix.RLIMIT_MEMLOCK, maxLocked, maxLocked},
@@ -39,7 +39,7 @@ func (config setup) rlimits() []rlimit {
 		{unix.RLIMIT_NICE, 0, 0},
 		{unix.RLIMIT_NPROC, config.Tasks, config.Tasks},
 	}
-	if !config.Launcher { // its children have disks of their own
+	if !config.Launcher { // its children have their own disks
 		limits = append(limits, rlimit{unix.RLIMIT_FSIZE, uint64(config.Disk), uint64(config.Disk)})
 	}
 	for i := range limits {
@@ -51,7 +51,8 @@ func (config setup) rlimits() []rlimit {
 	return limits
 }
 
-// setLimits sets them, soft and hard alike. A launcher keeps what it needs for many children; they get theirs on the way in.
+// setLimits sets the soft and the hard limits. A launcher keeps the limits it needs for many children. The children set
+// theirs during their set-up.
 func setLimits(config setup) error {
 	for _, limit := range config.rlimits() {
 		if config.Launcher && limit.resource != unix.RLIMIT_CORE {
@@ -64,12 +65,12 @@ func setLimits(config setup) error {
 	return nil
 }
 
-// forgetCapabilities empties the set of capabilities that executing a file may give. Each takes a call on every thread, so
-// this comes first, while there are few.
+// forgetCapabilities empties the capability bounding set, which limits the capabilities that executing a file may give.
+// Each capability takes a call on every thread, so this comes first, while there are few threads.
 func forgetCapabilities() error {
 	for capability := uintptr(0); ; capability++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
-			return nil // the kernel has no more of them
+			return nil // the kernel has no more capabilities
 		}
 		if err := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); err != nil {
 			return fmt.Errorf("drop capability %d: %w", capability, err)
@@ -77,9 +78,9 @@ func forgetCapabilities() error {
 	}
 }
 
-// dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
-// run beside it under the same user. A launcher keeps the capabilities that make children: no program runs in its process, and
-// each child gives them up on its way into its child.
+// dropPrivileges drops every capability for good, on all threads. It also hides this process from programs that run
+// under the same user. A launcher keeps the capabilities that it needs to make children. No program runs in its
+// process, and each child drops them during its set-up.
 func dropPrivileges(config setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
@@ -110,13 +111,13 @@ func dropCapabilities() error {
 	return nil
 }
 
-// hideGroups makes the group that this process is in the root of all it can see of them.
+// hideGroups makes this process's own group the root of all groups it can see.
 func hideGroups(setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
 
 var errCgo = errors.New("a binary that is linked with cgo cannot drop privileges on all of its threads")
 
-// everyThread makes a system call on all threads of this process: what the kernel calls process attributes often belong
-// to a thread. Binaries that are linked with cgo cannot do that.
+// everyThread makes a system call on all threads of this process, because many process attributes of the kernel belong
+// to a thread. It does not work in binaries linked with cgo.
 func everyThread(call, a, b, c uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, c, 0, 0, 0)
 	if errno == syscall.ENOTSUP {

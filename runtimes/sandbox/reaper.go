@@ -6,15 +6,15 @@ import (
 	"syscall"
 )
 
-// reaper collects the children of a launcher, with one thread for all of them.
+// reaper waits for the children of a launcher, with one thread for all of them.
 type reaper struct {
 	mu       sync.Mutex
 	children map[int]*end
-	early    map[int]syscall.WaitStatus // of children that were dead before anybody asked
-	born     chan struct{}              // tells that there is a child to wait for
+	early    map[int]syscall.WaitStatus // status of children that died before expect was called
+	born     chan struct{}              // signals that there is a child to wait for
 }
 
-// end is how a child ended.
+// end holds the end of a child.
 type end struct {
 	dead   chan struct{} // closed when status is set
 	status syscall.WaitStatus
@@ -28,7 +28,7 @@ func newReaper() *reaper {
 	return r
 }
 
-// expect answers the end of a child that was just born.
+// expect returns the end of a child that was just started.
 func (r *reaper) expect(pid int) *end {
 	e := newEnd()
 	r.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changeRoot replaces everything this process can see by a root of its own.
+// changeRoot replaces the root of this process by a new, private root.
 func changeRoot(config setup) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -25,7 +25,7 @@ func changeRoot(config setup) error {
 	if err := enterEmptyRoot(); err != nil {
 		return err
 	}
-	// From here on relative paths are in the new root, absolute ones in the old.
+	// From here on relative paths are in the new root, absolute paths in the old one.
 	if config.Filter.Foreign() {
 		if err := fillRoot(config, binds); err != nil {
 			return err
@@ -34,14 +34,14 @@ func changeRoot(config setup) error {
 	return leaveOldRoot(config)
 }
 
-// tree is a detached copy of a part of the host, ready to be put into the new root.
+// tree is a detached copy of a part of the host's file system, to be mounted in the new root.
 type tree struct {
 	fd   int
 	file bool
-	path string // in the new root
+	path string // path in the new root
 }
 
-// copyTrees copies the mounts while the old root is still in sight and not covered, and makes the copies read-only.
+// copyTrees copies the mounts while the old root is still visible and not covered. It makes the copies read-only.
 func copyTrees(config setup) ([]tree, error) {
 	var trees []tree
 	for _, m := range config.Mounts {
@@ -77,7 +77,7 @@ func copyTree(m Mount, attributes uint64) (tree, error) {
 	return tree{fd: fd, file: stat.Mode&unix.S_IFMT != unix.S_IFDIR, path: relative(m.Path)}, nil
 }
 
-// enterEmptyRoot mounts a small tmpfs over a directory that every host has and makes it the working directory.
+// enterEmptyRoot mounts a small tmpfs over a directory that every host has, and makes it the working directory.
 func enterEmptyRoot() error {
 	for _, over := range []string{"/tmp", "/mnt", "/srv", "/home", "/sys"} {
 		if info, err := os.Stat(over); err != nil || !info.IsDir() {
@@ -92,10 +92,10 @@ func enterEmptyRoot() error {
 	return errors.New("the host has no directory to mount the root over")
 }
 
-// fillRoot fills the root of a program.
+// fillRoot creates the contents of a program's root.
 func fillRoot(config setup, trees []tree) error {
 	switch {
-	case config.Launcher: // each child brings its own
+	case config.Launcher: // each child has its own disk
 		for _, path := range []string{WorkDir, TempDir, SharedDir} {
 			if err := os.MkdirAll(relative(path), 0o755); err != nil {
 				return err
@@ -143,7 +143,7 @@ func putTree(t tree) error {
 	return unix.Close(t.fd)
 }
 
-// put makes something and the directories above it in the new root.
+// put creates the directories above path in the new root, then calls what for path.
 func put(path string, what func(path string) error) error {
 	path = relative(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -152,8 +152,8 @@ func put(path string, what func(path string) error) error {
 	return what(path)
 }
 
-// addDisk mounts the one tmpfs that may be written, and shows its directories at their places. One file system for all of
-// them makes one limit; its own root is hidden again, so that nobody sees them twice.
+// addDisk mounts the only writable tmpfs, and shows its directories at their paths. One file system for all directories
+// gives one limit. The root of the tmpfs is hidden again, so the directories are not visible twice.
 func addDisk(bytes int64) error {
 	const disk = "disk"
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -186,7 +186,7 @@ const (
 	procOptions = "hidepid=2,subset=pid"
 )
 
-// addProc mounts a proc that shows the processes of this jail and nothing else: no /proc/sys, no keys, no kernel files.
+// addProc mounts a proc that shows only the processes of this jail: no /proc/sys, no keys, no kernel files.
 func addProc() error {
 	if err := os.Mkdir("proc", 0o755); err != nil {
 		return err
@@ -197,7 +197,7 @@ func addProc() error {
 	return nil
 }
 
-// leaveOldRoot makes the working directory the root, forgets the old one and closes the new one to changes.
+// leaveOldRoot makes the working directory the root, detaches the old root and makes the new one read-only.
 func leaveOldRoot(config setup) error {
 	if err := unix.PivotRoot(".", "."); err != nil { // the old root is now stacked on the new one
 		return fmt.Errorf("change the root: %w", err)
@@ -220,8 +220,9 @@ func leaveOldRoot(config setup) error {
 
 func relative(path string) string { return strings.TrimPrefix(filepath.Clean(path), "/") }
 
-// hostView lists what programs get besides the mounts they asked for: the top-level names that belong to /usr, the few
-// files that the dynamic linker and the C library look for, and devices that only compute. It runs in the server.
+// hostView lists the host files of every program, in addition to its own mounts. These are the top-level names that
+// belong to /usr, the few files that the dynamic linker and the C library need, and harmless devices. It runs in the
+// server.
 func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string, files map[string]string, devices []string) {
 	links = map[string]string{
 		"/dev/fd":        "/proc/self/fd",
@@ -255,7 +256,8 @@ func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string
 	return extra, links, files, devices
 }
 
-// passwd names the users of a jail. Each child of a launcher has one of its own, and sees it under the same name.
+// passwd returns the passwd file with the users of a jail. Each child of a launcher has its own user, and sees it under
+// the same name.
 func passwd(users int) string {
 	var b strings.Builder
 	b.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\n")

@@ -1,5 +1,6 @@
-// Package sandbox is the jail: it starts copies of our own binary behind namespaces, a private root, seccomp, landlock
-// and control groups, and counts and kills what runs in them. It knows roles and limits, no language.
+// Package sandbox provides the jail. It starts copies of our own binary behind namespaces, a private root, seccomp,
+// landlock and control groups. It measures and kills the processes in them. It knows roles and limits, but no
+// programming language.
 package sandbox
 
 import (
@@ -20,20 +21,20 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// Options of a Sandbox; the zero value is fine for a server.
+// Options configure a Sandbox. The zero value is fine for a server.
 type Options struct {
-	Exe       string // our binary; default the running one
-	UIDBase   int    // as root: host uids and gids of jails, one per live jail; default 200000
+	Exe       string // our binary; default: the running one
+	UIDBase   int    // as root: first host uid and gid of jails, one per live jail; default 200000
 	UIDCount  int    // default 512
 	Log       *slog.Logger
 	AllowWeak []string // required mechanisms that may be missing, of Weakenable
-	Without   []string // mechanisms to do without, of Maskable, as on a host that lacks them: for trials of what happens there
+	Without   []string // mechanisms to do without, of Removable, to test the behaviour of hosts that lack them
 }
 
 const (
 	defaultUIDBase  = 200_000
 	defaultUIDCount = 512
-	oldestKernel    = 5_012 // mount_setattr
+	oldestKernel    = 5_012 // for mount_setattr
 )
 
 // Sandbox prepares jails. Its methods may be called from any goroutine.
@@ -44,7 +45,7 @@ type Sandbox struct {
 	groups      *cgroups.Tree
 	spawner     *spawner
 	filters     map[Filter][]byte
-	halves      map[Filter]halves // of the filters of fork servers
+	halves      map[Filter]halves // filters of fork servers
 	landlock    int
 	noProc      bool
 	weakSeccomp bool
@@ -58,8 +59,9 @@ type Sandbox struct {
 	jails     map[*Jail]struct{}
 }
 
-// New finds out what the host can enforce, by setting up a jail for real, and removes what a killed server left behind.
-// It fails only if the house is broken; a host that cannot jail anything is a Level, and then every Prepare fails.
+// New tests which mechanisms the host can enforce, by setting up a real jail. It also removes the remains of a killed
+// server. It fails only if the server itself is broken. A host that cannot jail anything gets LevelNone, and every
+// Prepare then fails.
 func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Exe == "" {
 		options.Exe = "/proc/self/exe"
@@ -114,7 +116,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	return s, nil
 }
 
-// probe finds out what a jail on this host can be.
+// probe tests which kind of jail this host supports.
 func (s *Sandbox) probe(ctx context.Context) error {
 	if version := kernel(); version < oldestKernel {
 		return fmt.Errorf("Linux %d.%d is too old; 5.12 or later is required", version/1000, version%1000)
@@ -134,13 +136,13 @@ func (s *Sandbox) probe(ctx context.Context) error {
 	})
 }
 
-// Level says what this host can enforce.
+// Level returns the level of isolation that this host can enforce.
 func (s *Sandbox) Level() Level {
 	return Level{Level: s.level.Level, Missing: slices.Clone(s.level.Missing), Lacks: slices.Clone(s.level.Lacks)}
 }
 
-// Prepare starts a jail and returns it when it is set up and its role waits for a job. An error means that the house
-// failed and has the code sandbox_unavailable. The jail outlives ctx.
+// Prepare starts a jail and returns it when it is set up and its role waits for a job. An error means that the server
+// failed, and has the code sandbox_unavailable. The jail outlives ctx.
 func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	if s.level.Level == LevelNone {
 		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: s.level.Missing[0]}
@@ -152,7 +154,7 @@ func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	return j, nil
 }
 
-// Close kills every jail, waits for them and removes what the sandbox made on the host.
+// Close kills every jail, waits for them and removes everything that the sandbox made on the host.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -171,5 +173,5 @@ func (s *Sandbox) Close() error {
 	return errors.Join(s.groups.Close(), s.exe.Close())
 }
 
-// setupTime bounds how long a jail may take until it is ready, on a machine that is very busy.
+// setupTime bounds the set-up of a jail on a very busy machine.
 const setupTime = 20 * time.Second

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step is one system call on the way of a forked child into its child. The list of them is made once for a launcher, and is
-// the same whoever forks the child: we, or the fork server of an interpreter.
+// step is one system call in the set-up of a forked child. The list of steps is made once for a launcher. It is the
+// same whether the launcher or the fork server of an interpreter forks the child.
 type step struct {
 	name string
 	trap int
@@ -27,7 +27,7 @@ type arg struct {
 
 type argKind int
 
-// The kinds of arguments.
+// Kinds of arguments.
 const (
 	argNumber argKind = iota
 	argMemory         // the address of bytes
@@ -36,7 +36,8 @@ const (
 	argUser           // the user of the child
 )
 
-// Names of the descriptors that a forked child gets for its child. Those of the control groups follow, as group0, group1, …
+// Names of the descriptors that a forked child gets for its set-up. Those of the control groups follow, as group0,
+// group1, …
 const (
 	fdStdin   = "stdin"
 	fdStdout  = "stdout"
@@ -50,7 +51,7 @@ const (
 	fdGroup   = "group"
 )
 
-// childDescriptors are their names, in the order in which a fork server gets them.
+// childDescriptors returns these names, in the order in which a fork server gets the descriptors.
 func childDescriptors(groups int) []string {
 	names := []string{fdStdin, fdStdout, fdStderr, fdChannel, fdLock, fdUnlock, fdSync, fdRules, fdDisk}
 	for i := range groups {
@@ -71,9 +72,9 @@ func do(name string, trap int, args ...arg) step {
 	return step{name: name, trap: trap, args: args}
 }
 
-// steps is the way into a child, for a child that is process 1 of a new process namespace and still has the capabilities
-// of the launcher. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then seccomp,
-// which depends on who forks the child (filtered).
+// steps returns the set-up of a child that is process 1 of a new process namespace and still has the launcher's
+// capabilities. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then
+// seccomp. The seccomp step depends on the process that forks the child (see filtered).
 func (config setup) steps(groups int) []step {
 	var sequence []step
 	then := func(s ...step) { sequence = append(sequence, s...) }
@@ -86,7 +87,7 @@ func (config setup) steps(groups int) []step {
 		do("umask", unix.SYS_UMASK, number(0o077)),
 		do("timer slack", unix.SYS_PRCTL, number(unix.PR_SET_TIMERSLACK), number(usualSlack)),
 	)
-	// The private disk goes over its own place, and its part for work over that: its root is out of reach then.
+	// The private disk is mounted over its own place, and its work directory over that. Its root is then out of reach.
 	then(
 		do("disk", unix.SYS_MOVE_MOUNT, descriptor(fdDisk), text(""), number(unix.AT_FDCWD), text(WorkDir), number(unix.MOVE_MOUNT_F_EMPTY_PATH)),
 		bind(WorkDir+diskTemp, TempDir),
@@ -100,7 +101,7 @@ func (config setup) steps(groups int) []step {
 	for _, limit := range config.rlimits() {
 		then(do("limits", unix.SYS_PRLIMIT64, number(0), number(limit.resource), raw(limit.bytes()), number(0)))
 	}
-	if config.Users > 1 { // an ordinary user may not: there is one user in the namespace, and no more groups than before
+	if config.Users > 1 { // an ordinary user may not do this; the namespace then has one user and no additional groups
 		then(do("groups", unix.SYS_SETGROUPS, number(0), number(0)))
 	}
 	user := arg{kind: argUser}
@@ -119,7 +120,8 @@ func (config setup) steps(groups int) []step {
 	)
 	if config.Landlock > 0 {
 		if config.Proc {
-			// The first free number is known: that of procFD. Only here is the /proc of this child to be had.
+			// The first free descriptor number is known to be procFD. The child's own /proc can only be opened at this
+			// point.
 			then(
 				do("rules", unix.SYS_OPENAT, number(unix.AT_FDCWD), text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC), number(0)),
 				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(rulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(procAccess&rulesFor(config).Handled_access_fs, procFD)), number(0)),
@@ -130,7 +132,8 @@ func (config setup) steps(groups int) []step {
 	return sequence
 }
 
-// filtered is the last step of a way: behind it a child may do what a program may. There is none without a filter.
+// filtered adds the filter as the last step of a sequence. After it a child may make only the calls of a program.
+// Without a filter it adds no step.
 func filtered(sequence []step, code []byte) []step {
 	if len(code) == 0 {
 		return sequence
@@ -142,30 +145,30 @@ func bind(from, to string) step {
 	return do("mount "+to, unix.SYS_MOUNT, text(from), text(to), number(0), number(unix.MS_BIND), number(0))
 }
 
-// capHeader names version 3 of the interface, and oneself.
+// capHeader returns a header with version 3 of the interface and the calling process.
 func capHeader() []byte {
 	return binary.NativeEndian.AppendUint64(nil, unix.LINUX_CAPABILITY_VERSION_3)
 }
 
-// rule is a struct landlock_path_beneath_attr, which is packed.
+// rule returns a struct landlock_path_beneath_attr, which is packed.
 func rule(access uint64, fd int) []byte {
 	return binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint64(nil, access), uint32(fd))
 }
 
-// bytes is a struct rlimit64.
+// bytes returns a struct rlimit64.
 func (l rlimit) bytes() []byte {
 	return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, l.soft), l.hard)
 }
 
-// memory is that of whoever makes the calls.
+// memory is the memory of the process that makes the calls.
 type memory interface {
-	// keep puts bytes where they stay, and answers their address.
+	// keep stores bytes at a fixed place and returns their address.
 	keep(value []byte) uintptr
 }
 
-// heap is our own.
+// heap is the memory of this process.
 type heap struct {
-	kept [][]byte // Go moves stacks, but no heap
+	kept [][]byte // Go moves stacks, but not the heap
 }
 
 func (h *heap) keep(value []byte) uintptr {
@@ -177,8 +180,8 @@ func (h *heap) keep(value []byte) uintptr {
 type plan struct {
 	steps  []step
 	calls  []call
-	memory memory // where the addresses in calls point to
-	moved  int    // the step that gives syncFD its number
+	memory memory // holds the data that calls point to
+	moved  int    // index of the step that gives syncFD its number
 }
 
 func newPlan(steps []step, memory memory) *plan {
@@ -195,7 +198,7 @@ func newPlan(steps []step, memory memory) *plan {
 	return p
 }
 
-// constant answers the value of an argument that is the same for every child, else 0.
+// constant returns the value of an argument that is the same for every child, else 0.
 func (p *plan) constant(a arg) uintptr {
 	switch a.kind {
 	case argNumber:
@@ -209,14 +212,14 @@ func (p *plan) constant(a arg) uintptr {
 	}
 }
 
-// keepFilter puts a struct sock_fprog where it stays.
+// keepFilter stores a struct sock_fprog at a fixed place and returns its address.
 func keepFilter(memory memory, code []byte) uintptr {
 	program := binary.NativeEndian.AppendUint64(nil, uint64(len(code)/instructionSize))
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
-// fill fills in what belongs to one child. Before the call after moved a child speaks on the descriptor that came along,
-// then on syncFD.
+// fill sets the arguments that belong to one child. Calls before moved report failures on the received descriptor,
+// later calls on syncFD.
 func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)
 	for i, s := range p.steps {

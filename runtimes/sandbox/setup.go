@@ -1,7 +1,7 @@
 package sandbox
 
-// setup is the configuration of a jail, sent from the server to process 1 as the first frame. Everything that depends on
-// the host is decided in the server; the jailed side obeys or fails.
+// setup is the configuration of a jail. The server sends it to process 1 as the first frame. The server makes all
+// decisions that depend on the host; the jailed side obeys or fails.
 type setup struct {
 	Filter   Filter            `json:"filter"`
 	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions as the kernel takes them; empty leaves the filter out
@@ -21,19 +21,19 @@ type setup struct {
 	Halves   halves            `json:"halves,omitzero"`    // of a launcher with a fork server: Seccomp in two parts
 }
 
-// The first argument of a jailed process, and the exit codes of process 1 before its role serves.
+// First argument of a jailed process, and exit codes of process 1 before its role serves.
 const (
 	argument      = "__sbx"
-	exitSetup     = 125 // the jail could not be set up; stderr says why
+	exitSetup     = 125 // the jail could not be set up; the reason is on stderr
 	exitOrphan    = 124 // the server is gone
 	exitCgo       = 123 // the binary is linked with cgo
-	exitServe     = 1   // Serve answered an error; stderr says which
+	exitServe     = 1   // Serve returned an error, which is on stderr
 	maxSetup      = 1 << 20
 	insideID      = 1000
 	framesFD      = 3
 	hostname      = "sandbox"
 	maxFiles      = 256
-	inodeSize     = 16 << 10 // one inode per so many bytes of disk
+	inodeSize     = 16 << 10 // bytes of disk per inode
 	minInodes     = 4096
 	maxStack      = 64 << 20
 	softStack     = 8 << 20

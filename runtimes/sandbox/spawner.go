@@ -10,17 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner is the one thread that starts jails. The kernel kills a jail when the thread that started it ends (Pdeathsig),
-// so that thread must live as long as the server, which Go promises only for a locked one. Jails also inherit its
-// session keyring: keyrings are in no namespace, so it has an own one that is revoked and holds nothing for anybody.
+// spawner is the only thread that starts jails. The kernel kills a jail when the thread that started it ends
+// (Pdeathsig). So the thread must live as long as the server, which Go guarantees only for a locked thread. Jails also
+// inherit its session keyring, because no namespace covers keyrings. So the thread has its own keyring, which is empty
+// and revoked.
 type spawner struct {
 	requests chan func()
 	stop     sync.Once
 	stopped  chan struct{}
 }
 
-// How late threads may wake, in nanoseconds: those of a program as Linux has it, ours as a server's watching thread (see
-// internal/gctuning). Processes 1 of jails are Go as well, and what their watching threads took was a twelfth of a Python run.
+// Timer slack of threads, in nanoseconds. Programs get the default of Linux, process 1 the value of the server's
+// monitoring thread (see internal/gctuning). Process 1 of a jail is a Go process too, and its monitoring thread took a
+// twelfth of the time of a Python run.
 const (
 	usualSlack = 50_000
 	lateSlack  = 1_000_000
@@ -33,12 +35,12 @@ func newSpawner() *spawner {
 }
 
 func (k *spawner) run() {
-	runtime.LockOSThread() // and never unlock: the thread ends with this goroutine, and jails that still run with it
+	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine, and remaining jails end with it
 	defer close(k.stopped)
 	if _, err := unix.KeyctlJoinSessionKeyring(""); err == nil {
 		_, _ = unix.KeyctlInt(unix.KEYCTL_REVOKE, unix.KEY_SPEC_SESSION_KEYRING, 0, 0, 0)
 	}
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, lateSlack, 0, 0, 0) // jails inherit that as well
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, lateSlack, 0, 0, 0) // inherited by jails too
 	for request := range k.requests {
 		request()
 	}
@@ -56,7 +58,8 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 		return nil, err
 	}
 	defer null.Close()
-	// Go's child puts descriptors of its own behind the last of Files, and would put them over that of the binary.
+	// Go's child places temporary descriptors after the last of Files, and would overwrite the descriptor of the
+	// binary.
 	beyond, err := unix.FcntlInt(frames.Fd(), unix.F_DUPFD_CLOEXEC, int(exe.Fd())+1)
 	if err != nil {
 		return nil, fmt.Errorf("duplicate the connection: %w", err)
@@ -65,7 +68,7 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	defer frames.Close()
 	attr := &os.ProcAttr{
 		Dir:   "/",
-		Env:   []string{}, // nil would be ours
+		Env:   []string{}, // nil would pass our environment
 		Files: []*os.File{null, null, stderr, frames},
 		Sys:   attributes(who),
 	}
@@ -75,7 +78,7 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	}
 	answer := make(chan started, 1)
 	k.requests <- func() {
-		// The path of the descriptor works for every user, whoever may enter the directory of the binary, and stays the
+		// The path of the descriptor works for every user, even without access to the binary's directory. It stays the
 		// same file when the binary is replaced.
 		process, err := os.StartProcess(fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), []string{"atelier", argument, role}, attr)
 		answer <- started{process, err}
@@ -84,29 +87,29 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	return got.process, got.err
 }
 
-// hostID is who a jail is on the host.
+// hostID is the user and group of a jail on the host.
 type hostID struct {
 	uid, gid int
-	pooled   bool // of the pool of ids, which only root has
+	pooled   bool // from the pool of ids, which only root has
 }
 
-// identity is who process 1 is, and which users of the host its namespace knows: one, or for a launcher as root all that
-// its children may be.
+// identity holds the user of process 1 and the host users that its namespace knows. That is one user, or for a launcher
+// as root every user of its children.
 type identity struct {
 	hostID
-	first    hostID // appears as insideID
+	first    hostID // appears as insideID in the jail
 	users    int
 	launcher bool
-	network  bool // of a launcher: it sets up networks
+	network  bool // launcher only: it sets up networks
 }
 
 func (i identity) inside() int { return insideID + i.uid - i.first.uid }
 
-// attributes: new namespaces, the users in them, and the capabilities to set them up. Process 1 gives them up before its
-// role serves. The namespace of control groups it makes itself, once it is in its groups.
+// attributes returns the new namespaces, the users in them, and the capabilities for the set-up. Process 1 drops the
+// capabilities before its role serves. It makes the namespace of control groups itself, once it is in its groups.
 func attributes(who identity) *syscall.SysProcAttr {
 	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	if who.launcher { // to make children, and to look after what other users of the namespace left there
+	if who.launcher { // to make children, and to manage files that other users of the namespace own
 		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
 	}
 	if who.network {
@@ -117,7 +120,7 @@ func attributes(who identity) *syscall.SysProcAttr {
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.uid, Size: who.users}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.gid, Size: who.users}},
-		// Only root may drop the groups of the server; for an ordinary user the kernel forbids setgroups here.
+		// Only root may drop the groups of the server. For an ordinary user the kernel forbids setgroups here.
 		GidMappingsEnableSetgroups: who.pooled,
 		Credential:                 &syscall.Credential{Uid: inside, Gid: inside, NoSetGroups: !who.pooled},
 		AmbientCaps:                capabilities,

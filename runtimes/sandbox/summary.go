@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Summary describes Stderr for a log: how much there is, and which of the words with which Go ends a process. Nothing that a
-// program could have put there is repeated.
+// Summary describes Stderr for a log: its size, and which of Go's fatal messages it contains. It repeats no text that a
+// program could have written.
 func (e Exit) Summary() string {
 	if e.Stderr == "" {
 		return "nothing on stderr"

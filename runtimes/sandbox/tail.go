@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// The first lines of a Go trace say what happened, the last where: both ends are kept.
+// The first lines of a Go trace show the cause, the last lines the place. Both ends are kept.
 const (
 	headBytes = 8 << 10
 	tailBytes = 8 << 10
 )
 
-// ends keeps the two ends of a stream.
+// ends keeps the head and the tail of a stream.
 type ends struct {
 	mu      sync.Mutex
 	head    []byte

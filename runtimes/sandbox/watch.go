@@ -11,23 +11,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// watchEvery is how often a tree of processes is looked at where no control group counts it.
+// watchEvery is the interval between two looks at a process tree that no control group counts.
 const watchEvery = 20 * time.Millisecond
 
 // ticksPerSecond is the unit of CPU time in /proc on every Linux that Go runs on.
 const ticksPerSecond = 100
 
-// watch counts a tree of processes by looking at it, and kills it when it is over its limits. It is the weaker stand-in
-// for a control group: it sees what is there every watchEvery, not what happens.
+// watch measures a process tree at intervals, and kills it when it exceeds its limits. It is a weaker substitute for a
+// control group: it sees the state every watchEvery, but no events in between.
 type watch struct {
-	pid  int // of process 1 of the jail: every other process is its descendant, orphans included
+	pid  int // process 1 of the jail; every other process is its descendant, including orphans
 	kill func()
 	stop chan struct{}
 	done chan struct{}
 	once sync.Once
 
 	mu     sync.Mutex
-	memory int64 // limits, 0 for none yet
+	memory int64 // limits, 0 if not set yet
 	tasks  int64
 	now    cgroups.Stats
 }
@@ -78,17 +78,17 @@ func (w *watch) run() {
 	}
 }
 
-// look counts once and says whether a limit is broken.
+// look measures once and reports whether a limit is exceeded.
 func (w *watch) look() (broken bool) {
 	var seen cgroups.Stats
 	count(w.pid, &seen, resident, 0)
 	if seen.Pids == 0 {
-		return false // dead: what was counted last stays
+		return false // dead: the last values stay
 	}
 	w.mu.Lock()
 	suspect := w.memory > 0 && seen.Memory > w.memory
 	w.mu.Unlock()
-	if suspect { // now it is worth to count what is shared only once, which takes longer
+	if suspect { // counts shared memory only once, which takes longer
 		seen = cgroups.Stats{}
 		count(w.pid, &seen, proportional, 0)
 	}
@@ -118,7 +118,7 @@ func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth in
 	if !ok || depth > maxDepth {
 		return
 	}
-	// Of the fields behind the name: user and system time, the same of children that were waited for, threads.
+	// Fields after the name: user and system time, the same of children that were waited for, threads.
 	var ticks int64
 	for _, at := range []int{11, 12, 13, 14} {
 		ticks += parse(fields[at])
@@ -150,8 +150,8 @@ func statFields(dir string) ([]string, bool) {
 	return fields, len(fields) > 17
 }
 
-// proportional is the memory of a process where a page that n of them share counts as 1/n. Process 1 does not let itself
-// be looked at so closely, but shares little.
+// proportional returns the memory of a process, where a page shared by n processes counts as 1/n. Process 1 does not
+// permit this detailed view, but shares little memory.
 func proportional(dir string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
 	if err != nil || len(text) == 0 {
@@ -160,8 +160,8 @@ func proportional(dir string) int64 {
 	return kilobytes(text, "Pss_Anon:", "Pss_Shmem:") << 10
 }
 
-// resident is the memory of a process without files of the host. Pages that are shared count once for each process, so
-// the sum is on the safe side.
+// resident returns the memory of a process without files of the host. A shared page counts once for each process, so
+// the sum is an upper bound.
 func resident(dir string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
