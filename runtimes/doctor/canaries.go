@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// canaries hides things on the host and in another run, and lets programs look for them by every way we know.
+// canaries hides secrets on the host and in another run. Programs then search for them in all known ways.
 func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 	g, err := plantGarden(ctx)
 	if err != nil {
 		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "Make the folder for temporary files writable and enable the loopback interface."})
 		return
 	}
-	defer func() { _ = g.close() }() // a temporary folder that stays harms nobody
+	defer func() { _ = g.close() }() // a remaining temporary folder is harmless
 	neighbours := newNeighbour(ctx, engines)
 	defer neighbours.end()
 	for _, e := range engines {
@@ -28,7 +28,7 @@ func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 
 func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n *neighbour) {
 	g.visits.Store(0)
-	text = strings.ReplaceAll(text, "@FILE@", g.file) // where a path has to be in the source
+	text = strings.ReplaceAll(text, "@FILE@", g.file) // for paths that must be in the source
 	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses()})))
 	if wrong := t.failure(); wrong != "" {
 		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)})
@@ -43,14 +43,14 @@ func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n
 	}
 }
 
-// found is what was there to be found, and how often a listener was visited.
+// found holds the planted secrets and how many connections the decoy listener received.
 type found struct {
 	secrets map[string]string
 	visits  int64
 }
 
-// judgeSearch reads lines "canary <tab> way <tab> refused|reached <tab> detail". What a program says is less than what we
-// see: a secret anywhere in its output, or a visitor, is a leak whatever it says.
+// judgeSearch parses lines of the form "canary <tab> way <tab> refused|reached <tab> detail". Observations count more
+// than the program's text: a secret anywhere in its output, or a connection, is a leak whatever it reports.
 func judgeSearch(stdout string, f found) []Check {
 	tried, reached := map[string]int{}, map[string][]string{}
 	for line := range strings.Lines(stdout) {
@@ -86,7 +86,7 @@ func judgeSearch(stdout string, f found) []Check {
 	return checks
 }
 
-// neighbour is another run, with a secret of its own, that lives while the search is on.
+// neighbour is another run with its own secret, active during the search.
 type neighbour struct {
 	secret string
 	cancel context.CancelFunc

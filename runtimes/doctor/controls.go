@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// controls runs an ordinary program in each language: a jail that lets nothing work would pass every other check. It
-// returns the engines that are worth looking at further.
+// controls runs an ordinary program in each language, because a sandbox that blocks everything would pass all other
+// checks. It returns the engines that work, for further checks.
 func (d *Doctor) controls(ctx context.Context) []Engine {
 	var able []Engine
 	for _, e := range d.Engines {
@@ -35,7 +35,7 @@ func (d *Doctor) control(ctx context.Context, e Engine) bool {
 	return wrong == ""
 }
 
-// remedyOfEngine says what to look at when nothing works in a language.
+// remedyOfEngine returns advice for a language in which nothing works.
 func (d *Doctor) remedyOfEngine(e Engine) string {
 	if level := d.Box.Level(); level.Level == sandbox.LevelNone && len(level.Lacks) > 0 {
 		return level.Lacks[0].Remedy

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// crash is a program that ends its interpreter, or its parser.
+// crash is a program that crashes its interpreter or its parser.
 type crash struct {
 	name, text string
 	memory     int64
@@ -17,9 +17,9 @@ type crash struct {
 
 const nesting = 200_000
 
-// crashesIn are what brings down an interpreter of a language.
+// crashesIn returns programs that crash an interpreter of a language.
 func crashesIn(language runtimes.Language) []crash {
-	const little, much = 96 << 20, 512 << 20 // a stack overflows before the memory is used up, or the other way round
+	const little, much = 96 << 20, 512 << 20 // either the stack overflows before the memory limit is reached, or the reverse
 	all := []crash{{"nested brackets", brackets(language), much}}
 	for _, c := range []struct {
 		name, program string
@@ -49,7 +49,7 @@ func brackets(language runtimes.Language) string {
 	}
 }
 
-// crashes brings interpreters and parsers down: the run says so, and the next one works.
+// crashes makes interpreters and parsers crash. The run must report it and the next run must work.
 func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, c := range crashesIn(e.Language) {
@@ -57,7 +57,7 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 				d.add(d.contain(ctx, e, c))
 			}
 		}
-		if e.Language != Node { // the parser is that of JavaScript
+		if e.Language != Node { // the parser is the one for JavaScript
 			d.parse(ctx, e)
 		}
 	}
@@ -71,7 +71,7 @@ func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
 	return check
 }
 
-// judgeCrash says what it means how a run ended, and how the next one did.
+// judgeCrash judges the end of a run and of the next one.
 func judgeCrash(name string, t trial, next string) Check {
 	c := Check{Group: Crashes, Name: name, Verdict: Fail, Fix: ask}
 	switch {
@@ -89,7 +89,7 @@ func judgeCrash(name string, t trial, next string) Check {
 	return c
 }
 
-// parse gives the same brackets to what looks at programs without running them.
+// parse passes the same brackets to the inspection of programs.
 func (d *Doctor) parse(ctx context.Context, e Engine) {
 	if d.Inspect == nil {
 		return

@@ -1,6 +1,6 @@
-// Package doctor proves that the jail holds. It runs real programs by the way that runs take, tries what must fail and
-// what must work, looks from inside and from the host, and says of each thing PASS, REDUCED or FAIL with its evidence and
-// what would mend it. It believes nothing that it has not seen.
+// Package doctor tests that the sandbox works. It runs real programs as ordinary runs do, and tries actions that must
+// fail and actions that must work. It observes from inside and from the host. For each check it reports PASS, REDUCED
+// or FAIL with evidence and a fix. It trusts only its own observations.
 package doctor
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Node stands for JavaScript that Node runs, as a language of its own: its walls are others than those of goja.
+// Node stands for JavaScript in Node. It is treated as a separate language, because its isolation differs from goja's.
 const Node runtimes.Language = "node"
 
-// Engine is one language as this server runs it.
+// Engine is the configuration of one language on this server.
 type Engine struct {
 	Language    runtimes.Language
 	Name        runtimes.Name
@@ -24,30 +24,30 @@ type Engine struct {
 	Unavailable string // why it cannot run here and what to do, "" when it can
 }
 
-// Box is what the doctor asks of the sandbox itself, beside the engines over it.
+// Box is the doctor's interface to the sandbox itself, in addition to the engines.
 type Box interface {
 	Level() sandbox.Level
 	Host() sandbox.Host
 	Prepare(ctx context.Context, profile sandbox.Profile) (*sandbox.Jail, error)
 }
 
-// Inspect looks at a program without running it. An error means that the house failed.
+// Inspect inspects a program without running it. An error means that the server failed.
 type Inspect func(ctx context.Context, language runtimes.Language, files map[string][]byte, entrypoint string) error
 
-// Options of a Doctor.
+// Options configures a Doctor.
 type Options struct {
 	Box     Box
 	Engines []Engine
-	Inspect Inspect // nil leaves its checks out
+	Inspect Inspect // nil: skip its checks
 	Server  string  // base address of a server to try over HTTP; "" leaves that out
-	Planted Planted // from before the sandbox was made; see Plant
-	Binary  string  // the file that is started in jails
-	Only    []Group // nil is all of them; the environment and the controls are always looked at
+	Planted Planted // created before the sandbox; see Plant
+	Binary  string  // file that is started in sandboxes
+	Only    []Group // nil: all groups; the environment and the controls are always checked
 	Look    func() Facts
-	Report  func(Check) // hears of each check as it is made; may be nil
+	Report  func(Check) // receives each check when it is done; may be nil
 }
 
-// Doctor makes reports. One at a time.
+// Doctor creates reports, one at a time.
 type Doctor struct {
 	Options
 	checks []Check
@@ -65,7 +65,7 @@ func New(o Options) *Doctor {
 	return &Doctor{Options: o}
 }
 
-// Full makes every check. It takes some seconds and a good part of the machine.
+// Full runs every check. It takes some seconds and much of the machine's capacity.
 func (d *Doctor) Full(ctx context.Context) Report {
 	d.begin()
 	d.environment()
@@ -95,8 +95,8 @@ func (d *Doctor) Full(ctx context.Context) Report {
 	return d.report(ctx)
 }
 
-// Quick is the part that a server does at its start: in each language one program that is fine, and one that looks
-// around. What the host is was found out when the sandbox was made.
+// Quick runs the checks of a server's start: in each language one ordinary program, and one that inspects its
+// environment. The sandbox has already examined the host.
 func (d *Doctor) Quick(ctx context.Context) Report {
 	d.begin()
 	if lack := d.Box.Level(); lack.Level == sandbox.LevelNone {
@@ -111,7 +111,7 @@ func (d *Doctor) begin() {
 	d.checks, d.began = nil, time.Now()
 }
 
-// add records a check. A wall that the operator said may be missing is REDUCED when it is found missing.
+// add records a check. A failed check becomes REDUCED if the operator allows that protection to be missing.
 func (d *Doctor) add(c Check) {
 	if c.Verdict == Fail && c.Mechanism != "" {
 		for _, lack := range d.Box.Level().Lacks {

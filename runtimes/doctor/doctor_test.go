@@ -37,7 +37,7 @@ func newBox(t *testing.T, edit ...func(*sandbox.Options)) *sandbox.Sandbox {
 	return b
 }
 
-// patient is the real thing: sandbox, pools and engines as a server has them.
+// patient returns the real sandbox, pools and engines, as a server has them.
 func patient(t *testing.T, b *sandbox.Sandbox) doctor.Options {
 	t.Helper()
 	jailer := worker.FromSandbox(b)
@@ -55,7 +55,7 @@ func patient(t *testing.T, b *sandbox.Sandbox) doctor.Options {
 	}
 }
 
-// bad are the checks of a report that did not pass.
+// bad returns the checks of a report that did not pass.
 func bad(r doctor.Report) map[string]doctor.Check {
 	all := map[string]doctor.Check{}
 	for _, c := range r.Checks {
@@ -66,7 +66,8 @@ func bad(r doctor.Report) map[string]doctor.Check {
 	return all
 }
 
-// TestThisMachine is the whole examination. What the sandbox says of this host is all that may be reduced.
+// TestThisMachine runs the full examination. Only the protections that the sandbox reports as missing on this host may
+// be reduced.
 func TestThisMachine(t *testing.T) {
 	b := newBox(t)
 	if b.Level().Level == sandbox.LevelNone {
@@ -88,7 +89,7 @@ func TestThisMachine(t *testing.T) {
 	t.Logf("%s: %d passed, %d reduced in %d ms, isolation %s", report.Verdict, report.Passed, report.Reduced, report.TookMs, report.Level)
 }
 
-// TestQuick is what a server does at its start.
+// TestQuick runs the checks of a server's start.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(patient(t, newBox(t))).Quick(t.Context())
@@ -98,18 +99,18 @@ func TestQuick(t *testing.T) {
 	t.Logf("%d checks in %d ms", len(report.Checks), report.TookMs)
 }
 
-// TestMasked takes walls away for real: each time the doctor notices, and says what would bring the wall back.
+// TestMasked really removes protections. Each time the doctor must notice and give the right fix.
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	own := map[string]bool{} // what this host lacks anyway
+	own := map[string]bool{} // protections that this host lacks anyway
 	for _, lack := range newBox(t).Level().Lacks {
 		own[lack.Mechanism] = true
 	}
 	tests := map[string]struct {
 		without, allow []string
 		verdict        doctor.Verdict
-		checks         []string // that do not pass
-		fix            string   // of the first of them
+		checks         []string // checks that must not pass
+		fix            string   // fix of the first of them
 	}{
 		"namespaces": {without: []string{sandbox.Namespaces}, verdict: doctor.Fail, checks: []string{"sandbox: namespaces"}, fix: "seccomp profile"},
 		"seccomp":    {without: []string{sandbox.Seccomp}, verdict: doctor.Fail, checks: []string{"sandbox: seccomp"}, fix: "--allow-weak-sandbox=seccomp"},
@@ -148,15 +149,15 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// sick is a runtime with which nothing works.
+// sick is a runtime in which nothing works.
 type sick struct{ runtimes.Runtime }
 
 func (sick) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
 	return runtimes.Outcome{}, os.ErrClosed
 }
 
-// TestControlsCanFail examines languages that do not work, and one that is not there: a jail that lets nothing through
-// is no good jail.
+// TestControlsCanFail examines languages that do not work, and one that does not exist. A sandbox that blocks
+// everything must not pass.
 func TestControlsCanFail(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(doctor.Options{Box: box(sandbox.LevelFull), Look: goodFacts, Engines: []doctor.Engine{

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// environment tells what this host has. What the sandbox found missing when it set up a jail comes first.
+// environment reports the host's features. First it reports those that the sandbox found missing.
 func (d *Doctor) environment() {
 	d.lacks()
 	for _, c := range judge(d.Look(), d.Box.Level(), d.Box.Host()) {
@@ -19,7 +19,7 @@ func (d *Doctor) environment() {
 	}
 }
 
-// lacks are what the sandbox misses, each with its remedy.
+// lacks reports the features that the sandbox misses, each with its fix.
 func (d *Doctor) lacks() {
 	level := d.Box.Level()
 	for i, lack := range level.Lacks {
@@ -30,7 +30,7 @@ func (d *Doctor) lacks() {
 		if i == 0 && level.Level == sandbox.LevelNone {
 			c.Verdict = Fail
 		}
-		d.checks = append(d.checks, c) // not add: this is what add looks up
+		d.checks = append(d.checks, c) // append instead of add, because add reads this list
 		d.Report(c)
 	}
 	if level.Level == sandbox.LevelFull {
@@ -38,7 +38,7 @@ func (d *Doctor) lacks() {
 	}
 }
 
-// judge says what the facts mean for jails.
+// judge evaluates the facts for sandboxes.
 func judge(f Facts, level sandbox.Level, host sandbox.Host) []Check {
 	env := func(name string, v Verdict, fix, format string, args ...any) Check {
 		if v == Pass {
@@ -89,13 +89,14 @@ func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
 	return env("landlock", Pass, "", "interface version %d%s", host.Landlock, modules)
 }
 
-// namespaceCheck reads the settings that forbid user namespaces. Where jails work nevertheless they are no fault.
+// namespaceCheck reads the settings that forbid user namespaces. If sandboxes work nevertheless, these settings are no
+// fault.
 func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
 	var told []string
 	fix := ""
 	for _, s := range []struct {
 		setting, bad, fix string
-		root              bool // binds root as well
+		root              bool // applies to root as well
 	}{
 		{"user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000", true},
 		{"kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1", false},
@@ -139,7 +140,7 @@ func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
 	return []Check{groups, memory}
 }
 
-// settingChecks tell what jails do not depend on, and why not.
+// settingChecks reports settings on which sandboxes do not depend, with the reason.
 func settingChecks(f Facts, env environmentCheck) []Check {
 	yama, there := f.Settings["kernel/yama/ptrace_scope"]
 	if !there {
@@ -158,7 +159,7 @@ func settingChecks(f Facts, env environmentCheck) []Check {
 	}
 }
 
-// fileCheck looks at who could replace a program that is started for runs.
+// fileCheck checks who could replace a program that is started for runs.
 func fileCheck(name string, file File, uid int, env environmentCheck) Check {
 	switch {
 	case file.Err != "":
@@ -181,7 +182,7 @@ func orNone(text string) string {
 	return text
 }
 
-// hostname is that of the host, which no program may learn.
+// hostname returns the host's name, which no program may learn.
 func hostname() string {
 	name, _ := os.Hostname() // "" is never equal to the jail's
 	return name

@@ -2,7 +2,7 @@ package doctor
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// What a fake world is judged as, for tests that a check can fail.
+// These helpers judge simulated results, so that tests can show that each check can fail.
 var (
 	Judge         = judge
 	JudgeView     = judgeView
@@ -20,18 +20,18 @@ type (
 	Sighting = sighting
 )
 
-// NewFound says what was there to be found.
+// NewFound returns planted secrets and a number of connections.
 func NewFound(secrets map[string]string, visits int64) Found { return found{secrets, visits} }
 
-// NewSighting is a process as the host shows it.
+// NewSighting returns a process as the host shows it.
 func NewSighting(pid int, status string, groups ...string) Sighting {
 	return sighting{pid: pid, status: status, groups: groups}
 }
 
-// PID is the process's number.
+// PID returns the process ID.
 func (s sighting) PID() int { return s.pid }
 
-// JudgeLimitNamed judges how a run ended that was to reach a limit.
+// JudgeLimitNamed judges the end of a run that should reach a limit.
 func JudgeLimitNamed(name string, t Trial) Check {
 	for _, l := range theLimits() {
 		if l.name == name {
@@ -48,7 +48,7 @@ func JudgeLimitNamed(name string, t Trial) Check {
 // JudgeCrash judges a crash.
 func JudgeCrash(t Trial, next string) Check { return judgeCrash("a crash", t.trial(), next) }
 
-// JudgeErrnos judges the answers to the dangerous calls and the controls.
+// JudgeErrnos judges the results of the dangerous calls and the controls.
 func JudgeErrnos(answer func(name string, control bool) int) Check {
 	dangerous := dangerousCalls()
 	all := append(dangerous, controlCalls("program")...)
@@ -62,7 +62,7 @@ func JudgeErrnos(answer func(name string, control bool) int) Check {
 	return judgeCalls("calls", "", all, errnos)
 }
 
-// Trial is a run as a test makes it up.
+// Trial is a simulated run.
 type Trial struct {
 	Outcome runtimes.Outcome
 	Err     error
@@ -77,5 +77,5 @@ func defaultLimits() runtimes.Limits {
 	return l
 }
 
-// Trialled is a run that went well, or that the house failed.
+// Trialled returns a successful run, or one with an error of the server.
 func Trialled(err error) trial { return trial{err: err} }

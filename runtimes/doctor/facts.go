@@ -13,39 +13,39 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// Facts are what the host says of itself.
+// Facts holds the host's data about itself.
 type Facts struct {
-	Kernel       string // 6.18.44
-	Machine      string // x86_64
-	UID          int    // of the server
-	Capabilities string // of the server, as the kernel writes them
-	Actions      string // of seccomp
+	Kernel       string // for example 6.18.44
+	Machine      string // for example x86_64
+	UID          int    // user ID of the server
+	Capabilities string // capabilities of the server, in the kernel's format
+	Actions      string // actions of seccomp
 	Modules      string // security modules
 	Settings     map[string]string
-	Groups       []Control // directories of our own control groups
+	Groups       []Control // directories of this process's cgroups
 	Swap         bool
 	Binary       File
 	Interpreters []File
 }
 
-// Control is a control group that this process is in.
+// Control is a cgroup of this process.
 type Control struct {
 	Dir      string
 	Writable bool
-	Swap     bool // swap is counted with memory
+	Swap     bool // swap counts as memory
 }
 
-// File is a program that jails run.
+// File is a program that sandboxes run.
 type File struct {
 	Path  string
-	Real  string // without links
+	Real  string // path with links resolved
 	Owner int
 	Mode  fs.FileMode
 	Loose string // the file, or the folder above it, that others may change; "" for none
 	Err   string
 }
 
-// settings are the sysctls that matter to jails.
+// settings returns the sysctls that affect sandboxes.
 func settings() []string {
 	return []string{
 		"user/max_user_namespaces", "kernel/unprivileged_userns_clone", "kernel/apparmor_restrict_unprivileged_userns",
@@ -53,7 +53,7 @@ func settings() []string {
 	}
 }
 
-// Look asks the host.
+// Look reads the facts of the host.
 func Look(o Options) Facts {
 	f := Facts{
 		UID: os.Geteuid(), Actions: word("/proc/sys/kernel/seccomp/actions_avail"), Modules: word("/sys/kernel/security/lsm"),
@@ -70,7 +70,7 @@ func Look(o Options) Facts {
 		}
 	}
 	f.Swap = field(word("/proc/meminfo"), "SwapTotal") != "0 kB"
-	dirs, _ := cgroups.Of(os.Getpid()) // without any the sandbox has said so
+	dirs, _ := cgroups.Of(os.Getpid()) // if there are none, the sandbox has reported it
 	for _, dir := range dirs {
 		f.Groups = append(f.Groups, Control{Dir: dir, Writable: unix.Access(dir, unix.W_OK) == nil, Swap: exists(dir+"/memory.memsw.limit_in_bytes") || exists(dir+"/memory.swap.max")})
 	}
@@ -90,7 +90,7 @@ func word(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// field reads "Name:   value" of a list such as /proc/self/status.
+// field returns the value of "Name:   value" in a list such as /proc/self/status.
 func field(text, name string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
@@ -105,7 +105,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// look finds out who may change a program.
+// look finds the users who may change a program.
 func look(path string) File {
 	f := File{Path: path}
 	if path == "" {
@@ -132,7 +132,7 @@ func look(path string) File {
 		if at == f.Real {
 			f.Owner, f.Mode = owner, info.Mode()
 		}
-		sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0 // others may add, but not replace
+		sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0 // other users may add files, but not replace them
 		if f.Loose == "" && (owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !sticky) {
 			f.Loose = fmt.Sprintf("%s (owner %d, mode %04o)", at, owner, info.Mode().Perm())
 		}

@@ -13,14 +13,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// site is a server of the host that programs may be granted. It counts who comes.
+// site is a server on the host that programs may be granted. It counts its requests.
 type site struct {
 	http.Server
 	address string
 	visits  atomic.Int64
 }
 
-// siteSays is what programs read there.
+// siteSays is the text that the site serves.
 const siteSays = "doctor was here"
 
 func newSite(ctx context.Context) (*site, error) {
@@ -37,15 +37,15 @@ func newSite(ctx context.Context) (*site, error) {
 		}
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, siteSays) })
-	go func() { _ = s.Serve(listener) }() // until it is closed
+	go func() { _ = s.Serve(listener) }() // runs until it is closed
 	return s, nil
 }
 
-// grants lets a program of each language go where it was granted, and try to go elsewhere.
+// grants runs a program of each language that connects to a granted host and then tries others.
 func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	granted, err := newSite(ctx)
 	if err != nil {
-		return // the canaries said that there is no loopback
+		return // the canaries reported that there is no loopback
 	}
 	defer granted.Close()
 	other, err := newSite(ctx)
@@ -72,7 +72,8 @@ func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	}
 }
 
-// judgeGrant reads lines "granted <tab> what came" and "beyond <tab> way", and believes the servers more.
+// judgeGrant parses lines of the form "granted <tab> text" and "beyond <tab> way". The counts of the servers count
+// more.
 func judgeGrant(stdout string, granted, other int64) Check {
 	arrived := false
 	var beyond []string

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// recorder is the host of the doctor's own programs: it keeps what they print.
+// recorder is the host of the doctor's own programs. It stores their output.
 type recorder struct {
 	mu      sync.Mutex
 	stdout  strings.Builder
@@ -28,7 +28,7 @@ func (r *recorder) Emit(e runtimes.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == runtimes.KindStdout {
-		r.stdout.WriteString(text) // bounded by the output limit of the run
+		r.stdout.WriteString(text) // bounded by the run's output limit
 	} else {
 		r.stderr.WriteString(text)
 	}
@@ -36,7 +36,7 @@ func (r *recorder) Emit(e runtimes.Event) {
 	r.changed = make(chan struct{})
 }
 
-// Call implements runtimes.Host. Nothing is granted but what is always granted.
+// Call implements runtimes.Host. It allows only the functions that are always allowed.
 func (r *recorder) Call(_ context.Context, name string, _ json.RawMessage) (json.RawMessage, error) {
 	if name == "log" || name == "progress" {
 		return nil, nil
@@ -50,7 +50,7 @@ func (r *recorder) text() (stdout, stderr string) {
 	return r.stdout.String(), r.stderr.String()
 }
 
-// await returns when the program has printed text, or ended is closed, or ctx ends.
+// await waits until the program has printed text, ended is closed, or ctx ends.
 func (r *recorder) await(ctx context.Context, text string, ended <-chan struct{}) {
 	for {
 		r.mu.Lock()

@@ -14,18 +14,18 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// request is one that the server must refuse, or must not.
+// request is an HTTP request that the server must refuse or must accept.
 type request struct {
 	name, method, path string
 	host               string
 	headers            map[string]string
 	want               []fault.Code // "" for an answer that is no refusal
-	status             int          // 0 for any
+	status             int          // 0: any status
 }
 
 const (
 	stranger  = "evil.example"
-	forbidden = 403 // the contract says it in numbers, and this looks at it from outside
+	forbidden = 403 // a literal number, so that the check does not depend on the server's code
 )
 
 func requests() []request {
@@ -55,7 +55,7 @@ func requests() []request {
 	}
 }
 
-// http tries a server as a hostile page, or a stranger, would.
+// http sends requests to a server as a hostile page or a stranger would.
 func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	if d.Server == "" {
 		return
@@ -71,7 +71,7 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	d.add(skills.opened(skills.judge(code, status, err), status))
 }
 
-// opened tells that skills are open to this machine, which somebody asked for.
+// opened reports that skills are open to this machine, because the operator requested it.
 func (request) opened(c Check, status int) Check {
 	if status/100 == 2 {
 		c.Verdict, c.Evidence = Reduced, "anybody on this machine can list and run skills without a token"
@@ -115,7 +115,7 @@ func (r request) send(ctx context.Context, client *http.Client, base string) (fa
 	return problem.Code, answer.StatusCode, nil
 }
 
-// judge says what an answer means.
+// judge evaluates a response.
 func (r request) judge(code fault.Code, status int, err error) Check {
 	c := Check{Group: HTTP, Name: r.name, Verdict: Fail, Fix: ask}
 	fine := slices.Contains(r.want, code) && (r.status == 0 || status == r.status) && (r.want[0] != "" || status/100 == 2)

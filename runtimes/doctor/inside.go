@@ -12,10 +12,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// view is what a program saw around itself: texts of the kernel by name.
+// view holds the kernel's texts that a program saw, by name.
 type view map[string]string
 
-// parseView reads what the programs named inside print.
+// parseView parses the output of the programs named inside.
 func parseView(stdout string) view {
 	v := view{}
 	name := ""
@@ -40,7 +40,7 @@ func (v view) lines(name string) []string {
 	return strings.Split(v[name], "\n")
 }
 
-// insides has a program of each language look around.
+// insides runs a program in each language that inspects its environment.
 func (d *Doctor) insides(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, c := range d.inside(ctx, e) {
@@ -49,7 +49,7 @@ func (d *Doctor) insides(ctx context.Context, engines []Engine) {
 	}
 }
 
-// glances does the same for a server that starts, all languages at once.
+// glances does the same at a server's start, for all languages at once.
 func (d *Doctor) glances(ctx context.Context) {
 	found := make([][]Check, len(d.Engines))
 	var joined sync.WaitGroup
@@ -84,7 +84,7 @@ func (d *Doctor) inside(ctx context.Context, e Engine) []Check {
 	})
 }
 
-// Surroundings are what the host knows and a program should not.
+// Surroundings holds the host's data that a program must not know.
 type Surroundings struct {
 	Language    runtimes.Language
 	Hostname    string
@@ -93,7 +93,7 @@ type Surroundings struct {
 	Planted     Planted
 }
 
-// judgeView says what a view means.
+// judgeView evaluates a view.
 func judgeView(v view, s Surroundings) []Check {
 	checks := []Check{
 		privileges(v), processes(v), mounts(v, s), descriptors(v), environmentOf(v, s), names(v, s), network(v), cores(v, s),
@@ -110,12 +110,12 @@ func judgeView(v view, s Surroundings) []Check {
 	return checks
 }
 
-// unseen is a check that needs /proc, which this jail has not.
+// unseen is a check that needs /proc, which this sandbox lacks.
 func unseen(name string) Check {
 	return Check{Name: name, Verdict: Fail, Mechanism: sandbox.Proc, Evidence: "Unknown: programs have no /proc."}
 }
 
-// privileges reads the rights of a process. The fields have no meaning beyond these values: any other is a hole.
+// privileges checks the privileges of a process. Any value other than the expected one is a security hole.
 func privileges(v view) Check {
 	status := v["status"]
 	if status == "" {
@@ -132,7 +132,7 @@ func privileges(v view) Check {
 	return c
 }
 
-// wrongRights lists what in a status file is not as it must be in a jail.
+// wrongRights lists the fields of a status file that differ from their required values in a sandbox.
 func wrongRights(status string) []string {
 	var wrong []string
 	for _, want := range []struct{ name, value string }{
@@ -156,8 +156,8 @@ func wrongRights(status string) []string {
 	return wrong
 }
 
-// filtered looks whether both parts of a Python program's filter are there: it has one from its fork server, which refuses
-// the socket, and one of its own, which refuses the limit. Without a filter the kernel lets both pass.
+// filtered checks both parts of a Python program's filter. The filter of its fork server refuses the socket; its own
+// filter refuses the limit. Without a filter the kernel allows both.
 func filtered(v view) Check {
 	want := []string{"AF_NETLINK EAFNOSUPPORT", "RLIMIT_CORE EPERM"}
 	got := v.lines("calls")
@@ -166,7 +166,8 @@ func filtered(v view) Check {
 
 const noCapabilities = "0000000000000000"
 
-// mostProcesses is more than our process 1, the program and what it starts to look around.
+// mostProcesses is the maximum number of processes: process 1, the program, and those that it starts for the
+// inspection.
 const mostProcesses = 6
 
 func processes(v view) Check {
@@ -177,7 +178,7 @@ func processes(v view) Check {
 	return Check{Name: "processes", Verdict: verdict(len(seen) <= mostProcesses), Evidence: fmt.Sprintf("it sees %s: %s", plural(len(seen), "process", "processes"), strings.Join(cutList(seen, 8), ", "))}
 }
 
-// writable are the only places that a program may write, and /proc, where it names its threads.
+// writable returns the only places where a program may write, and /proc, where it names its threads.
 func writable() []string {
 	return []string{sandbox.WorkDir, sandbox.TempDir, sandbox.SharedDir, "/proc"}
 }
@@ -216,14 +217,14 @@ func mounts(v view, s Surroundings) Check {
 	return c
 }
 
-// expected says whether a jail has something at a place.
+// expected reports whether a sandbox has a mount at a place.
 func expected(point string, s Surroundings) bool {
 	for _, place := range []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/dev", "/etc/alternatives", "/etc/ld.so.cache"} {
 		if point == place || strings.HasPrefix(point, place+"/") {
 			return true
 		}
 	}
-	// An interpreter that is not beneath /usr brings its own folder.
+	// An interpreter outside /usr has its own folder mounted.
 	return point == "/" || slices.Contains(writable(), point) || s.Interpreter != "" && strings.HasPrefix(s.Interpreter, point+"/")
 }
 
@@ -236,7 +237,7 @@ func descriptors(v view) Check {
 	for _, line := range table {
 		number, target, _ := strings.Cut(line, " ")
 		fine := target == "gone" || target == "/dev/null" || strings.HasPrefix(target, "pipe:") || strings.HasPrefix(target, "socket:") ||
-			strings.HasPrefix(target, "/proc/") || target == "anon_inode:[eventfd]" || target == "anon_inode:[eventpoll]" || // an event loop's
+			strings.HasPrefix(target, "/proc/") || target == "anon_inode:[eventfd]" || target == "anon_inode:[eventpoll]" || // descriptor of an event loop
 			strings.HasPrefix(target, sandbox.WorkDir+"/")
 		all = append(all, number)
 		if !fine {
@@ -250,7 +251,7 @@ func descriptors(v view) Check {
 	return c
 }
 
-// ours are the names that the engines put into an environment, and those that a shell makes.
+// ours returns the names that the engines put into an environment, and those that a shell sets.
 func ours() []string {
 	return []string{"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE", "INPUT", "INPUT_FILE", "OUTPUT", "PWD", "OLDPWD", "SHLVL", "_"}
 }
@@ -277,8 +278,8 @@ func names(v view, s Surroundings) Check {
 	return Check{Name: "host name", Verdict: verdict(got == "sandbox" || got != "" && got != s.Hostname), Evidence: "it is " + orNone(got)}
 }
 
-// network reads the interfaces. Some kernels make unused tunnels in every network namespace; they are down and lead
-// nowhere.
+// network checks the interfaces. Some kernels create unused tunnels in every network namespace. They are down and
+// connect to nothing.
 func network(v view) Check {
 	table := v.lines("network")
 	if len(table) < 2 {
@@ -301,9 +302,9 @@ func network(v view) Check {
 	return c
 }
 
-// cores looks whether a program that crashes would be handed to a helper of the host. The kernel keeps cores of a limit
-// of exactly 1 byte from it; a limit of 0 keeps them from files only. That nobody can change the limit is one of the
-// system calls.
+// cores checks whether the kernel would pass a crashed program to a helper of the host. A limit of exactly 1 byte
+// prevents that; a limit of 0 prevents only core files. Another check, among the system calls, tests that the program
+// cannot change the limit.
 func cores(v view, s Surroundings) Check {
 	var limits []string
 	for _, line := range v.lines("limits") {
@@ -318,7 +319,7 @@ func cores(v view, s Surroundings) Check {
 	return Check{Name: "core dumps", Verdict: verdict(holds), Evidence: fmt.Sprintf("limit %s, at most %s; core_pattern %q", limits[0], limits[1], s.CorePattern)}
 }
 
-// judgeGlobals says what it means that JavaScript can reach something.
+// judgeGlobals evaluates the objects that JavaScript can reach.
 func judgeGlobals(output json.RawMessage) []Check {
 	var got struct{ Reachable, Environment []string }
 	c := Check{Group: Inside, Name: "globals", Language: runtimes.JavaScript, Fix: ask}

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// named returns one check of several.
+// named returns the check with a name.
 func named(t *testing.T, checks []doctor.Check, name string) doctor.Check {
 	t.Helper()
 	at := slices.IndexFunc(checks, func(c doctor.Check) bool { return c.Name == name })
@@ -321,7 +321,7 @@ func TestSlowStartIsReduced(t *testing.T) {
 	}
 }
 
-// TestEgressChecksCanFail examines a server that lets everybody in, and one that is not there.
+// TestEgressChecksCanFail examines a server that accepts every request, and a server that does not exist.
 func TestEgressChecksCanFail(t *testing.T) {
 	t.Parallel()
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {}))
@@ -332,7 +332,7 @@ func TestEgressChecksCanFail(t *testing.T) {
 			if c.Group != doctor.HTTP || name == "open" && c.Name == "the right host" {
 				continue
 			}
-			if name == "open" && c.Name == "skills without a token" { // somebody may have asked for that
+			if name == "open" && c.Name == "skills without a token" { // the operator may have requested that
 				if c.Verdict != doctor.Reduced || c.Fix == "" {
 					t.Errorf("%+v", c)
 				}
@@ -348,7 +348,7 @@ func TestEgressChecksCanFail(t *testing.T) {
 	}
 }
 
-// box is a sandbox of that level, with nothing in it.
+// box is an empty sandbox of a level.
 type box string
 
 func (b box) Level() sandbox.Level { return sandbox.Level{Level: string(b)} }
@@ -357,7 +357,7 @@ func (b box) Prepare(context.Context, sandbox.Profile) (*sandbox.Jail, error) {
 	return nil, errors.New("no jail in this box")
 }
 
-// TestNothingProved makes sure that a report of nothing is no good report.
+// TestNothingProved expects that an empty report is not a success.
 func TestNothingProved(t *testing.T) {
 	t.Parallel()
 	if r := doctor.New(doctor.Options{Box: box(sandbox.LevelFull)}).Quick(t.Context()); r.Verdict != doctor.Fail {

@@ -10,17 +10,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// overtime is how long after its limit a run may at most be seen to end.
+// overtime is the maximum delay between a time limit and the end of the run.
 const overtime = time.Second
 
-// limit is one limit that a program runs into.
+// limit is one limit that a program reaches.
 type limit struct {
 	name    string
-	program string // of the folder programs
+	program string // name in the folder programs
 	want    []runtimes.ErrorType
-	says    string // in the error's message or on stderr, where a type stands for more than this
+	says    string // expected in the error's message or on stderr, if the type has several meanings
 	edit    func(*runtimes.Limits)
-	cpu     bool // it is processor time that counts
+	cpu     bool // processor time counts
 }
 
 func theLimits() []limit {
@@ -40,7 +40,7 @@ func theLimits() []limit {
 	}
 }
 
-// limits runs a program into each limit: each must end as its own error, in time.
+// limits runs a program into each limit. Each must end in time with its specific error.
 func (d *Doctor) limits(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, l := range theLimits() {
@@ -67,7 +67,7 @@ func (d *Doctor) reach(ctx context.Context, e Engine, l limit, text string) Chec
 	return c
 }
 
-// judgeLimit says what it means how a run ended.
+// judgeLimit judges the end of a run.
 func judgeLimit(l limit, limits runtimes.Limits, t trial) Check {
 	c := Check{Group: Limits, Name: l.name, Verdict: Fail, Fix: ask}
 	most := limits.Timeout() + overtime

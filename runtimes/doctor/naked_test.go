@@ -16,10 +16,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/doctor"
 )
 
-// naked runs programs on the host as they are, without any jail: what the doctor must never pass.
+// naked runs programs directly on the host, without a sandbox. The doctor must never pass it.
 type naked struct {
 	tb     testing.TB
-	marker string // in the environment of everything that it starts
+	marker string // in the environment of all its processes
 }
 
 func newNaked(tb testing.TB) *naked {
@@ -28,7 +28,7 @@ func newNaked(tb testing.TB) *naked {
 		for _, s := range doctor.Sightings(func(argv string) bool { return strings.HasPrefix(argv, "sleep ") }) {
 			environ, err := os.ReadFile(filepath.Join("/proc", itoa(s.PID()), "environ"))
 			if err == nil && strings.Contains(string(environ), n.marker) {
-				_ = syscall.Kill(s.PID(), syscall.SIGKILL) // a daemon that nobody else would end
+				_ = syscall.Kill(s.PID(), syscall.SIGKILL) // nothing else would end the daemon
 			}
 		}
 		for _, place := range []string{"/tmp/doctor-mark", "/dev/shm/doctor-mark", "/tmp/neighbour", "/dev/shm/neighbour", "/tmp/link"} {
@@ -73,7 +73,7 @@ func (n *naked) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (
 	cmd.Stdout, cmd.Stderr = emitter{host, runtimes.KindStdout}, emitter{host, runtimes.KindStderr}
 	cmd.WaitDelay = 100 * time.Millisecond // daemons keep the pipes open
 	if os.Geteuid() == 0 {
-		// Without a jail the machine of whoever tests must at least not be root's.
+		// Without a sandbox the programs must at least not run as root on the tester's machine.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	if err := cmd.Run(); err != nil && ctx.Err() == nil && cmd.ProcessState != nil && !cmd.ProcessState.Success() {
@@ -96,10 +96,10 @@ func (e emitter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWithoutAnyJail examines programs that nothing holds. Every group of checks that looks at walls has to notice, in
-// each language.
+// TestWithoutAnyJail examines unsandboxed programs. Every group of checks on isolation must notice it, in each
+// language.
 func TestWithoutAnyJail(t *testing.T) {
-	planted, err := doctor.Plant() // changes the environment of this process: not beside other tests
+	planted, err := doctor.Plant() // changes the environment of this process, so not in parallel with other tests
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestWithoutAnyJail(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	// The control: what is not about walls works without them.
+	// The control: everything that is not isolation works without a sandbox.
 	for _, name := range []string{"python: an ordinary program", "bash: an ordinary program"} {
 		if c := got[name]; c.Verdict != doctor.Pass {
 			t.Errorf("%s: %+v", name, c)

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// aloneCalls are refused to a program that may start no others, beyond what is refused to every one. Memory where its own
-// path was is among them: who could make it could execute once more.
+// aloneCalls returns further calls that are refused to a program that may start no others. Mounting memory over its own
+// path is one of them, because the program could then execute once more.
 func aloneCalls() []call {
 	there := uintptr(seccomp.ProgramPath)
 	return []call{
@@ -28,7 +28,7 @@ func aloneCalls() []call {
 	}
 }
 
-// alone lets a program of Node start another, without and with the grant.
+// alone runs a Node program that starts another, without and with the grant.
 func (d *Doctor) alone(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if e.Language != Node {

@@ -18,10 +18,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// burial is how long after the answer the remains of a run may be there: nobody waits for the kernel to take them away.
+// burial is the maximum time that the remains of a run may exist after its result: the server does not wait for the
+// kernel to remove them.
 const burial = 2 * time.Second
 
-// persistence lets one run leave marks and daemons, looks at them from the host, and lets the next run look for them.
+// persistence runs a program that leaves marks and daemons. It checks for them on the host and from the next run.
 func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if source(e.Language, "mark") == "" {
@@ -38,7 +39,7 @@ func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
 	}
 }
 
-// remains watches a run with daemons from the host.
+// remains observes a run with daemons from the host.
 func (d *Doctor) remains(ctx context.Context, e Engine) {
 	nap := "600." + digits()
 	host, ended := newRecorder(), make(chan struct{})
@@ -51,7 +52,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	}()
 	host.await(ctx, "ready", ended)
 	seen := sightings(func(argv string) bool { return strings.Contains(argv, nap) })
-	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // they were only just started
+	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // the daemons have just started
 		time.Sleep(5 * time.Millisecond)
 		seen = sightings(func(argv string) bool { return strings.Contains(argv, nap) })
 	}
@@ -68,7 +69,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	d.add(d.marks(ctx, e, first))
 }
 
-// marks has a second run look for what the first one left.
+// marks runs a second program that searches for marks of the first.
 func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 	second := run(ctx, e, job(e, source(e.Language, "mark")))
 	c := Check{Group: Persistence, Name: "marks of the previous run", Language: e.Language, Verdict: Fail, Fix: ask}
@@ -89,15 +90,15 @@ func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 // sighting is a process of a run, seen from the host.
 type sighting struct {
 	pid    int
-	start  string // when it started, in ticks of the kernel: with pid, which process it is, whatever it calls itself
+	start  string // start time in kernel ticks: together with pid it identifies the process, whatever its name
 	status string
-	groups []string // of its jail
+	groups []string // cgroups of its sandbox
 }
 
-// sightings looks at every process of the host.
+// sightings checks every process of the host.
 func sightings(wanted func(argv string) bool) []sighting {
 	var seen []sighting
-	entries, _ := os.ReadDir("/proc") // none seen is what it then says
+	entries, _ := os.ReadDir("/proc") // on an error the result is empty
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
@@ -121,14 +122,15 @@ func sightings(wanted func(argv string) bool) []sighting {
 	return seen
 }
 
-// workers are the jailed JavaScript workers of this server.
+// workers returns the sandboxed JavaScript workers of this server.
 func workers() []sighting {
 	all := sightings(func(argv string) bool { return strings.Contains(argv, "__sbx goja") })
 	own := strconv.Itoa(os.Getpid())
 	return slices.DeleteFunc(all, func(s sighting) bool { return field(s.status, "PPid") != own })
 }
 
-// remaining are those that are still there, or still members of their control groups, which may be the next run's by now.
+// remaining returns the processes that still exist or are still in their cgroups. The next run may use these cgroups
+// already.
 func remaining(seen []sighting) []sighting {
 	var left []sighting
 	for _, s := range seen {
@@ -141,12 +143,13 @@ func remaining(seen []sighting) []sighting {
 	return left
 }
 
-// member says whether a control group counts the process.
+// member reports whether a cgroup contains the process.
 func (s sighting) member(group string) bool {
 	return slices.Contains(strings.Fields(word(filepath.Join(group, "cgroup.procs"))), strconv.Itoa(s.pid))
 }
 
-// judgeIdentity says who a run's processes are on the host: never root, and as root never the server's own user either.
+// judgeIdentity judges the host users of a run's processes. They must never be root. If the server is root, they must
+// also differ from the server's user.
 func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
 	c := Check{Group: Persistence, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
 	if len(seen) == 0 {
@@ -182,7 +185,7 @@ func judgeIdentity(language runtimes.Language, seen []sighting, server int) Chec
 	return c
 }
 
-// judgeRemains says what is left of a run on the host.
+// judgeRemains judges the remains of a run on the host.
 func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, after time.Duration) Check {
 	c := Check{Group: Persistence, Name: "processes and control groups", Language: language, Verdict: Fail, Fix: ask}
 	groups := 0
@@ -203,8 +206,8 @@ func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, af
 	return c
 }
 
-// startOf is the 22nd field of a process's stat, which counts behind its name: a name may hold anything, and changes with
-// an exec.
+// startOf returns field 22 of a process's stat. It counts fields after the name, because a name may contain anything
+// and changes with an exec.
 func startOf(pid int) string {
 	stat := word(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
@@ -214,7 +217,7 @@ func startOf(pid int) string {
 	return fields[19]
 }
 
-// digits tells this run's daemons from all others.
+// digits returns a marker that identifies the daemons of this run.
 func digits() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Planted is a secret in the environment of this process. It has to be there before the sandbox is made: jails that are
-// prepared ahead would not have it otherwise, even if they were given everything.
+// Planted is a secret in the environment of this process. It must exist before the sandbox is created. Otherwise
+// sandboxes prepared in advance would not contain it, even if they inherited everything.
 type Planted struct {
 	Secret string
 	name   string
 }
 
-// Plant puts a secret into the environment, until Pull.
+// Plant puts a secret into the environment. Pull removes it.
 func Plant() (Planted, error) {
 	p := Planted{Secret: rand.Text(), name: "ATELIER_DOCTOR_CANARY"}
 	return p, os.Setenv(p.name, p.Secret)
 }
 
-// Pull takes the secret out again.
+// Pull removes the secret.
 func (p Planted) Pull() error {
 	if p.name == "" {
 		return nil
@@ -34,19 +34,20 @@ func (p Planted) Pull() error {
 	return os.Unsetenv(p.name)
 }
 
-// garden is what a program must not reach: a file, a socket without a file, two ports. They count who comes.
+// garden holds resources that a program must not reach: a file, an abstract socket and two ports. It counts
+// connections.
 type garden struct {
 	dir      string
-	file     string // of everybody, so that only the jail keeps programs from it
-	secret   string // in the file
+	file     string // readable for all users, so that only the sandbox protects it
+	secret   string // content of the file
 	abstract string
 	tcp, udp int // ports
 	visits   atomic.Int64
 	closers  []func() error
 }
 
-// plantGarden makes the canaries, and proves that a process outside of a jail reaches them: a canary that nobody could
-// reach would prove nothing.
+// plantGarden creates the canaries. It also shows that an unsandboxed process reaches them, because an unreachable
+// canary would test nothing.
 func plantGarden(ctx context.Context) (g *garden, err error) {
 	g = &garden{secret: rand.Text(), abstract: "atelier-doctor-" + rand.Text()}
 	defer func() {
@@ -119,7 +120,7 @@ func (g *garden) welcome(l net.Listener) {
 				return
 			}
 			g.visits.Add(1)
-			_ = conn.Close() // it came, that is all
+			_ = conn.Close() // the connection itself is enough
 		}
 	}()
 	g.closers = append(g.closers, func() error {
@@ -129,7 +130,7 @@ func (g *garden) welcome(l net.Listener) {
 	})
 }
 
-// control visits everything once, from here.
+// control reaches each canary once from this process.
 func (g *garden) control(ctx context.Context) error {
 	var d net.Dialer
 	text, err := os.ReadFile(g.file)
@@ -164,7 +165,7 @@ func (g *garden) close() error {
 	return err
 }
 
-// addresses of this machine beside loopback, which a program could try.
+// addresses returns this machine's addresses other than loopback, which a program could try.
 func addresses() []string {
 	found := []string{"127.0.0.1"}
 	all, err := net.InterfaceAddrs()

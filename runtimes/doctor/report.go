@@ -8,21 +8,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Verdict is the answer of a check.
+// Verdict is the result of a check.
 type Verdict string
 
-// The verdicts. Reduced means that a wall is missing which others stand behind, and which the host or its operator can
-// add; Fail means that a program could get out, or that nothing runs.
+// These constants are the verdicts. Reduced means that a protection is missing which the host or its operator can add,
+// while others still hold. Fail means that a program could escape, or that nothing runs.
 const (
 	Pass    Verdict = "PASS"
 	Reduced Verdict = "REDUCED"
 	Fail    Verdict = "FAIL"
 )
 
-// Group gathers checks about one subject.
+// Group is a group of checks on one subject.
 type Group string
 
-// The groups, in the order in which a full report has them.
+// These constants are the groups in the order of a full report.
 const (
 	Environment Group = "environment"
 	Controls    Group = "controls"
@@ -36,12 +36,12 @@ const (
 	HTTP        Group = "http"
 )
 
-// Groups are all groups, in order.
+// Groups returns all groups in order.
 func Groups() []Group {
 	return []Group{Environment, Controls, Inside, Syscalls, Canaries, Limits, Persistence, Crashes, Speed, HTTP}
 }
 
-// Check is one thing that was tried, and what came of it.
+// Check is one check with its result.
 type Check struct {
 	Group     Group             `json:"group"`
 	Name      string            `json:"name"`
@@ -52,13 +52,13 @@ type Check struct {
 	Mechanism string            `json:"mechanism,omitempty"` // of sandbox.Mechanisms, where one stands behind it
 }
 
-// lookAround is the check that a program which looks around works at all.
+// lookAround is the check that a program can inspect its environment at all.
 const lookAround = "an inspection"
 
-// Works says whether the check is about a language working at all, rather than about a wall.
+// Works reports whether the check tests that a language works, rather than its isolation.
 func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround }
 
-// Report is everything that was found.
+// Report holds all checks.
 type Report struct {
 	Verdict Verdict `json:"verdict"`
 	Level   string  `json:"level"` // of the sandbox, as it is kept with each run
@@ -69,7 +69,7 @@ type Report struct {
 	Checks  []Check `json:"checks"`
 }
 
-// report counts. A report of nothing, or of a part because the time was over, proves nothing.
+// report counts the verdicts. An empty report, or one that was cut off by the time limit, is not a success.
 func (d *Doctor) report(ctx context.Context) Report {
 	if ctx.Err() != nil || len(d.checks) == 0 {
 		d.add(Check{Group: Controls, Name: "the self-test", Verdict: Fail, Evidence: "The test ended before it was complete.", Fix: "Run it again on a machine that is less busy."})
@@ -94,7 +94,7 @@ func (d *Doctor) report(ctx context.Context) Report {
 	return r
 }
 
-// verdict passes what holds and fails what does not.
+// verdict returns Pass if holds is true, and Fail otherwise.
 func verdict(holds bool) Verdict {
 	if holds {
 		return Pass
@@ -102,7 +102,7 @@ func verdict(holds bool) Verdict {
 	return Fail
 }
 
-// ask is the fix of what must not happen: it is a fault of ours or of a kernel, and no setting.
+// ask is the fix for a fault of this product or of a kernel, which no setting can fix.
 const ask = "This must not happen on any host. Report it privately, as SECURITY.md describes, with the output of `atelier doctor --json`."
 
 func plural(n int, one, many string) string {

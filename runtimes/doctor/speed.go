@@ -9,10 +9,10 @@ import (
 
 const (
 	samples   = 20
-	slowStart = time.Second // beyond this a person waits for a program that does nothing
+	slowStart = time.Second // longest acceptable time of a program that does nothing
 )
 
-// speed runs the ordinary program of each language some times, one after the other.
+// speed runs the ordinary program of each language several times in sequence.
 func (d *Doctor) speed(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		c := d.clock(ctx, e)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// wall is a sandbox of which nobody asks more than what it is.
+// wall is a sandbox that only reports its level.
 type wall struct{}
 
 func (wall) Level() sandbox.Level { return sandbox.Level{Level: sandbox.LevelFull} }
@@ -20,7 +20,7 @@ func (wall) Prepare(context.Context, sandbox.Profile) (*sandbox.Jail, error) {
 	return nil, errors.New("there are no jails")
 }
 
-// greeter does what the ordinary program does, so many times.
+// greeter behaves like the ordinary program a limited number of times.
 type greeter struct{ left int }
 
 func (g *greeter) Run(_ context.Context, _ runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
@@ -31,7 +31,7 @@ func (g *greeter) Run(_ context.Context, _ runtimes.Job, host runtimes.Host) (ru
 	return runtimes.Outcome{Output: json.RawMessage(`{"greeting":"Hello, Ada"}`), Level: "full"}, nil
 }
 
-// A language that broke while it was timed kept those after it from being timed at all.
+// Before, an error in one language stopped the timing of all later languages.
 func TestEachLanguageIsTimed(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(doctor.Options{

@@ -19,11 +19,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// bad is a descriptor, a pointer and a number that never means anything: a call that a filter lets through fails on it
-// and does no harm, a call that is stopped fails with the filter's own error.
+// bad is an invalid descriptor, pointer and number. A call that a filter allows fails on it without harm. A blocked
+// call fails with the filter's own error.
 const bad = ^uintptr(0)
 
-// call is one system call and what it must answer.
+// call is one system call and its required result.
 type call struct {
 	name string
 	args [6]uintptr
@@ -32,12 +32,12 @@ type call struct {
 
 func (c call) String() string { return c.name }
 
-// refused are the answers of a filter. Some of these calls need privileges as well, which answer in the same way: two
-// walls then.
+// refused returns the error numbers of a filter. Some of these calls also need privileges, whose absence gives the same
+// error. Then there are two protections.
 func refused() []syscall.Errno { return []syscall.Errno{unix.EPERM, unix.ENOSYS} }
 
-// dangerousCalls are what no program needs and exploits begin with, in a list of our own: the policy of the filter is
-// what is on trial.
+// dangerousCalls returns calls that no program needs and that exploits start with. The list is separate from the
+// filter's policy, because it tests that policy.
 func dangerousCalls() []call {
 	var calls []call
 	for name := range strings.FieldsSeq(`
@@ -51,7 +51,7 @@ func dangerousCalls() []call {
 		calls = append(calls, call{name, [6]uintptr{bad, bad, bad, bad, bad, bad}, refused()})
 	}
 	return append(calls,
-		// The kernel answers EINVAL to a new user namespace that shares its file system state.
+		// The kernel returns EINVAL for a new user namespace that shares its file system state.
 		call{"clone", [6]uintptr{unix.CLONE_NEWUSER | unix.CLONE_FS}, refused()},
 		call{"clone3", [6]uintptr{bad, bad}, refused()},
 		call{"socket", [6]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, []syscall.Errno{unix.EACCES, unix.EPERM}},
@@ -69,7 +69,7 @@ func dangerousCalls() []call {
 	)
 }
 
-// workerCalls are refused to our own interpreters beyond that.
+// workerCalls returns further calls that are refused to this product's own interpreters.
 func workerCalls() []call {
 	var calls []call
 	for name := range strings.FieldsSeq(`
@@ -84,7 +84,7 @@ func workerCalls() []call {
 	)
 }
 
-// controlCalls must reach the kernel, which finds nothing where the arguments point.
+// controlCalls returns calls that must reach the kernel, which finds their arguments invalid.
 func controlCalls(filter sandbox.Filter) []call {
 	calls := []call{
 		{"read", [6]uintptr{bad}, []syscall.Errno{unix.EBADF}},
@@ -100,7 +100,7 @@ func controlCalls(filter sandbox.Filter) []call {
 	return calls
 }
 
-// numbered are the calls that this machine has.
+// numbered returns the calls that this machine has.
 func numbered(calls []call) ([]call, []guest.Call) {
 	var known []call
 	var numbers []guest.Call
@@ -113,7 +113,7 @@ func numbered(calls []call) ([]call, []guest.Call) {
 	return known, numbers
 }
 
-// systemCalls tries the calls under each filter with a role of ours, and once more from a Python program.
+// systemCalls tries the calls in a role of this package under each filter, and again in a Python program.
 func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	for filter, role := range map[sandbox.Filter]string{
 		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterAlone: guest.AloneRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
@@ -145,7 +145,7 @@ func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	}
 }
 
-// judgeCalls says what the answers mean.
+// judgeCalls judges the results of the calls.
 func judgeCalls(name string, language runtimes.Language, calls []call, errnos []int) Check {
 	c := Check{Group: Syscalls, Name: name, Language: language, Verdict: Fail, Mechanism: sandbox.Seccomp, Fix: ask}
 	if len(errnos) != len(calls) || len(calls) == 0 {
@@ -176,7 +176,8 @@ func errnoName(number int) string {
 	return fmt.Sprint(number)
 }
 
-// judgeRole says what else our own role saw: its environment, its user, and for a worker that there is no file to open.
+// judgeRole judges the role's other observations: its environment, its user and, for a worker, the absence of files to
+// open.
 func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	user := fmt.Sprintf("uid %d", answer.UID)
 	if answer.UID < 0 {
@@ -203,7 +204,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	return c
 }
 
-// probe sets up a jail with a role of ours and has it try something.
+// probe creates a sandbox with a role of this package and sends it a request.
 func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, request guest.Request) (guest.Answer, error) {
 	var answer guest.Answer
 	jail, err := d.Box.Prepare(ctx, profile(filter, role))
@@ -233,12 +234,12 @@ func profile(filter sandbox.Filter, role string) sandbox.Profile {
 	return p
 }
 
-// foreign makes a call by the numbers of another machine, which a filter that only looks at numbers would take for a
-// harmless one. The filter ends the process.
+// foreign makes a call by the numbers of another architecture. A filter that checks only numbers would take it for a
+// harmless one. The correct filter ends the process.
 func (d *Doctor) foreign(ctx context.Context) {
 	const x32 = 0x40000000
 	if runtime.GOARCH != "amd64" {
-		return // other machines have one table
+		return // other architectures have one table
 	}
 	number, _ := seccomp.AMD64.Number("getpid")
 	c := Check{Group: Syscalls, Name: "calls by another table", Verdict: Fail, Mechanism: sandbox.Seccomp, Fix: ask}
@@ -251,7 +252,7 @@ func (d *Doctor) foreign(ctx context.Context) {
 	request := guest.Request{Calls: []guest.Call{{Number: x32 + uintptr(number)}}}
 	err = frames.NewWriter(jail.Conn()).WriteJSON(frames.Job, request)
 	if err == nil {
-		_ = jail.Conn().SetReadDeadline(time.Now().Add(patience)) // a read that cannot end is ended by the kill below
+		_ = jail.Conn().SetReadDeadline(time.Now().Add(patience)) // the kill below ends a read that cannot end
 		_, _, err = frames.NewReader(jail.Conn(), map[frames.Kind]int{frames.Done: guest.MaxFrame}).Read()
 	}
 	jail.Kill()
@@ -264,7 +265,7 @@ func (d *Doctor) foreign(ctx context.Context) {
 	d.add(c)
 }
 
-// callsFromPython tries the same from where a user's code is.
+// callsFromPython tries the same calls from user code.
 func (d *Doctor) callsFromPython(ctx context.Context, e Engine) {
 	calls, numbers := numbered(append(dangerousCalls(), controlCalls(sandbox.FilterProgram)...))
 	table := make([][]int64, 0, len(numbers))

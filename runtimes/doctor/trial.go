@@ -12,16 +12,16 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// programs are what the doctor runs: one folder for each language.
+// programs holds the doctor's programs, one folder per language.
 //
 //go:embed programs
 var programs embed.FS
 
-// Workspace is the one that the doctor's runs belong to, so that they share no worker with anybody's. Its grants are the
-// doctor's own: no ceiling is for them.
+// Workspace is the workspace of the doctor's runs, so that they share no worker with other runs. Its grants have no
+// ceiling.
 const Workspace = "atelier-doctor"
 
-// entrypoints are the names of entry files by language.
+// entrypoint returns the name of the entry file of a language.
 func entrypoint(language runtimes.Language) string {
 	switch language {
 	case runtimes.Python:
@@ -35,7 +35,7 @@ func entrypoint(language runtimes.Language) string {
 	}
 }
 
-// source returns a program by name, "" if there is none in that language.
+// source returns a program by name, or "" if the language does not have it.
 func source(language runtimes.Language, name string) string {
 	text, err := programs.ReadFile("programs/" + string(language) + "/" + name + "." + strings.TrimPrefix(entrypoint(language), "main."))
 	if err != nil {
@@ -44,16 +44,16 @@ func source(language runtimes.Language, name string) string {
 	return string(text)
 }
 
-// trial is one run and what is known of it.
+// trial is one run with its results.
 type trial struct {
 	outcome runtimes.Outcome
-	err     error // the house failed
+	err     error // error of the server
 	stdout  string
 	stderr  string
 	took    time.Duration
 }
 
-// failure says in words why a run that should have succeeded did not.
+// failure explains why a run that should succeed failed.
 func (t trial) failure() string {
 	switch {
 	case t.err != nil:
@@ -64,7 +64,7 @@ func (t trial) failure() string {
 	return ""
 }
 
-// kind is the type of a program's error, "" for success.
+// kind returns the type of a program's error, or "" for success.
 func (t trial) kind() runtimes.ErrorType {
 	if t.outcome.Error == nil {
 		return ""
@@ -80,7 +80,7 @@ func firstLine(text string) string {
 	return strings.ToValidUTF8(line, "\uFFFD")
 }
 
-// job is a run with the limits of a small agent.
+// job returns a run with the limits of a small agent.
 func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 	language := e.Language
 	if language == Node {
@@ -97,7 +97,7 @@ func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 	return j
 }
 
-// patience is the time limit where time is not what is tried.
+// patience is the time limit of programs that do not test the time limit.
 const patience = 10 * time.Second
 
 // run runs a program and waits for its end.
@@ -118,7 +118,7 @@ func input(value any) func(*runtimes.Job) {
 	}
 }
 
-// hello is the program that must work whenever anything does. It answers what is wrong, "" for nothing.
+// hello runs the program that must always work. It returns the error, or "" if there is none.
 func hello(ctx context.Context, e Engine) (trial, string) {
 	t := run(ctx, e, job(e, source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
 	var got struct{ Greeting string }

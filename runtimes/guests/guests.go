@@ -1,5 +1,5 @@
-// Package guests says which jailed role is served by what. The same binary is the server and, started again in a jail,
-// each of these.
+// Package guests maps each sandboxed role to the code that serves it. The same binary is the server and, when it is
+// started in a sandbox, each of these roles.
 package guests
 
 import (
@@ -14,7 +14,8 @@ import (
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
-// Main is called first in main. In a jailed process it serves and answers the code to end with; otherwise it answers false.
+// Main must be the first call in main. In a sandboxed process it serves the role and returns the exit code. Otherwise
+// it returns false.
 func Main(args []string) (code int, jailed bool) {
 	return sandbox.Main(args, slices.Concat(program.Roles(), []sandbox.Role{
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},

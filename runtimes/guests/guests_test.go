@@ -18,7 +18,7 @@ func TestOrdinaryArguments(t *testing.T) {
 	}
 }
 
-// TestRoles sets up a jail for each role and ends it without a job.
+// TestRoles creates a sandbox for each role and ends it without a job.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, sandboxtest.Exe(t))
@@ -36,7 +36,7 @@ func TestRoles(t *testing.T) {
 			if err := j.Conn().Close(); err != nil {
 				t.Error(err)
 			}
-			if exit := j.Wait(); exit.Signal != 0 && role != "program" { // of a child, its child: it has nothing to become
+			if exit := j.Wait(); exit.Signal != 0 && role != "program" { // a child's child has no role
 				t.Errorf("ended with %+v", exit)
 			}
 		})

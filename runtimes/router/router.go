@@ -1,7 +1,7 @@
-// Package router picks the engine of a job and admits runs: a bounded queue for each workspace, and a free place for the
-// workspace that has the fewest runs at work, in turn among equals. One that floods therefore gets what the others leave,
-// and of four places or more never the last free one, which waits for a workspace that has nothing at work. A run that
-// has begun keeps its place until it ends. The package knows neither agents nor storage.
+// Package router selects the engine of a job and admits runs. Each workspace has a bounded queue. A free slot goes to
+// the workspace with the fewest active runs, in turn among equals. So a workspace with a flood of runs gets only the
+// remaining slots. With four or more slots, the last free one is kept for a workspace without active runs. A started
+// run keeps its slot until it ends. The package knows neither agents nor storage.
 package router
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Options configures a Router. Engines holds what this server can execute.
+// Options configures a Router. Engines holds the engines of this server.
 type Options struct {
 	Engines map[runtimes.Name]runtimes.Runtime
-	Running int // runs at once, all workspaces together
-	Queue   int // runs that may wait, per workspace
+	Running int // maximum number of active runs of all workspaces
+	Queue   int // maximum number of waiting runs per workspace
 }
 
-// Router is safe for concurrent use.
+// Router selects engines and admits runs. It is safe for concurrent use.
 type Router struct {
 	engines map[runtimes.Name]runtimes.Runtime
 	running int
@@ -30,11 +30,11 @@ type Router struct {
 
 	mu      sync.Mutex
 	busy    int
-	byName  map[runtimes.Name]int // live runs per engine
-	held    map[string]int        // places taken per workspace; no zeros
+	byName  map[runtimes.Name]int // active runs per engine
+	held    map[string]int        // slots in use per workspace; no zeros
 	queues  map[string][]*Ticket  // waiting tickets per workspace, oldest first; no empty entries
-	turn    []string              // workspaces with waiting tickets, who was served last at the end
-	average time.Duration         // of recent runs, for Retry-After
+	turn    []string              // workspaces with waiting tickets, the most recently served last
+	average time.Duration         // average duration of recent runs, for Retry-After
 }
 
 // New returns a router.
@@ -42,24 +42,24 @@ func New(o Options) *Router {
 	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, held: map[string]int{}, queues: map[string][]*Ticket{}, average: time.Second}
 }
 
-// Ticket is a place in the queue or, once Wait returned nil, the right to run. Release must be called exactly once.
+// Ticket is a place in the queue. After Wait returned nil, it is the right to run. Release must be called exactly once.
 type Ticket struct {
 	router    *Router
 	workspace string
 	admitted  chan struct{} // closed when the ticket may run
-	moved     chan struct{} // has one element when the position changed since it was last read
+	moved     chan struct{} // holds one element if the position changed since it was last read
 	position  int           // from 1, guarded by router.mu
 	since     time.Time
 	running   bool // guarded by router.mu
 }
 
-// Admit takes a place for a run of the workspace. It never waits: a full queue is a QueueFull error with RetryAfter.
+// Admit adds a run of the workspace. It never waits: for a full queue it returns a QueueFull error with RetryAfter.
 func (r *Router) Admit(workspace string) (*Ticket, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := &Ticket{router: r, workspace: workspace, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
 	waiting := r.queues[workspace]
-	if len(waiting) == 0 && r.may(workspace) { // whoever waits and may start has been started
+	if len(waiting) == 0 && r.may(workspace) { // every waiting ticket that may start has started
 		r.start(t)
 		return t, nil
 	}
@@ -79,17 +79,17 @@ func (r *Router) Admit(workspace string) (*Ticket, error) {
 	return t, nil
 }
 
-// retryAfter estimates when the queue will have moved, between one second and a minute.
+// retryAfter estimates the time until the queue moves, between one second and one minute.
 func (r *Router) retryAfter(waiting int) time.Duration {
 	estimate := r.average * time.Duration(waiting) / time.Duration(max(r.running, 1))
 	return min(max(estimate, time.Second), time.Minute).Round(time.Second)
 }
 
-// keptFrom is how many places there must be for the last one to be kept. With fewer it would cost too much.
+// keptFrom is the minimum number of slots at which the last one is kept. With fewer slots that would cost too much.
 const keptFrom = 4
 
-// may reports whether a place is free for the workspace. The last one is not, if it has runs at work: theirs may take
-// minutes, and whoever comes then would have to wait for them.
+// may reports whether a slot is free for the workspace. If the workspace has active runs, the last slot is not free for
+// it: its runs may take minutes, and a run of another workspace would have to wait for them.
 func (r *Router) may(workspace string) bool {
 	free := r.running - r.busy
 	return free > 1 || free == 1 && (r.running < keptFrom || r.held[workspace] == 0)
@@ -102,7 +102,7 @@ func (r *Router) start(t *Ticket) {
 	close(t.admitted)
 }
 
-// Wait blocks until the ticket may run or ctx ends. It tells each position in the queue, from 1, as it changes.
+// Wait blocks until the ticket may run or ctx ends. It reports each change of the position in the queue, from 1.
 func (t *Ticket) Wait(ctx context.Context, position func(int)) error {
 	for {
 		t.router.mu.Lock()
@@ -117,7 +117,7 @@ func (t *Ticket) Wait(ctx context.Context, position func(int)) error {
 		case <-t.moved:
 		case <-ctx.Done():
 			select {
-			case <-t.admitted: // an admitted ticket stays admitted; the run itself meets ctx
+			case <-t.admitted: // an admitted ticket stays admitted; the run itself checks ctx
 				return nil
 			default:
 				return context.Cause(ctx)
@@ -126,7 +126,7 @@ func (t *Ticket) Wait(ctx context.Context, position func(int)) error {
 	}
 }
 
-// Release gives the place back, whether the ticket ran or was still waiting.
+// Release returns the slot of a running ticket or removes a waiting ticket.
 func (t *Ticket) Release() {
 	r := t.router
 	r.mu.Lock()
@@ -144,8 +144,8 @@ func (t *Ticket) Release() {
 	}
 }
 
-// next admits the oldest ticket of the workspace that has the fewest runs at work, puts that workspace last, and reports
-// whether there was one that may start.
+// next admits the oldest ticket of the workspace with the fewest active runs, and moves that workspace to the end of
+// the turn. It reports whether a ticket could start.
 func (r *Router) next() bool {
 	at := -1
 	for i, workspace := range r.turn {
@@ -167,7 +167,7 @@ func (r *Router) next() bool {
 	return true
 }
 
-// leave takes a waiting ticket out of its queue.
+// leave removes a waiting ticket from its queue.
 func (r *Router) leave(t *Ticket) {
 	queue := r.queues[t.workspace]
 	rest := make([]*Ticket, 0, len(queue))
@@ -188,7 +188,7 @@ func (r *Router) leave(t *Ticket) {
 	}
 }
 
-// setQueue replaces a workspace's queue and tells its tickets their new positions.
+// setQueue replaces a workspace's queue and reports the new positions to its tickets.
 func (r *Router) setQueue(workspace string, queue []*Ticket) {
 	if len(queue) == 0 {
 		delete(r.queues, workspace)
@@ -204,7 +204,7 @@ func (r *Router) setQueue(workspace string, queue []*Ticket) {
 	}
 }
 
-// Run executes a job on its engine. It implements runtimes.Runtime for admitted jobs.
+// Run executes an admitted job on its engine. It implements runtimes.Runtime.
 func (r *Router) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	engine, ok := r.engines[job.Runtime]
 	if !ok {
@@ -237,14 +237,14 @@ func (r *Router) Runtimes() []runtimes.Name {
 	return names
 }
 
-// Load is how busy the router is.
+// Load holds the numbers of active and waiting runs.
 type Load struct {
-	Running   int                   // runs at work
-	Waiting   int                   // runs in all queues
-	ByRuntime map[runtimes.Name]int // runs at work per engine
+	Running   int                   // active runs
+	Waiting   int                   // waiting runs in all queues
+	ByRuntime map[runtimes.Name]int // active runs per engine
 }
 
-// Load tells how busy the router is now.
+// Load returns the current load.
 func (r *Router) Load() Load {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,7 +37,7 @@ func TestFullQueueIsRefusedWithRetryAfter(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Code != fault.QueueFull || refused.RetryAfter < time.Second {
 		t.Fatalf("third Admit: %v, want queue_full with RetryAfter", err)
 	}
-	other := admit(t, r, "b") // another workspace has a queue of its own
+	other := admit(t, r, "b") // another workspace has its own queue
 	first.Release()
 	if err := second.Wait(t.Context(), func(int) {}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestWorkspacesTakeTurns(t *testing.T) {
 	}
 }
 
-// A flood of runs that never end leaves a place for a workspace that has none at work, without making it wait.
+// A flood of runs that never end leaves a slot for a workspace without active runs, and its run need not wait.
 func TestFloodLeavesAPlace(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 4, Queue: 10})
@@ -102,7 +102,7 @@ func TestFloodLeavesAPlace(t *testing.T) {
 	}
 }
 
-// A place that becomes free goes to the workspace with the fewest runs at work, though others have waited for longer.
+// A free slot goes to the workspace with the fewest active runs, even if others have waited longer.
 func TestFewestRunsAtWorkGoFirst(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 3, Queue: 10})
@@ -122,7 +122,7 @@ func TestFewestRunsAtWorkGoFirst(t *testing.T) {
 	}
 }
 
-// Few places are all for whoever comes: --concurrency 2 is two.
+// With few slots none is kept: --concurrency 2 allows two runs of one workspace.
 func TestFewPlacesAreNotKept(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 2, Queue: 10})
@@ -142,7 +142,7 @@ func TestPositionsMoveUp(t *testing.T) {
 	if p := <-positions; p != 2 {
 		t.Fatalf("first position %d, want 2", p)
 	}
-	gone.Release() // leaves without having run
+	gone.Release() // leaves the queue without a run
 	if p := <-positions; p != 1 {
 		t.Fatalf("position after one left %d, want 1", p)
 	}
@@ -168,7 +168,7 @@ func TestManyRunsNeverExceedTheBound(t *testing.T) {
 				return
 			}
 			defer ticket.Release()
-			if i%10 == 0 { // some give up at once
+			if i%10 == 0 { // some tickets are released at once
 				return
 			}
 			if err := ticket.Wait(t.Context(), func(int) {}); err != nil {

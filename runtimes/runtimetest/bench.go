@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Benchmark measures hello from the engine's door to its outcome: one client, and eight.
+// Benchmark measures hello from the call of the engine to its outcome, with one client and with eight.
 func Benchmark(b *testing.B, rt runtimes.Runtime, p Programs) {
 	b.Helper()
 	run := func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Conformance runs the suite. Its tests are parallel, so that runs of one runtime also meet each other.
+// Conformance runs the suite. Its tests are parallel, so that several runs of one runtime overlap.
 func Conformance(t *testing.T, rt runtimes.Runtime, p Programs) {
 	t.Helper()
 	s := suite{rt, p}
@@ -55,7 +55,7 @@ type suite struct {
 	Programs
 }
 
-// run runs a program that has to succeed and returns its output.
+// run runs a program that must succeed and returns its output.
 func (s suite) run(t *testing.T, source string, edit ...func(*runtimes.Job)) (string, *Host) {
 	t.Helper()
 	outcome, host := Run(t, s.rt, s.Job(source, edit...))
@@ -65,7 +65,7 @@ func (s suite) run(t *testing.T, source string, edit ...func(*runtimes.Job)) (st
 	return string(outcome.Output), host
 }
 
-// fails runs a program that has to fail with one type of error, and then one that has to succeed.
+// fails runs a program that must fail with one type of error, and then a program that must succeed.
 func (s suite) fails(t *testing.T, source string, want runtimes.ErrorType, edit ...func(*runtimes.Job)) (*runtimes.ProgramError, *Host) {
 	t.Helper()
 	outcome, host := Run(t, s.rt, s.Job(source, edit...))
@@ -290,7 +290,7 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// normal is JSON with sorted keys, numbers as they were written and characters as they are.
+// normal returns JSON with sorted keys, and with numbers and characters as written.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))

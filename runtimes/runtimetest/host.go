@@ -11,12 +11,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Host records what a program emits. Its log and progress calls become events, as they do in the house; any other host
-// function is denied.
+// Host records the events of a program. Log and progress calls become events, as on the server. It denies any other
+// host function.
 type Host struct {
 	mu      sync.Mutex
 	events  []runtimes.Event
-	changed chan struct{} // closed and replaced with every event
+	changed chan struct{} // closed and replaced at every event
 }
 
 // NewHost returns an empty host.
@@ -45,17 +45,17 @@ func (h *Host) Call(_ context.Context, name string, args json.RawMessage) (json.
 	return nil, nil
 }
 
-// Events returns what came so far.
+// Events returns the events so far.
 func (h *Host) Events() []runtimes.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]runtimes.Event(nil), h.events...)
 }
 
-// Stdout returns what was printed so far.
+// Stdout returns the text on stdout so far.
 func (h *Host) Stdout(tb testing.TB) string { return h.text(tb, runtimes.KindStdout) }
 
-// Stderr returns what was printed to stderr so far.
+// Stderr returns the text on stderr so far.
 func (h *Host) Stderr(tb testing.TB) string { return h.text(tb, runtimes.KindStderr) }
 
 func (h *Host) text(tb testing.TB, kind runtimes.Kind) string {
@@ -69,7 +69,7 @@ func (h *Host) text(tb testing.TB, kind runtimes.Kind) string {
 	return b.String()
 }
 
-// chunk is the text of a stdout or stderr event.
+// chunk returns the text of a stdout or stderr event.
 func chunk(tb testing.TB, e runtimes.Event) string {
 	tb.Helper()
 	var s string
@@ -82,7 +82,7 @@ func chunk(tb testing.TB, e runtimes.Event) string {
 	return s
 }
 
-// Wait returns when stdout has the text, or ctx ended.
+// Wait waits until stdout contains the text or ctx ends.
 func (h *Host) Wait(ctx context.Context, tb testing.TB, text string) error {
 	for {
 		h.mu.Lock()
@@ -99,7 +99,7 @@ func (h *Host) Wait(ctx context.Context, tb testing.TB, text string) error {
 	}
 }
 
-// Dropped is how many bytes were over the limit.
+// Dropped returns the number of bytes beyond the limit.
 func (h *Host) Dropped(tb testing.TB) int64 {
 	tb.Helper()
 	var sum int64

@@ -1,4 +1,4 @@
-// Package runtimetest is the suite that every runtime passes: the same small programs in each language. Hostile programs
+// Package runtimetest is the test suite for all runtimes: the same small programs in each language. Hostile programs
 // are in runtimes/hostile.
 package runtimetest
 
@@ -9,30 +9,30 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Programs are sources in one language: the text of the entry file. A test whose program is empty is skipped; the caller
-// says why.
+// Programs holds sources in one language, each the text of the entry file. A test whose program is empty is skipped;
+// the caller documents the reason.
 type Programs struct {
 	Language   runtimes.Language
 	Runtime    runtimes.Name
 	Entrypoint string
 
 	Hello       string            // input {"name":"Ada"} → prints the line "hello Ada", returns {"greeting":"Hello, Ada"}
-	Echo        string            // returns its input as it came
+	Echo        string            // returns its input unchanged
 	Order       string            // stdout "one"; log info "two" with fields {"n":2}; stdout "three"; progress 1 of 2 "half"; stdout "four"
 	Stderr      string            // stdout line "fine", stderr line "oops"
-	Env         string            // returns an object with every environment value it can see
+	Env         string            // returns an object with all visible environment values
 	Unicode     string            // prints the line "grüß 世界 🎉", returns {"text":"grüß 世界 🎉"}
-	Invalid     string            // its result is not JSON, at InvalidPath where the language can say so
+	Invalid     string            // returns a value that is not JSON, at InvalidPath if the language can report it
 	InvalidPath string            // such as "output.items[1]"
 	Fail        string            // fails with an error whose message contains "boom", at FailLine
 	FailLine    int               //
-	Syntax      string            // does not parse, at SyntaxLine
+	Syntax      string            // syntax error at SyntaxLine
 	SyntaxLine  int               //
 	Forever     string            // prints the line "started" and never ends
-	Flood       string            // prints lines without end
+	Flood       string            // prints lines endlessly
 	BigResult   string            // returns a string of 2,000,000 characters
-	State       string            // returns whether an earlier run left a mark that this one can see, and leaves one
-	Lib         map[string]string // further files, and
+	State       string            // returns whether a mark of an earlier run is visible, and leaves one
+	Lib         map[string]string // further files
 	Multi       string            // an entry that uses them and returns {"answer":42}
 	Denied      string            // calls the host function "nope" and does not catch what comes
 }
@@ -42,7 +42,7 @@ func (p Programs) Job(source string, edit ...func(*runtimes.Job)) runtimes.Job {
 	job := runtimes.Job{
 		RunID: "run", Workspace: "workspace", Language: p.Language, Runtime: p.Runtime,
 		Files: map[string][]byte{p.Entrypoint: []byte(source)}, Entrypoint: p.Entrypoint,
-		CodeDigest: "sha256:" + source, // as good as a digest: equal for equal code
+		CodeDigest: "sha256:" + source, // replaces a digest: equal for equal code
 		Input:      json.RawMessage(`{"name":"Ada"}`), Limits: runtimes.DefaultLimits(),
 	}
 	for _, change := range edit {
@@ -51,7 +51,7 @@ func (p Programs) Job(source string, edit ...func(*runtimes.Job)) runtimes.Job {
 	return job
 }
 
-// Run runs a job to its end. An error of the house ends the test.
+// Run runs a job to its end. An error of the server ends the test.
 func Run(t *testing.T, rt runtimes.Runtime, job runtimes.Job) (runtimes.Outcome, *Host) {
 	t.Helper()
 	host := NewHost()

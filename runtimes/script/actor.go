@@ -11,9 +11,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-const deepest = 16 // files that include each other
+const deepest = 16 // maximum depth of included files
 
-// actor plays one script.
+// actor executes one script.
 type actor struct {
 	job    runtimes.Job
 	in     *frames.Reader
@@ -23,7 +23,7 @@ type actor struct {
 	output json.RawMessage
 }
 
-// play carries out the commands of one file. An error means that nobody listens any more.
+// play executes the commands of one file. An error means that the connection has ended.
 func (a *actor) play(name string, depth int) (*runtimes.ProgramError, error) {
 	text, ok := a.job.Files[name]
 	if !ok {
@@ -83,7 +83,7 @@ func (a *actor) command(line string, depth int) (*runtimes.ProgramError, error) 
 	}
 }
 
-// result carries out the commands that set the result, and refuses what is no command.
+// result executes the commands that set the result, and rejects unknown commands.
 func (a *actor) result(word, rest string) *runtimes.ProgramError {
 	switch word {
 	case "output":
@@ -131,7 +131,7 @@ func (a *actor) progress(rest string) (*runtimes.ProgramError, error) {
 	return a.call("progress", encode(data))
 }
 
-// call asks the host and waits for its answer.
+// call sends a host call and waits for its reply.
 func (a *actor) call(name string, args json.RawMessage) (*runtimes.ProgramError, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -175,7 +175,7 @@ func (a *actor) sleep(text string) (*runtimes.ProgramError, error) {
 	return nil, nil
 }
 
-// encode is for values that always marshal.
+// encode marshals values that always marshal.
 func encode(v any) json.RawMessage {
 	data, _ := json.Marshal(v)
 	return data

@@ -1,23 +1,23 @@
-// Package script is a deterministic runtime for tests and demonstrations. Its language is one command a line and cannot
-// express a computation, so it needs no jail; everything else of a run, from events to limits, is the code of the real
-// runtimes: a script is a worker in this process.
+// Package script is a deterministic runtime for tests and demonstrations. Its language has one command per line and
+// cannot express a computation, so it needs no sandbox. A script is a worker in this process. Everything else of a run,
+// from events to limits, uses the code of the real runtimes.
 //
-//	print TEXT              a line on stdout
-//	stderr TEXT             a line on stderr
-//	log LEVEL TEXT [{…}]    a log message with fields
+//	print TEXT              print a line on stdout
+//	stderr TEXT             print a line on stderr
+//	log LEVEL TEXT [{…}]    send a log message with fields
 //	progress DONE [TOTAL [MESSAGE]]
-//	call NAME [JSON]        any host function; its refusal ends the script
-//	sleep 50ms              or another duration
-//	wait                    until cancelled
-//	flood TEXT              a line on stdout, without end
-//	output JSON             the result; the last one counts
-//	output-size N           a string of N characters as the result
-//	echo                    the input as the result
-//	environment             the environment as the result
-//	include FILE            the commands of another file
-//	fail TYPE MESSAGE       ends with an error of this type, at this line
-//	house-fail              the house fails
-//	# …                     nothing, as an empty line
+//	call NAME [JSON]        call any host function; an error ends the script
+//	sleep 50ms              wait for this or another duration
+//	wait                    wait until cancelled
+//	flood TEXT              print a line on stdout, endlessly
+//	output JSON             set the result; the last one counts
+//	output-size N           set a string of N characters as the result
+//	echo                    set the input as the result
+//	environment             set the environment as the result
+//	include FILE            execute the commands of another file
+//	fail TYPE MESSAGE       end with an error of this type, at this line
+//	house-fail              fail as the server, not as the program
+//	# …                     a comment; empty lines are ignored too
 package script
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Engine is the runtime. Its zero value is ready.
+// Engine runs scripts. Its zero value is ready for use.
 type Engine struct{}
 
 // New returns an engine.

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// stage is where a script plays the part of a jailed worker. It has no kernel limits, and nothing that needs them.
+// stage runs a script in place of a sandboxed worker. It has no kernel limits and no functions that need them.
 type stage struct {
 	server net.Conn
 	kill   func()
@@ -48,7 +48,7 @@ func (s *stage) Wait() sandbox.Exit {
 	return sandbox.Exit{}
 }
 
-// perform takes the job, plays the script and says how it ended. A connection that breaks is a kill: nobody listens.
+// perform reads the job, executes the script and sends the result. A broken connection means that the run was killed.
 func perform(job runtimes.Job, conn net.Conn, killed <-chan struct{}) {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame})
 	a := actor{job: job, in: in, out: frames.NewWriter(conn), killed: killed, output: json.RawMessage("null")}

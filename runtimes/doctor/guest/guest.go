@@ -1,5 +1,5 @@
-// Package guest is the doctor's half inside the jail: a role that makes the system calls it is told to, and says what
-// came of them and what it can see. It runs under either filter, without an interpreter that could get in the way.
+// Package guest is the doctor's part inside the sandbox. Its role makes the requested system calls, and reports their
+// results and its own view. It runs under each filter and without an interpreter that could interfere.
 package guest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// The role's names, one for each filter.
+// These constants are the names of the role, one per filter.
 const (
 	ProgramRole  = "doctor-program"
 	AloneRole    = "doctor-alone"
@@ -22,7 +22,7 @@ const (
 	CompilerRole = "doctor-compiler"
 )
 
-// Roles are what sandbox.Main needs to know.
+// Roles returns the roles for sandbox.Main.
 func Roles() []sandbox.Role {
 	return []sandbox.Role{
 		{Name: ProgramRole, Filter: sandbox.FilterProgram, Serve: Serve},
@@ -32,10 +32,10 @@ func Roles() []sandbox.Role {
 	}
 }
 
-// MaxFrame bounds a frame in either direction.
+// MaxFrame bounds a frame in either direction, in bytes.
 const MaxFrame = 1 << 20
 
-// Request is what to try.
+// Request lists the calls and paths to try.
 type Request struct {
 	Calls []Call   `json:"calls,omitempty"`
 	Read  []string `json:"read,omitempty"` // paths to read
@@ -47,7 +47,7 @@ type Call struct {
 	Args   [6]uintptr `json:"args"`
 }
 
-// Answer has an error number for each call, 0 for success, and an error for each path, "" for success.
+// Answer holds an error number for each call (0: success) and an error for each path ("": success).
 type Answer struct {
 	Errnos  []int    `json:"errnos"`
 	Errors  []string `json:"errors"`
@@ -62,7 +62,7 @@ func Serve(conn net.Conn) error {
 	for {
 		_, payload, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil // the server has seen enough
+			return nil // the server needs no more
 		}
 		if err != nil {
 			return err

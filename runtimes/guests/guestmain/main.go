@@ -1,4 +1,4 @@
-// Command guestmain is the jailed half of the binary alone, for tests.
+// Command guestmain is only the sandboxed part of the binary, for tests.
 package main
 
 import (
