@@ -260,7 +260,7 @@ func TestLimitsCanFail(t *testing.T) {
 		"as another error":    {"memory", ended(runtimes.RuntimeError, time.Second)},
 		"too late":            {"wall time", ended(runtimes.Timeout, 2*time.Second)},
 		"for another reason":  {"open files", ended(runtimes.RuntimeError, time.Second)},
-		"not by processor":    {"processor time", ended(runtimes.Timeout, time.Second)},
+		"not by processor":    {"CPU time", ended(runtimes.Timeout, time.Second)},
 		"the house failed":    {"disk", doctor.Trial{Err: errors.New("oh")}},
 		"processes, too late": {"processes", ended(runtimes.ProcessLimit, 5*time.Second)},
 	}
@@ -329,7 +329,7 @@ func TestEgressChecksCanFail(t *testing.T) {
 	for name, server := range map[string]string{"open": open.URL, "absent": "http://127.0.0.1:1"} {
 		report := doctor.New(doctor.Options{Box: box(sandbox.LevelFull), Server: server, Only: []doctor.Group{doctor.HTTP}, Look: goodFacts}).Full(t.Context())
 		for _, c := range report.Checks {
-			if c.Group != doctor.HTTP || name == "open" && c.Name == "the right host" {
+			if c.Group != doctor.HTTP || name == "open" && c.Name == "the correct host name" {
 				continue
 			}
 			if name == "open" && c.Name == "skills without a token" { // the operator may have requested that
