@@ -48,7 +48,7 @@ func bashAttacks() []attack {
 		{class: hostile.Forging, name: "result is large and sparse", source: "truncate -s 1G \"$OUTPUT\" || truncate -s 60M \"$OUTPUT\"", types: []runtimes.ErrorType{runtimes.OutputLimit, runtimes.DiskLimit, runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result has a key twice", source: "echo '{\"a\":1,\"a\":2}' >\"$OUTPUT\"", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Signals, name: "kills everything", source: "kill -9 -1\necho '\"alive\"'", output: `"alive"`},
-		{class: hostile.Signals, name: "kills process 1", source: "for s in $(seq 1 64); do kill -$s 1 2>/dev/null; done\necho '\"alive\"'", types: []runtimes.ErrorType{runtimes.RuntimeError}}, // which is itself
+		{class: hostile.Signals, name: "kills process 1", source: "for s in $(seq 1 64); do kill -$s 1 2>/dev/null; done\necho '\"alive\"'", types: []runtimes.ErrorType{runtimes.RuntimeError}}, // process 1 is the script itself
 		{class: hostile.Signals, name: "daemon that outlives its parent",
 			source: "(setsid bash -c 'while :; do echo .; sleep 0.01; done' &)\nsleep 0.1\nsetsid sleep 60 &\necho '\"done\"' >\"$OUTPUT\"",
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
@@ -76,7 +76,7 @@ func bashAttacks() []attack {
 	}
 }
 
-// leftOrLimited: the bombs may hit the limit before their parent has left.
+// leftOrLimited accepts both results, because the bombs may reach the limit before their parent ends.
 func leftOrLimited(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if string(o.Output) != `"left"` && (o.Error == nil || o.Error.Type != runtimes.ProcessLimit) {
@@ -84,7 +84,7 @@ func leftOrLimited(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	}
 }
 
-// noForeignFileOfBash: an error points into the script, or nowhere.
+// noForeignFileOfBash checks that an error's position is in the script or absent.
 func noForeignFileOfBash(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.sh" {

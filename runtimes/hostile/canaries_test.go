@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// canaries are things of this host that a program could find if it got out: a file that everybody may read, listeners of
-// every kind, a secret in the environment of the server.
+// canaries holds resources of this host that an escaped program could find: a world-readable file, listeners of every
+// kind, and a secret in the server's environment.
 type canaries struct {
 	file        string
-	environment map[string]string // tells a program where to look
+	environment map[string]string // shows a program where to search
 	heard       atomic.Int64      // connections and datagrams
 }
 
@@ -74,7 +74,7 @@ func (c *canaries) listen(t *testing.T, network, address string) net.Listener {
 				return
 			}
 			c.heard.Add(1)
-			go func() { // whoever calls may send before it is hung up
+			go func() { // a client may send data before the connection closes
 				_, _ = conn.Read(make([]byte, 1))
 				_ = conn.Close()
 			}()
@@ -88,7 +88,7 @@ func port(address net.Addr) string {
 	return number
 }
 
-// untouched demands that nobody came and nothing was written.
+// untouched requires that there were no connections and no writes.
 func (c *canaries) untouched(t *testing.T) {
 	t.Helper()
 	if n := c.heard.Load(); n > 0 {

@@ -1,18 +1,18 @@
-// Package hostile keeps the proof of the walls: programs in every language that try to harm the house, by class; requests,
-// documents and paths that do; and the matrix of how all that ended. They are its tests and testdata, and the room is the
-// topmost, so that they come in by the real doors. What a room says about its own walls in detail is tested there: frames in
-// runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
+// Package hostile tests the isolation with programs in every language that try to harm the server, and with hostile
+// requests, documents and paths, each by class. It prints a matrix of the results. The attacks are its tests and
+// testdata. The package is in the topmost layer, so that they use the real APIs. Details of one package's protections
+// are tested there: frames in runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
 package hostile
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// Node is JavaScript that Node runs: a column of its own, since its walls are not those of goja.
+// Node stands for JavaScript in Node. It has its own column, because its isolation differs from goja's.
 const Node runtimes.Language = "node"
 
-// Class is one kind of harm.
+// Class is one kind of attack.
 type Class string
 
-// The classes, in the order of the matrix.
+// These constants are the classes in the order of the matrix.
 const (
 	CPU         Class = "CPU and wall time"
 	Memory      Class = "memory"
@@ -31,14 +31,14 @@ const (
 	Terminal    Class = "terminal escapes"
 )
 
-// Classes lists them all.
+// Classes returns all classes of programs.
 func Classes() []Class {
 	return []Class{
 		CPU, Memory, Processes, Output, Disk, Files, HostFiles, Secrets, OtherRuns, Network, Kernel, Signals, ParserBombs, Forging, Terminal,
 	}
 }
 
-// The classes of what is hostile and no program.
+// These constants are the classes of attacks that are not programs.
 const (
 	Hosts       Class = "Host and DNS rebinding"
 	Origins     Class = "Origin and sockets"
@@ -49,7 +49,7 @@ const (
 	Paths       Class = "paths"
 )
 
-// EgressClasses lists the classes of what is no program, in the order of the matrix.
+// EgressClasses returns the classes of attacks that are not programs, in the order of the matrix.
 func EgressClasses() []Class {
 	return []Class{Hosts, Origins, SlowClients, Floods, Documents, SchemaBombs, Paths}
 }

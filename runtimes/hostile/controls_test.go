@@ -23,9 +23,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// TestHostileControls runs attacks of every class with their wall taken away, and wants them to succeed: a program that
-// could never do harm proves nothing. Where a wall is a limit the limit is lifted; where it can be masked it is masked;
-// else the same program runs without a jail, in a folder that is thrown away, on canaries that nobody misses.
+// TestHostileControls runs attacks of every class without their protection, and requires them to succeed: a program
+// that can never do harm tests nothing. If the protection is a limit, the limit is lifted. If it can be disabled, it is
+// disabled. Otherwise the same program runs without a sandbox, in a temporary folder and against expendable canaries.
 func TestHostileControls(t *testing.T) {
 	t.Parallel()
 	controls := map[hostile.Class]func(*testing.T){
@@ -86,7 +86,7 @@ func TestHostileControls(t *testing.T) {
 	}
 }
 
-// limited is a program that ends by itself, and the limit that stops it before.
+// limited is a program that ends by itself, and the limit that stops it earlier.
 type limited struct {
 	language     runtimes.Language
 	source       string
@@ -109,7 +109,7 @@ func limitLifted(l limited) func(*testing.T) {
 	}
 }
 
-// outside runs a Python program of testdata as anybody runs one, and returns what it found.
+// outside runs a Python program of testdata without a sandbox and returns its findings.
 func outside(t *testing.T, c *canaries, name string, extra ...string) []string {
 	t.Helper()
 	text, err := command(t, c, name, extra...).Output()
@@ -169,14 +169,14 @@ func neighbourSeen(t *testing.T) {
 
 func calledHome(t *testing.T) {
 	c := plant(t)
-	// A lookup is a datagram: one that reaches the canary would reach a resolver.
+	// A lookup is a datagram: if it reaches the canary, it would also reach a resolver.
 	found := outside(t, c, "network")
 	for _, want := range []string{"tcp", "udp", "unix", "abstract"} {
 		if !slices.Contains(found, want) {
 			t.Errorf("found %q, want %s", found, want)
 		}
 	}
-	// The program is done when the kernel has its connections; that we have taken them is another moment.
+	// The program ends when the kernel has its connections, and the canary may accept them later.
 	for deadline := time.Now().Add(patience); c.heard.Load() < 3; <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d heard", c.heard.Load())
@@ -206,7 +206,7 @@ func daemonLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	cmd.Stdout, cmd.Stderr = null, null // a pipe would be held open by the daemon
+	cmd.Stdout, cmd.Stderr = null, null // the daemon would hold a pipe open
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func daemonLives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pid, _ = strconv.Atoi(string(text)) // it may be written at this moment
+		pid, _ = strconv.Atoi(string(text)) // the file may be incomplete at this moment
 	}
 	if pid == 0 {
 		t.Fatal("no daemon")
@@ -231,7 +231,7 @@ func daemonLives(t *testing.T) {
 	}
 }
 
-// parsers parse in this process, as a careless server would.
+// parsers parse in this process, without the protections of the server.
 var parsers = map[string]func(string){
 	"esbuild": func(text string) { api.Transform(text, api.TransformOptions{}) },
 	"goja":    func(text string) { _, _ = parser.ParseFile(nil, "x.js", text, 0, parser.WithDisableSourceMaps) },
@@ -256,7 +256,7 @@ func parsersDie(t *testing.T) {
 	}
 }
 
-// linkFollowed collects a result as a careless server would.
+// linkFollowed collects a result without protection against links.
 func linkFollowed(t *testing.T) {
 	c := plant(t)
 	dir := t.TempDir()
@@ -276,7 +276,7 @@ func linkFollowed(t *testing.T) {
 	}
 }
 
-// escapesArrive prints what a program printed as a careless terminal program would.
+// escapesArrive prints a program's output without removing escape sequences.
 func escapesArrive(t *testing.T) {
 	h := open(t, runtimes.Bash, controlServer)
 	outcome, host := runtimetest.Run(t, h, h.programs.Job("printf '\\e]0;owned\\a'"))

@@ -24,7 +24,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// doubling refers to itself twice on each of n levels, down to a pattern.
+// doubling returns a schema in which each of n levels refers twice to the next, down to a pattern.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs":{"d0":{"pattern":"^a"}`)
@@ -35,7 +35,7 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// counted is a pattern that counts how often it is asked.
+// counted is a pattern that counts its evaluations.
 type counted struct {
 	*regexp.Regexp
 	asked *int
@@ -121,7 +121,7 @@ func TestHostileSchemas(t *testing.T) {
 		"another language of itself": `{"$schema":"http://127.0.0.1:1/schema"}`,
 	} {
 		egressAttack(t, hostile.SchemaBombs, name, func(t *testing.T) {
-			_, err := schema.Compile([]byte(text)) // that this ends is half of the test
+			_, err := schema.Compile([]byte(text)) // half of the test is that this call ends
 			if !fault.Is(err, fault.InvalidInput) {
 				t.Errorf("taken: %v", err)
 			}
@@ -189,7 +189,7 @@ func TestHostilePaths(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := string(files)
-			if !utf8.ValidString(name) { // the encoder would mend it
+			if !utf8.ValidString(name) { // the encoder would replace invalid characters
 				text = `{"language":"bash","runtime":"script","files":{"main.sh":"output 1","` + name + `":"x"}}`
 			}
 			if status := try(t, s, http.MethodPost, "/api/v1/execute", text); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
@@ -222,7 +222,8 @@ func TestHostilePaths(t *testing.T) {
 	works(t, s)
 }
 
-// TestHostilePathsInTheJail hands paths to the jail that no door lets through: what writes there is bound to its folder.
+// TestHostilePathsInTheJail sends paths to the sandbox that no API accepts. Code that writes files there is confined to
+// its folder.
 func TestHostilePathsInTheJail(t *testing.T) {
 	t.Parallel()
 	h := open(t, runtimes.Bash, pathsServer)

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// secretToken is that of the administrator of the servers under attack.
+// secretToken is the administrator's token on the attacked servers.
 const secretToken = "a-token-that-is-long-enough-to-be-one"
 
 func serve(t *testing.T) *servertest.Server {
@@ -29,7 +29,7 @@ func serve(t *testing.T) *servertest.Server {
 	return s
 }
 
-// works is the next request: it is answered as if nothing had happened.
+// works sends the next request, which must succeed as usual.
 func works(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	if answer := s.Script(t, "output 7"); answer.Status != http.StatusOK || string(answer.Run(t).Output) != "7" {
@@ -37,7 +37,7 @@ func works(t *testing.T, s *servertest.Server) {
 	}
 }
 
-// egressAttack runs one attack that is no program and counts it.
+// egressAttack runs one attack that is not a program and counts it.
 func egressAttack(t *testing.T, class hostile.Class, name string, attack func(t *testing.T)) {
 	t.Helper()
 	t.Run(string(class)+"/"+name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func egressAttack(t *testing.T, class hostile.Class, name string, attack func(t 
 	})
 }
 
-// careless is a server without walls: it takes every name, page, size and pace.
+// careless starts a server without protections: it accepts every name, page, size and speed.
 func careless(t *testing.T) string {
 	t.Helper()
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
@@ -65,11 +65,11 @@ func careless(t *testing.T) string {
 	return s.Listener.Addr().String()
 }
 
-// raw sends bytes as they are and reads the status of the first answer, 0 when the connection ends without one.
+// raw sends bytes unchanged and returns the status of the first response, or 0 if the connection ends without one.
 func raw(t *testing.T, address, text string) (status int, body string) {
 	t.Helper()
 	conn := dial(t, address)
-	go func() { _, _ = io.WriteString(conn, text) }() // a server that has seen enough does not read the rest
+	go func() { _, _ = io.WriteString(conn, text) }() // a server that rejects the request does not read the rest
 	return status0(t, conn)
 }
 
@@ -80,7 +80,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(4 * time.Minute)); err != nil { // a hang ends the test
+	if err := conn.SetDeadline(time.Now().Add(4 * time.Minute)); err != nil { // a hang fails the test
 		t.Fatal(err)
 	}
 	return conn
@@ -103,7 +103,7 @@ func status0(t *testing.T, conn net.Conn) (status int, body string) {
 
 func address(s *servertest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 
-// ended waits until the other side ends a connection.
+// ended waits until the other side closes a connection.
 func ended(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if _, err := io.Copy(io.Discard, conn); err != nil {
@@ -215,14 +215,14 @@ func TestHostileSlowClients(t *testing.T) {
 			}
 		}
 	}
-	works(t, s) // while all of them are held
+	works(t, s) // while all connections are open
 	for name, conn := range conns {
 		egressAttack(t, hostile.SlowClients, name, func(t *testing.T) {
 			ended(t, conn)
 			works(t, s)
 		})
 	}
-	control(t, hostile.SlowClients, func(t *testing.T) { // the other server has waited all the time
+	control(t, hostile.SlowClients, func(t *testing.T) { // the other server has been waiting all this time
 		if _, err := io.WriteString(rest, "Host: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestHostileSlowClients(t *testing.T) {
 	works(t, s)
 }
 
-// control runs an attack of a class on a server, or a library, without the wall, where it has to succeed.
+// control runs an attack of a class on a server or library without the protection. It must succeed there.
 func control(t *testing.T, class hostile.Class, attack func(t *testing.T)) {
 	t.Helper()
 	t.Run("control/"+string(class), func(t *testing.T) {
@@ -242,12 +242,12 @@ func control(t *testing.T, class hostile.Class, attack func(t *testing.T)) {
 	})
 }
 
-// try sends a request that may be refused before it is sent in full.
+// try sends a request that may be rejected before it is sent completely.
 func try(t *testing.T, s *servertest.Server, method, path string, body any, headers ...servertest.Headers) int {
 	t.Helper()
 	answer, err := s.Try(context.WithoutCancel(t.Context()), method, path, body, headers...)
 	if err != nil {
-		return 0 // it was hung up on
+		return 0 // the server closed the connection
 	}
 	return answer.Status
 }

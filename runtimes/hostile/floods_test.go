@@ -106,7 +106,7 @@ func TestHostileFloods(t *testing.T) {
 		if got := answer.Header.Get("Sec-WebSocket-Extensions"); got != "" {
 			t.Errorf("it would inflate: %s", got)
 		}
-		_ = conn.WriteMessage(websocket.BinaryMessage, zeros) // it may be hung up on before the end
+		_ = conn.WriteMessage(websocket.BinaryMessage, zeros) // the connection may close before the end
 		for err == nil {
 			_, _, err = conn.ReadMessage()
 		}

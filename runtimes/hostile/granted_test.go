@@ -23,7 +23,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// wiretap is a jailer that captures what goes over the networks of its jails.
+// wiretap is a jailer that captures the packets in the networks of its sandboxes.
 type wiretap struct {
 	worker.Jailer
 	t *testing.T
@@ -34,16 +34,16 @@ type wiretap struct {
 
 func (w *wiretap) Prepare(ctx context.Context, profile sandbox.Profile) (worker.Jail, error) {
 	jail, err := w.Jailer.Prepare(ctx, profile)
-	if err == nil && jail.Network() != nil && unix.Geteuid() == 0 { // nobody else can look there
+	if err == nil && jail.Network() != nil && unix.Geteuid() == 0 { // no other test can capture there
 		w.tap(jail.Network())
 	}
 	return jail, err
 }
 
-// tap captures every packet in the network namespace that a listener belongs to.
+// tap captures every packet in the network namespace of a listener.
 func (w *wiretap) tap(listener net.Listener) {
-	const siocgskns, everything = 0x894c, 0x0300             // the latter is ETH_P_ALL in the order of the network
-	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of it would block who accepts
+	const siocgskns, everything = 0x894c, 0x0300             // everything is ETH_P_ALL in network byte order
+	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of the listener would make Accept block
 	if err != nil {
 		w.t.Error(err)
 		return
@@ -75,7 +75,7 @@ func (w *wiretap) tap(listener net.Listener) {
 	}
 }
 
-// heard counts what was captured: packets between a program and its proxy, and all others.
+// heard returns the number of packets between a program and its proxy, and all other packets.
 func (w *wiretap) heard() (own int, others []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +98,7 @@ func (w *wiretap) heard() (own int, others []string) {
 	return own, others
 }
 
-// grants is where the programs of a language may go: a server on the loopback of this machine, by its address.
+// grants is the allowed destination of a language's programs: the address of a server on this machine's loopback.
 type grants struct {
 	server *server
 	engine engine
@@ -159,21 +159,21 @@ func (g *grants) run(t *testing.T, source string, hosts ...string) (runtimes.Out
 	return outcome, events
 }
 
-// get is a program that asks for URL and answers what came.
+// get holds programs that request URL and return the response.
 var get = map[runtimes.Language]string{
 	runtimes.Python:     "import json, urllib.request\ndef main():\n    return json.load(urllib.request.urlopen('URL', timeout=20))\n",
 	runtimes.Bash:       "set -e\ncurl -fsSL --max-time 20 'URL' >\"$OUTPUT\"\n",
 	runtimes.JavaScript: "export default async () => {\n  const answer = await fetch('URL')\n  if (!answer.ok) throw new Error(`status ${answer.status}`)\n  return answer.json()\n}\n",
 }
 
-// withCtx are the same by the host function, where that is another way.
+// withCtx holds the same programs with the host function, in languages where that is a different way.
 var withCtx = map[runtimes.Language]string{
 	runtimes.Python: "def main(ctx):\n    return ctx.fetch('URL').json()\n",
 	runtimes.Bash:   "set -e\natelier call fetch '{\"url\":\"URL\"}' | jq '.text | fromjson' >\"$OUTPUT\"\n",
 }
 
-// TestHostileGranted: a program reaches the host that it was granted, and is refused every other; each decision is told,
-// and no packet leaves but to the proxy.
+// TestHostileGranted expects that a program reaches its granted host and no other. Each decision is reported, and
+// packets leave only to the proxy.
 func TestHostileGranted(t *testing.T) {
 	t.Parallel()
 	for language, program := range get {
@@ -214,7 +214,7 @@ func TestHostileGranted(t *testing.T) {
 						t.Errorf("%s: %+v", url, e)
 					}
 					told := false
-					for _, event := range events { // each when it is over: one that was followed elsewhere may be told last
+					for _, event := range events { // events come when requests end, so a redirected request may be reported last
 						to := net.JoinHostPort(event.Host, strconv.Itoa(int(event.Port)))
 						told = told || event.Decision == runtimes.EgressDenied && to == want
 						if event.Decision == runtimes.EgressAllowed && to != address {

@@ -16,25 +16,25 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// attack is a hostile program and how it has to end.
+// attack is a hostile program and its required end.
 type attack struct {
 	class     hostile.Class
 	name      string
 	source    string
-	file      string // in testdata, instead of source
-	alongside string // a program in testdata that runs at the same time
+	file      string // file in testdata, instead of source
+	alongside string // program in testdata that runs at the same time
 	edit      func(*runtimes.Job)
-	types     []runtimes.ErrorType // any of these; none if it has to succeed
-	output    string               // what it has to answer, if anything
-	again     bool                 // it runs twice, and the second run is judged
-	mute      bool                 // it fails before its first line, so nothing of its output can be kept
+	types     []runtimes.ErrorType // any of these; none if it must succeed
+	output    string               // required output, if any
+	again     bool                 // runs twice, and the second run is judged
+	mute      bool                 // fails before its first line, so there is no output to keep
 	check     func(*testing.T, runtimes.Outcome, *runtimetest.Host)
 }
 
-// sign is printed by every program before it begins: the proof that partial output is kept.
+// sign is printed by every program before the attack. It shows that partial output is kept.
 const sign = "the program began"
 
-// second is what a run may take beyond its limit.
+// second is the time that a run may take beyond its limit.
 const second = time.Second
 
 func TestHostile(t *testing.T) {
@@ -51,7 +51,7 @@ func TestHostile(t *testing.T) {
 		t.Run(string(language), func(t *testing.T) {
 			t.Parallel()
 			h := open(t, language, one.number)
-			for _, a := range one.attacks { // one after the other: each is felt by the whole machine
+			for _, a := range one.attacks { // one after another, because each loads the whole machine
 				t.Run(string(a.class)+"/"+a.name, func(t *testing.T) {
 					defer func() { matrix.Case(a.class, language, !t.Failed()) }()
 					h.suffer(t, a)
@@ -63,18 +63,18 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// suffer runs an attack and judges how it ended.
+// suffer runs an attack and judges its end.
 func (h *server) suffer(t *testing.T, a attack) {
 	t.Helper()
 	c := plant(t)
 	if a.alongside != "" {
 		defer h.neighbour(t, c, a)()
 	}
-	if a.again { // what it leaves behind is what the second run finds
+	if a.again { // the second run finds the remains of the first
 		h.attack(t, a, c)
 	}
 	outcome, host, limit := h.attack(t, a, c)
-	if outcome.Usage.Run > limit+second { // once can be this machine, which has others to serve; a hang is late again
+	if outcome.Usage.Run > limit+second { // one delay may come from other load on the machine, but a hang is late again
 		t.Logf("ended after %v", outcome.Usage.Run)
 		if outcome, host, limit = h.attack(t, a, c); outcome.Usage.Run > limit+second {
 			t.Errorf("ended after %v, the limit is %v", outcome.Usage.Run, limit)
@@ -101,7 +101,7 @@ func (h *server) suffer(t *testing.T, a attack) {
 	c.untouched(t)
 }
 
-// attack runs the program once. limit is how long it might take.
+// attack runs the program once and returns its time limit as limit.
 func (h *server) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Outcome, host *runtimetest.Host, limit time.Duration) {
 	t.Helper()
 	job := h.job(t, a, a.file, c)
@@ -109,7 +109,7 @@ func (h *server) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.O
 	return outcome, host, job.Limits.Timeout()
 }
 
-// job is the program with what it may know, and with the sign in front.
+// job returns the program with the values that it may know, and with the sign at its start.
 func (h *server) job(t *testing.T, a attack, file string, c *canaries) runtimes.Job {
 	t.Helper()
 	text := a.source
@@ -131,7 +131,7 @@ func (h *server) job(t *testing.T, a attack, file string, c *canaries) runtimes.
 	return job
 }
 
-// neighbour starts the program beside an attack and returns how to end it.
+// neighbour starts the program that runs next to an attack, and returns a function that ends it.
 func (h *server) neighbour(t *testing.T, c *canaries, a attack) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func (h *server) neighbour(t *testing.T, c *canaries, a attack) func() {
 	}
 }
 
-// printable demands that nothing of a run, as the house passes it on, holds a character that a terminal would obey.
+// printable requires that the reported texts of a run contain no character that a terminal would execute.
 func printable(t *testing.T, outcome runtimes.Outcome, host *runtimetest.Host) {
 	t.Helper()
 	text, err := json.Marshal(outcome)
@@ -169,7 +169,7 @@ func printable(t *testing.T, outcome runtimes.Outcome, host *runtimetest.Host) {
 	}
 }
 
-// wants demands one output, as a part of a longer check.
+// wants requires one output, as a part of a longer check.
 func wants(output string) func(*testing.T, runtimes.Outcome, *runtimetest.Host) {
 	return func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 		t.Helper()
@@ -179,5 +179,5 @@ func wants(output string) func(*testing.T, runtimes.Outcome, *runtimetest.Host) 
 	}
 }
 
-// bare is a run that was given no environment.
+// bare removes the environment of a run.
 func bare(j *runtimes.Job) { j.Environment = nil }

@@ -11,13 +11,13 @@ import (
 
 func javascript() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1000 }
-	// These have to end by their limit, however busy the machine is.
+	// These must end by their limit, even if the machine is very busy.
 	patient := func(j *runtimes.Job) {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
 	timeout := []runtimes.ErrorType{runtimes.Timeout}
 	memory := []runtimes.ErrorType{runtimes.MemoryLimit}
-	// One huge allocation may take the kernel longer than the program is given.
+	// The kernel may need more time for one huge allocation than the program has.
 	either := []runtimes.ErrorType{runtimes.MemoryLimit, runtimes.Timeout}
 	run := func(body string) string { return "export default async (input, ctx) => {\n" + body + "\n}" }
 	return []attack{

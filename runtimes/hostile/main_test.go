@@ -16,15 +16,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/hostile"
 )
 
-// parserVar makes this test binary parse what it reads on stdin, without a jail: see controls_test.go.
+// parserVar makes this test binary parse its stdin without a sandbox: see controls_test.go.
 const parserVar = "ATELIER_TEST_PARSER"
 
-// secretVar is in the environment of this process, as the secrets of a server are in the server's.
+// secretVar is in the environment of this process, as a server's secrets are in its environment.
 const secretVar = "ATELIER_TEST_SECRET"
 
 const secret = "0f3c9a51-of-the-house"
 
-// matrix is shared by the tests of this package: its sums are printed when all of them have ended.
+// matrix is shared by the tests of this package. Its totals are printed after all of them.
 var matrix = hostile.NewMatrix()
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	if os.Getenv(guestsVar) != "" {
-		syscall.CloseOnExec(3) // no jail may have it
+		syscall.CloseOnExec(3) // no sandbox may inherit it
 	}
 	code := m.Run()
 	if os.Getenv(guestsVar) != "" {
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leftByOrdinaryUser tells what is left in the process of the ordinary user, and is its exit code.
+// leftByOrdinaryUser reports the remains in the process of the ordinary user and returns its exit code.
 func leftByOrdinaryUser() (code int) {
 	for _, what := range strangers() {
 		tell(finding{Survivor: what})
@@ -68,9 +68,9 @@ func leftByOrdinaryUser() (code int) {
 	return code
 }
 
-// audience is where the matrix is printed. The go command hides what a package that passes has printed, unless it is
-// asked with -v for everything; the matrix is the point of these tests, so it goes to the output of the go command
-// itself, if that is a terminal or a pipe.
+// audience returns the destination of the matrix. The go command hides the output of a passing package unless -v is set
+// for everything. The matrix is the purpose of these tests. So it goes to the output of the go command itself, if that
+// is a terminal or a pipe.
 func audience() io.Writer {
 	if testing.Verbose() || flag.Lookup("test.v").Value.String() == "test2json" {
 		return os.Stdout
@@ -92,8 +92,8 @@ func audience() io.Writer {
 	return out
 }
 
-// fresh is read by the tests and touched after them, which keeps the go command from remembering the result: a proof
-// that is not made again prints nothing, and proves nothing about the machine it is asked on.
+// fresh is read by the tests and touched after them, so that the go command does not cache the result. A cached result
+// would print nothing and would not apply to the current machine.
 var fresh = filepath.Join("testdata", "fresh")
 
 func readFresh() {
@@ -104,7 +104,7 @@ func readFresh() {
 
 func touchFresh() {
 	now := time.Now()
-	_ = os.Chtimes(fresh, now, now) // a tree that cannot be written is at worst remembered
+	_ = os.Chtimes(fresh, now, now) // in a read-only tree the result may be cached
 }
 
 func parse(name string) {
@@ -113,6 +113,6 @@ func parse(name string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)
 	}
-	debug.SetMaxStack(64 << 20) // it ends the same way at 1 GB, but the machine is shared
+	debug.SetMaxStack(64 << 20) // the result is the same at 1 GB, but other processes need the memory
 	parsers[name](string(text))
 }

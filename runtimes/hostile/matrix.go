@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Matrix counts how programs ended, by class and language. Its methods may be called from any goroutine.
+// Matrix counts the results of attacks by class and language. It is safe for concurrent use.
 type Matrix struct {
 	mu        sync.Mutex
 	cells     map[cell]*tally
@@ -50,42 +50,42 @@ func NewMatrix() *Matrix {
 	}
 }
 
-// Case counts an attack; held says that it ended as it must and that the next run worked.
+// Case counts an attack. held reports that it ended as required and that the next run worked.
 func (m *Matrix) Case(class Class, language runtimes.Language, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.cells, cell{class, language}).add(held)
 }
 
-// Ordinary counts an attack on a house that an ordinary user runs.
+// Ordinary counts an attack on a server that an ordinary user runs.
 func (m *Matrix) Ordinary(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.ordinary, class).add(held)
 }
 
-// Egress counts an attack that is no program.
+// Egress counts an attack that is not a program.
 func (m *Matrix) Egress(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.egress, class).add(held)
 }
 
-// Control counts an attack without its wall; through says that it succeeded, as it must to prove anything.
+// Control counts an attack without its protection. through reports that it succeeded, as a meaningful attack must.
 func (m *Matrix) Control(class Class, through bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.controls, class).add(through)
 }
 
-// Behaved counts a program that does nothing wrong.
+// Behaved counts a harmless program.
 func (m *Matrix) Behaved(language runtimes.Language, passed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.behaved, language).add(passed)
 }
 
-// Survivor remembers something that was left behind.
+// Survivor records something that an attack left behind.
 func (m *Matrix) Survivor(what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,14 +99,14 @@ func count[K comparable](all map[K]*tally, key K) *tally {
 	return all[key]
 }
 
-// Empty says that nothing was counted.
+// Empty reports whether nothing was counted.
 func (m *Matrix) Empty() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.cells)+len(m.ordinary)+len(m.egress)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
 }
 
-// Survivors counts what was left behind.
+// Survivors returns the number of things left behind.
 func (m *Matrix) Survivors() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,8 @@ func (m *Matrix) Survivors() int {
 
 var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, Node, runtimes.Python, runtimes.Bash}
 
-// Print writes the matrix and the sums. The control of a class is the same attack without the wall: it has to succeed.
+// Print writes the matrix and the totals. The control of a class is the same attack without the protection: it must
+// succeed.
 func (m *Matrix) Print(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,21 +7,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes/hostile"
 )
 
-// nodeAttacks are programs that use what Node has and goja has not.
+// nodeAttacks returns programs that use features which Node has and goja lacks.
 func nodeAttacks() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1500 }
 	patient := func(j *runtimes.Job) {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
 	small := func(j *runtimes.Job) { j.Limits.DiskBytes = 8 << 20 }
-	// stored is a version from before isolation reuse was removed.
+	// stored sets the isolation of a version from before reuse was removed.
 	stored := func(j *runtimes.Job) { j.Isolation = "reuse" }
 	types := func(all ...runtimes.ErrorType) []runtimes.ErrorType { return all }
 	imports := `import fs from "fs"; import net from "net"; import dgram from "dgram"; import dns from "dns/promises"; import http from "http"; import os from "os"
 import cp from "child_process"; import { Worker } from "worker_threads"; import inspector from "inspector"; import vm from "vm"; import v8 from "v8"
 `
 	run := func(body string) string { return imports + "export default async (input, ctx) => {\n" + body + "\n}" }
-	// tries answers how often one of the ways worked.
+	// tries returns a program that counts the ways which worked.
 	tries := func(ways ...string) string {
 		body := "let n = 0; const got = []\n"
 		for _, way := range ways {

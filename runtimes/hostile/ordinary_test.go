@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// guestsVar names a worker binary that is built already: the process that has it is the one of an ordinary user, which
-// cannot build, and tells what it found on descriptor 3.
+// guestsVar names a prebuilt worker binary. The process that has it runs as an ordinary user, cannot build, and reports
+// its findings on descriptor 3.
 const guestsVar = "ATELIER_TEST_GUESTS"
 
 // finding is a line from the process of the ordinary user.
@@ -27,7 +27,7 @@ type finding struct {
 	Survivor string        `json:"survivor,omitempty"`
 }
 
-// nobody is an ordinary user of every Linux.
+// nobody is the ID of an ordinary user that every Linux has.
 const nobody = 65534
 
 func guests(t *testing.T) string {
@@ -38,8 +38,8 @@ func guests(t *testing.T) string {
 	return sandboxtest.Exe(t)
 }
 
-// TestHostileAsOrdinaryUser runs what is essential of the matrix again in a process of a user that may do nothing: no host
-// users for jails, and no control groups but those that were given to it.
+// TestHostileAsOrdinaryUser repeats the essential attacks in a process of an unprivileged user. It has no host users
+// for sandboxes, and no cgroups except those it was given.
 func TestHostileAsOrdinaryUser(t *testing.T) {
 	if os.Getenv(guestsVar) != "" {
 		essentials(t)
@@ -63,8 +63,8 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By cp: a descriptor of ours that is open for writing could be in a process that another test forks at that moment,
-	// and a program that somebody may still write to cannot be executed.
+	// This copies with cp. With a descriptor of this process, another test could fork while it is open for writing, and
+	// a program that is open for writing cannot be executed.
 	for from, to := range map[string]string{guests(t): "guests", self: "tests"} {
 		if text, err := exec.Command("cp", from, filepath.Join(dir, to)).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
@@ -98,7 +98,7 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	t.Logf("%d cases as user %d", n, nobody)
 }
 
-// listen counts what the other process tells.
+// listen counts the findings of the other process.
 func listen(told io.ReadCloser) int {
 	defer told.Close()
 	n := 0
@@ -117,7 +117,7 @@ func listen(told io.ReadCloser) int {
 	return n
 }
 
-// tell says something to the process that counts.
+// tell sends a finding to the counting process.
 func tell(f finding) {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -128,7 +128,8 @@ func tell(f finding) {
 	}
 }
 
-// essentials are the attacks that look around, and the first of each class, one house after the other.
+// essentials runs the attacks that inspect the environment and the first attack of each class, one server after
+// another.
 func essentials(t *testing.T) {
 	for _, one := range []struct {
 		language runtimes.Language

@@ -15,7 +15,7 @@ func pythonAttacks() []attack {
 		j.Limits.TimeoutMs, j.Limits.MemoryBytes, j.Limits.DiskBytes = 10_000, 64<<20, 8<<20
 	}
 	few := func(j *runtimes.Job) { j.Limits.TimeoutMs, j.Limits.Processes = 3000, 16 }
-	// Many small steps through the host take long on a busy machine, and another limit is the point.
+	// Many small steps through the host take long on a busy machine, and these attacks test another limit.
 	patient := func(j *runtimes.Job) { j.Limits.TimeoutMs, j.Limits.CPUMs = 200_000, 200_000 }
 	limited := []runtimes.ErrorType{runtimes.Timeout}
 	return []attack{
@@ -85,7 +85,7 @@ func pythonAttacks() []attack {
 		{class: hostile.Forging, name: "result that is very deep", source: "def main():\n    x = []\n    for _ in range(100000): x = [x]\n    return x\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Signals, name: "crashes the interpreter", source: "import ctypes\ndef main(): ctypes.string_at(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
 		{class: hostile.Signals, name: "kills everything", source: "import os, signal\ndef main(): os.kill(-1, signal.SIGKILL)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
-		{class: hostile.Signals, name: "kills process 1", // which is itself: what it does not handle, and Python handles 2, does not come
+		{class: hostile.Signals, name: "kills process 1", // process 1 is the program itself: the kernel does not deliver unhandled signals to it, and Python handles 2
 			source: "import os, signal, time\ndef main():\n    for s in range(1, 65):\n        try: s == 2 or os.kill(1, s)\n        except OSError: pass\n    return 'alive'\n",
 			output: `"alive"`,
 		},
@@ -169,7 +169,7 @@ x = "fine"
 	}
 }
 
-// noForeignFile: an error points into the program, or nowhere.
+// noForeignFile checks that an error's position is in the program or absent.
 func noForeignFile(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.py" {

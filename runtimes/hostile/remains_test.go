@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// patience is how long something may take to disappear on a machine that is very busy. What a hostile program has left
-// on purpose would not go at all.
+// patience is the time that remains may take to disappear on a very busy machine. Deliberate remains of a hostile
+// program would not disappear at all.
 const patience = 15 * time.Second
 
-// keptGroups is how many empty control groups the house may keep: in each hierarchy one for each jail that it had at once.
+// keptGroups is the maximum number of empty cgroups that the server keeps: one per hierarchy and concurrent sandbox.
 const keptGroups = 4 * 24
 
-// noRemains looks at the host after an attack: the only processes of the house's users are those of workers that wait,
-// and only they have control groups and keys. Some control groups are kept for the next runs.
+// noRemains checks the host after an attack. The only processes of the server's users belong to waiting workers, and
+// only these have cgroups and keys. Some cgroups are kept for the next runs.
 func (h *server) noRemains(t *testing.T) {
 	t.Helper()
 	var left []string
 	groups := empty()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		left = h.remains()
-		if len(groups) > 0 { // a group is empty for a moment when its jail begins or ends
+		if len(groups) > 0 { // a cgroup is empty for a moment when its sandbox starts or ends
 			now := empty()
 			groups = slices.DeleteFunc(groups, func(dir string) bool { return !slices.Contains(now, dir) })
 		}
@@ -64,7 +64,7 @@ func (h *server) remains() []string {
 	return left
 }
 
-// gone demands that nothing at all is left, once engine and sandbox are closed.
+// gone requires that nothing remains after engine and sandbox are closed.
 func (h *server) gone(t *testing.T) {
 	t.Helper()
 	h.waiting = 0
@@ -75,15 +75,15 @@ func (h *server) gone(t *testing.T) {
 	}
 }
 
-// ours says whether a host user belongs to the house. Only root gives jails users of their own.
+// ours reports whether a host user belongs to the server. Only with root do sandboxes have their own users.
 func (h *server) ours(uid int) bool {
 	return os.Geteuid() == 0 && uid >= h.firstUID && uid < h.firstUID+users
 }
 
-// jails are the living processes of each user of the house.
+// jails returns the live processes of each of the server's users.
 func (h *server) jails() map[int][]string {
 	found := map[int][]string{}
-	if os.Geteuid() != 0 { // all jails of this process are the house's, one after the other
+	if os.Geteuid() != 0 { // all sandboxes of this process belong to this server, because servers run one after another
 		for i, what := range strangers() {
 			found[-i/h.each] = append(found[-i/h.each], what)
 		}
@@ -97,7 +97,7 @@ func (h *server) jails() map[int][]string {
 	return found
 }
 
-// keys are the users of the house that own keys of the kernel, which are in no namespace of a network or a mount.
+// keys returns the users of the server that own kernel keys, which belong to no network or mount namespace.
 func (h *server) keys() map[int]bool {
 	found := map[int]bool{}
 	text, _ := os.ReadFile("/proc/key-users")
@@ -114,7 +114,7 @@ func (h *server) keys() map[int]bool {
 	return found
 }
 
-// files are those that a user of the house owns where everybody may write, and objects of System V.
+// files returns the files of the server's users in world-writable places, and System V objects.
 func (h *server) files() []string {
 	var found []string
 	for _, root := range []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"} {
@@ -155,7 +155,7 @@ func (h *server) files() []string {
 type process struct {
 	pid, ppid, uid int
 	name, state    string
-	nested         bool // it has a number in another pid namespace, too
+	nested         bool // it also has an ID in another PID namespace
 }
 
 func (p process) String() string { return fmt.Sprintf("process %d (%s, %s)", p.pid, p.name, p.state) }
@@ -166,7 +166,7 @@ func processes() []process {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it is gone
+			continue // it has ended
 		}
 		var p process
 		for line := range strings.Lines(string(text)) {
@@ -195,8 +195,8 @@ func processes() []process {
 	return all
 }
 
-// strangers are processes that descend from this one and live in another namespace, and mounts of jails that the host can
-// see. When everything is closed there is none.
+// strangers returns descendants of this process in another namespace, and mounts of sandboxes that the host can see.
+// After everything is closed there must be none.
 func strangers() []string {
 	var found []string
 	parents := map[int]int{}
@@ -222,7 +222,7 @@ func strangers() []string {
 	return found
 }
 
-// groupsOf are the control groups that a process of the house has made and not removed.
+// groupsOf returns the cgroups that a process of the server has created and not removed.
 func groupsOf(pid int) []string {
 	var found []string
 	roots := map[string]bool{"/sys/fs/cgroup": true}
@@ -248,7 +248,7 @@ func groupsOf(pid int) []string {
 	return slices.Compact(found)
 }
 
-// empty are the control groups of this process that hold no process.
+// empty returns the cgroups of this process that hold no process.
 func empty() []string {
 	var found []string
 	for _, tree := range groupsOf(os.Getpid()) {

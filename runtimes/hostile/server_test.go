@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Host users of the houses of these tests: beyond those of a server that may run on this machine, and others than those of
-// the same tests in another process, whose jails would count as survivors.
+// These are the host users of the servers in these tests. They differ from those of a server on this machine and of the
+// same tests in another process, whose sandboxes would count as survivors.
 const (
 	firstUser  = 1_000_000
 	users      = 64
@@ -35,7 +35,7 @@ type server struct {
 	runtimes.Runtime
 	programs runtimetest.Programs
 	firstUID int
-	waiting  int // jails that may be there when nothing runs
+	waiting  int // sandboxes that may exist when nothing runs
 	each     int // processes in each of them
 }
 
@@ -45,18 +45,18 @@ type engine interface {
 	Close()
 }
 
-// servers in the order of their users.
+// These constants number the servers in the order of their users.
 const (
 	javascriptServer = iota
 	typescriptServer
 	pythonServer
 	bashServer
 	nodeServer
-	controlServer // and the ones after it, up to the last
+	controlServer // first of several, up to the last
 	pathsServer   = controlServer + 6
 )
 
-// open builds a house for one language and demands at the end that nothing of it is left.
+// open starts a server for one language and requires at the end that nothing of it remains.
 func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *server {
 	t.Helper()
 	readFresh()
@@ -91,8 +91,8 @@ func (h *server) engine(jailer worker.Jailer) engine {
 	h.programs = runtimetest.Programs{Language: h.language}
 	switch h.language {
 	case runtimes.Python:
-		h.each = 2    // the launcher has its fork server beside it
-		h.waiting = 8 // two fork servers with two forks each; one more that has crashed and whose forks are used up
+		h.each = 2    // the launcher and its fork server
+		h.waiting = 8 // two fork servers with two forks each, and one more that has crashed and has used up its forks
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.PythonEngine, "main.py"
 		h.programs.Hello = "def main(name):\n    return f'Hello, {name}'\n"
 		return python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3"})
@@ -101,7 +101,7 @@ func (h *server) engine(jailer worker.Jailer) engine {
 		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
 		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
 	case hostile.Node:
-		h.waiting = 12 // two that wait, those of programs that were reused, the bundler, and the launchers
+		h.waiting = 12 // two that wait, those of reused programs, the bundler, and the launchers
 		h.programs = runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"}
 		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
 		return node.New(node.Options{Jailer: jailer, Interpreter: "/usr/bin/node"})
@@ -115,7 +115,7 @@ func (h *server) engine(jailer worker.Jailer) engine {
 	return goja.New(goja.Options{Jailer: jailer})
 }
 
-// hello is the next run.
+// hello performs the next run, which must succeed.
 func (h *server) hello(t *testing.T) {
 	t.Helper()
 	outcome, host := runtimetest.Run(t, h, h.programs.Job(h.programs.Hello))
@@ -127,7 +127,7 @@ func (h *server) hello(t *testing.T) {
 	}
 }
 
-// source is the text of a program in testdata.
+// source returns the text of a program in testdata.
 func source(t *testing.T, language runtimes.Language, name string) string {
 	t.Helper()
 	endings := map[runtimes.Language]string{runtimes.Python: "py", runtimes.Bash: "sh", runtimes.JavaScript: "js", runtimes.TypeScript: "ts"}

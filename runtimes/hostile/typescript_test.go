@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// typescript is what is hostile only there: types, and the settings that come with them. The rest is JavaScript.
+// typescript returns the attacks that are specific to TypeScript: types, and the settings for them. The rest is
+// JavaScript.
 func typescript() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1000 }
 	with := func(name, text string) func(*runtimes.Job) {
@@ -42,7 +43,7 @@ func typescript() []attack {
 	}
 }
 
-// oneOrRefused: types are skipped without parsing some of them, which is as good as refusing them.
+// oneOrRefused accepts both results: the parser skips some types without parsing them, which is as safe as an error.
 func oneOrRefused(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	refused := o.Error != nil && slices.Contains([]runtimes.ErrorType{runtimes.SyntaxError, runtimes.MemoryLimit}, o.Error.Type)

@@ -7,10 +7,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// good is a program that does nothing wrong, and its answer.
+// good is a harmless program and its output.
 type good struct{ name, source, output string }
 
-// TestHostileSparesTheWellBehaved runs what ordinary programs do: walls that forbid everything would hold as well.
+// TestHostileSparesTheWellBehaved runs ordinary programs, because protections that forbid everything would also stop
+// the attacks.
 func TestHostileSparesTheWellBehaved(t *testing.T) {
 	t.Parallel()
 	servers := map[runtimes.Language]int{runtimes.JavaScript: 2, runtimes.TypeScript: 3, runtimes.Python: 4, runtimes.Bash: 5}

@@ -34,7 +34,7 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 	}
 }
 
-// logLevel asks for log messages in the revision without sessions.
+// logLevel is the _meta key that requests log messages in the revision without sessions.
 const logLevel = "io.modelcontextprotocol/logLevel"
 
 // reporter sends what a program reports while it runs.
@@ -51,7 +51,7 @@ func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runti
 				return
 			}
 			last = data.Done
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // a client that has gone is noticed by the call
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the call itself notices a client that has gone
 				ProgressToken: token, Progress: data.Done, Total: data.Total, Message: data.Message,
 			})
 		case runtimes.KindLog:

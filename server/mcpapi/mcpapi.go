@@ -31,7 +31,7 @@ type Runs interface {
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
 }
 
-// ErrorWriter answers a request with an error of ours.
+// ErrorWriter sends an error of this server as the response.
 type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
@@ -139,8 +139,8 @@ func serverOf(r *http.Request) *mcp.Server {
 	return server
 }
 
-// modern reports whether a request speaks a revision without sessions. Its clients send the revision with every request;
-// older clients send none with their first one.
+// modern reports whether a request uses a revision without sessions. Its clients send the revision with every request;
+// older clients send none with the first request.
 func modern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
 }

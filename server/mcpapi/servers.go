@@ -20,7 +20,7 @@ import (
 const (
 	// freshFor bounds how long a new version stays unknown to clients of the whole catalogue.
 	freshFor = time.Second
-	// maxServers bounds the servers in memory. Callers who may see the same tools share one.
+	// maxServers bounds the servers in memory. Callers with access to the same tools share one.
 	maxServers = 256
 	pageSize   = 250
 )
@@ -37,7 +37,7 @@ type servers struct {
 
 type server struct {
 	sdk       *mcp.Server
-	caller    registry.Caller // one of those who share the server; decides which tools there are, never who runs them
+	caller    registry.Caller // one of the callers who share the server; decides which tools exist, but never who runs them
 	selection tools.Selection
 	used      time.Time // guarded by servers.mu
 
@@ -161,7 +161,7 @@ func (a *API) newServer(caller registry.Caller, selection tools.Selection) *serv
 	return one
 }
 
-// noteLevel remembers which sessions want log messages: following a run costs time.
+// noteLevel records which sessions want log messages, because following a run takes time.
 func (one *server) noteLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "logging/setLevel" {

@@ -1,5 +1,5 @@
-// Package changes tells the readers of an agent what happens to it: saves of its draft, new versions, and who else reads it.
-// It keeps nothing: a reader that comes later reads the agent.
+// Package changes notifies the readers of an agent about saved drafts, new versions and other readers. It stores
+// nothing: a later reader loads the agent.
 package changes
 
 import (
@@ -14,27 +14,27 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// The bounds of a hub.
+// These constants are the limits of a hub.
 const (
-	MaxReaders = 2000 // of a server
-	PerActor   = 50   // of one person or token
-	backlog    = 64   // events that a reader may be behind
+	MaxReaders = 2000 // per server
+	PerActor   = 50   // per person or token
+	backlog    = 64   // maximum number of undelivered events per reader
 )
 
-// Why a reader ends.
+// These errors are the reasons why a reader ends.
 var (
 	ErrSlow    = errors.New("the reader did not keep up")
 	ErrDeleted = errors.New("the agent was deleted")
 	ErrClosed  = errors.New("the server is stopping")
 )
 
-// Event is something that happened: Draft, Version or Presence.
+// Event is a change of an agent: Draft, Version or Presence.
 type Event struct {
 	Name string
 	Data any
 }
 
-// Draft is the data of a save.
+// Draft is the data of a saved draft.
 type Draft struct {
 	Revision int64           `json:"revision"`
 	SavedAt  time.Time       `json:"savedAt"`
@@ -51,23 +51,23 @@ type Presence struct {
 	People []Person `json:"people"`
 }
 
-// Person is a reader, once for however many pages.
+// Person is a reader. It is listed once, however many pages it has open.
 type Person struct {
 	ID    string    `json:"id"`
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"`
 }
 
-// DraftSaved is the event of a save.
+// DraftSaved returns the event of a saved draft.
 func DraftSaved(d registry.Draft) Event {
 	return Event{"draft", Draft{d.Revision, d.SavedAt, d.SavedBy}}
 }
 
-// Hub passes events on. It is safe for concurrent use; a nil hub has no readers.
+// Hub distributes events. It is safe for concurrent use. A nil hub has no readers.
 type Hub struct {
 	now     func() time.Time
 	mu      sync.Mutex
-	agents  map[string][]*Reader // by agent's ID
+	agents  map[string][]*Reader // readers by agent ID
 	actors  map[string]int       // readers by actor
 	readers int
 	closed  bool
@@ -78,7 +78,7 @@ func New(now func() time.Time) *Hub {
 	return &Hub{now: now, agents: map[string][]*Reader{}, actors: map[string]int{}}
 }
 
-// Reader gets the events of one agent until it is closed.
+// Reader receives the events of one agent until it is closed.
 type Reader struct {
 	hub    *Hub
 	agent  string
@@ -107,7 +107,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	h.actors[actorKey(actor)]++
 	h.readers++
 	people := h.people(agentID)
-	if slices.Equal(before, people) { // a further page of somebody who is there
+	if slices.Equal(before, people) { // another page of a person who already reads the agent
 		r.send(Event{"presence", Presence{people}})
 	} else {
 		h.tell(agentID, Event{"presence", Presence{people}})
@@ -117,7 +117,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 
 func actorKey(a registry.Actor) string { return a.Workspace + "/" + a.ID }
 
-// Next returns the next event, or why there is none.
+// Next returns the next event, or the reason why there is none.
 func (r *Reader) Next(ctx context.Context) (Event, error) {
 	select {
 	case e := <-r.events:
@@ -136,13 +136,13 @@ func (r *Reader) Close() {
 	r.hub.end(r, ErrClosed)
 }
 
-// Saved tells the readers of an agent of a save.
+// Saved notifies the readers of an agent of a saved draft.
 func (h *Hub) Saved(agentID string, d registry.Draft) { h.Tell(agentID, DraftSaved(d)) }
 
-// Published tells the readers of an agent of a version.
+// Published notifies the readers of an agent of a new version.
 func (h *Hub) Published(agentID, version string) { h.Tell(agentID, Event{"version", Version{version}}) }
 
-// Tell passes an event to the readers of an agent.
+// Tell sends an event to the readers of an agent.
 func (h *Hub) Tell(agentID string, e Event) {
 	if h == nil {
 		return
@@ -164,7 +164,7 @@ func (h *Hub) Deleted(agentID string) {
 	}
 }
 
-// Close ends all readers and takes no more.
+// Close ends all readers and rejects new ones.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -176,14 +176,15 @@ func (h *Hub) Close() {
 	}
 }
 
-// tell needs the lock.
+// tell sends an event to the readers of an agent. The caller must hold the lock.
 func (h *Hub) tell(agentID string, e Event) {
 	for _, r := range slices.Clone(h.agents[agentID]) {
 		r.send(e)
 	}
 }
 
-// send needs the lock of the hub. A reader whose backlog is full is ended: it reads the agent when it comes back.
+// send adds an event to the reader's backlog. The caller must hold the lock of the hub. If the backlog is full, send
+// ends the reader, and the client reloads the agent when it reconnects.
 func (r *Reader) send(e Event) {
 	select {
 	case r.events <- e:
@@ -192,7 +193,7 @@ func (r *Reader) send(e Event) {
 	}
 }
 
-// end needs the lock.
+// end ends a reader with a reason. The caller must hold the lock.
 func (h *Hub) end(r *Reader, reason error) {
 	at := slices.Index(h.agents[r.agent], r)
 	if at < 0 {
@@ -214,7 +215,7 @@ func (h *Hub) end(r *Reader, reason error) {
 	}
 }
 
-// people needs the lock. It lists the readers of an agent, each person once, the earliest first.
+// people lists the readers of an agent, each person once, in order of arrival. The caller must hold the lock.
 func (h *Hub) people(agentID string) []Person {
 	all := []Person{}
 	for _, r := range h.agents[agentID] {

@@ -46,7 +46,7 @@ func TestPresence_OneEntryPerPerson(t *testing.T) {
 	if got := people(bob); len(got) != 2 {
 		t.Errorf("bob saw %v", got)
 	}
-	again.Close() // ada is still there
+	again.Close() // ada still has another page open
 	bob.Close()
 	if got := people(ada); len(got) != 1 || got[0].Name != "Name of ada" {
 		t.Errorf("ada saw %v", got)
@@ -95,7 +95,7 @@ func TestRead_TooManyOfOneActor_Refused(t *testing.T) {
 	read(t, h, "bob")
 }
 
-// last is why a reader ended. Events before that may be read or not.
+// last returns the reason why a reader ended. It ignores events before the end.
 func last(t *testing.T, r *changes.Reader) error {
 	t.Helper()
 	for {
