@@ -18,7 +18,7 @@ type loopMemory struct {
 	first    uintptr                         // number of the first descriptor of an order; the others follow it
 	length   uintptr                         // length of an order in bytes
 	space    uintptr                         // bytes that an order's descriptors take up in a message
-	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 if there is none
+	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 for none
 	clone    [8]uintptr                      // struct clone_args
 	order    header                          // header of an order's message
 	answer   header                          // header of the reply's message

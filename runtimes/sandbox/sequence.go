@@ -218,7 +218,7 @@ func keepFilter(memory memory, code []byte) uintptr {
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
-// fill sets the arguments that belong to one child. Calls before moved report failures on the received descriptor,
+// fill sets the arguments that belong to one child. Calls up to moved report failures on the received descriptor,
 // later calls on syncFD.
 func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)

@@ -1,5 +1,5 @@
-// Package cgroups limits, counts and kills trees of processes with control groups, of version 1, version 2 or both
-// mounted at once. It says what the host does not let us do, and knows nothing of jails.
+// Package cgroups limits, measures and kills process trees with control groups, of version 1, version 2 or both mounted
+// at once. It reports restrictions of the host. It does not know jails.
 package cgroups
 
 import (
@@ -19,10 +19,10 @@ import (
 
 const prefix = "atelier-"
 
-// Mode says which control groups are in use.
+// Mode is the kind of control groups in use.
 type Mode string
 
-// The modes. Hybrid is version 1 for limits and the unified tree for killing.
+// Modes. Hybrid uses version 1 for limits and the unified tree for killing.
 const (
 	V1     Mode = "v1"
 	Hybrid Mode = "hybrid"
@@ -30,7 +30,7 @@ const (
 	None   Mode = "none"
 )
 
-// Tree is this process's place for groups: one directory per hierarchy beneath the group it is in itself.
+// Tree holds this process's directories for groups: one per hierarchy, beneath the process's own group.
 type Tree struct {
 	mode    Mode
 	bases   map[string]string // memory, pids, cpuacct, freezer or unified → our directory
@@ -39,8 +39,8 @@ type Tree struct {
 	free    free
 }
 
-// Open finds the hierarchies, removes what dead servers left there and makes our directories. Without any usable
-// hierarchy it answers a tree of mode None, which makes no groups and says why in Missing.
+// Open finds the hierarchies, removes the groups of dead servers and makes our directories. Without any usable
+// hierarchy it returns a tree of mode None. Such a tree makes no groups and holds the reasons in Missing.
 func Open() (*Tree, error) {
 	all, err := detect("self")
 	if err != nil {
@@ -65,18 +65,18 @@ func Open() (*Tree, error) {
 const unusable = "Control groups are not available. The server polls memory and processes every 20 ms, so a " +
 	"sudden allocation can exceed the limit, and a run above its memory limit is killed as a whole."
 
-// Unusable is the tree of a host whose control groups cannot be used.
+// Unusable returns the tree of a host whose control groups cannot be used.
 func Unusable() *Tree {
 	return &Tree{mode: None, bases: map[string]string{}, missing: []string{unusable}}
 }
 
-// ownName tells trees apart, of one process and of all there have been: process numbers are used again.
+// ownName returns a name that is unique among all trees, past and present. Process numbers alone are reused.
 func ownName() (string, error) {
 	started, err := startTime(os.Getpid())
 	return fmt.Sprintf("%s%d-%d-%08x", prefix, os.Getpid(), started, rand.Uint32()), err
 }
 
-// version1 returns our directory of each controller that limits need, nil if version 1 has not all of them.
+// version1 returns our directory of each controller that limits need, or nil if version 1 lacks one of them.
 func version1(all []hierarchy) map[string]string {
 	parents := map[string]string{}
 	for _, h := range all {
@@ -95,14 +95,14 @@ func version1(all []hierarchy) map[string]string {
 func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 	t.mode = V1
 	for _, h := range all {
-		// The kill file is in every group but the root, so look for it in a group of ours.
+		// Every group but the root has the kill file, so check a group of ours.
 		if h.unified && writable(h.dir) {
 			dir := filepath.Join(h.dir, name)
 			if os.Mkdir(dir, 0o755) == nil {
 				if exists(filepath.Join(dir, "cgroup.kill")) {
 					sweep(h.dir)
 					t.mode, t.bases["unified"] = Hybrid, dir
-					delete(parents, "freezer") // it is the slow way to kill, and each hierarchy costs a little
+					delete(parents, "freezer") // freezing is the slow way to kill, and each hierarchy has a cost
 				} else {
 					_ = os.Remove(dir)
 				}
@@ -154,8 +154,8 @@ func (t *Tree) openV2(all []hierarchy, name string) {
 	t.mode, t.bases["unified"] = V2, dir
 }
 
-// delegate makes own a group that may have limited children. Such a group may hold no process itself, so ours moves into
-// a leaf; if others share the group the kernel refuses, and that is the answer.
+// delegate turns own into a group that may have limited children. Such a group may hold no process itself, so this
+// process moves into a leaf. If the group holds other processes, the kernel returns an error, and delegate returns it.
 func delegate(own string) error {
 	if has(filepath.Join(own, "cgroup.subtree_control"), "memory") && has(filepath.Join(own, "cgroup.subtree_control"), "pids") {
 		return nil
@@ -181,14 +181,14 @@ func enable(dir string) error {
 	return nil
 }
 
-// Mode says which control groups are in use.
+// Mode returns the kind of control groups in use.
 func (t *Tree) Mode() Mode { return t.mode }
 
-// Descriptors is how many files Group.Doors opens, of a group for a child.
+// Descriptors returns the number of files that Group.Descriptors opens, for a group of a child.
 func (t *Tree) Descriptors() int { return len(t.limiting()) }
 
-// limiting are the hierarchies that a child needs. It dies with its process 1, so that those of version 1 and 2 at once that are
-// there to kill are of no use to it; to join that of version 2 takes the lock of all groups.
+// limiting returns the hierarchies that a child needs. A child dies with its process 1, so hierarchies that only serve
+// for killing are of no use to it. Joining a group of version 2 also takes a lock on all groups.
 func (t *Tree) limiting() map[string]string {
 	if t.mode == V2 {
 		return t.bases
@@ -199,14 +199,14 @@ func (t *Tree) limiting() map[string]string {
 	return limiting
 }
 
-// Missing says in sentences what the host does not let us do.
+// Missing returns sentences about the features that the host does not permit.
 func (t *Tree) Missing() []string { return t.missing }
 
-// New makes a group for one tree of processes, nil in mode None.
+// New makes a group for one process tree, nil in mode None.
 func (t *Tree) New() (*Group, error) { return t.group(t.bases) }
 
-// Child answers a group for processes that die with the first of them, new or used before, nil in mode None. It goes back by
-// Retire.
+// Child returns a group for processes that die with the first of them. The group is new or reused, nil in mode None.
+// Retire returns it.
 func (t *Tree) Child() (*Group, error) {
 	if g := t.free.take(); g != nil {
 		return g, nil
@@ -231,7 +231,7 @@ func (t *Tree) group(bases map[string]string) (*Group, error) {
 	return newGroup(t.mode == V2, dirs), nil
 }
 
-// Close removes our directories. Groups must have been retired or removed before.
+// Close removes our directories. All groups must have been retired or removed before.
 func (t *Tree) Close() error {
 	all := t.free.drain()
 	for _, base := range t.bases {
@@ -242,7 +242,7 @@ func (t *Tree) Close() error {
 	return all
 }
 
-// sweep removes the directories of servers that are dead, with what still runs in them.
+// sweep removes the directories of dead servers, and kills processes left in them.
 func sweep(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -273,8 +273,8 @@ func sweep(parent string) {
 	}
 }
 
-// startTime is when a process started, in ticks since the machine did: field 22 of its stat file, counted behind the
-// name, which may hold anything.
+// startTime returns the start time of a process, in ticks since boot. It is field 22 of the stat file, counted after
+// the name, which may hold any characters.
 func startTime(pid int) (uint64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -292,7 +292,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// write puts text into a control file in one write call and without making the file.
+// write writes text to a control file in one call and never creates the file.
 func write(dir, file, text string) error {
 	if dir == "" {
 		return fs.ErrNotExist

@@ -12,10 +12,10 @@ import (
 // counter is a file that holds a number, or lines of "name number".
 type counter struct {
 	dir, file string
-	name      []byte // of the line, nil where the file is the number
+	name      []byte // name of the line, nil if the file holds only a number
 }
 
-// The counters of a group, in the order of Group.counters.
+// Counters of a group, in the order of Group.counters.
 const (
 	countCPU = iota
 	countMemory
@@ -26,17 +26,17 @@ const (
 	counterCount
 )
 
-// counters reads files that stay open: a pooled worker's are read twice per run, and to look a path up in a control group's
-// file system takes ten times as long as to read what is there. A file is opened when it is first read.
+// counters reads files that stay open. The counters of a pooled worker are read twice per run. In a control group's
+// file system, a path lookup takes ten times as long as a read. A file is opened at its first read.
 type counters struct {
 	of [counterCount]counter
 
 	mu     sync.Mutex
-	open   [counterCount]int // file descriptors and 1, 0 while a file is not open: a File reads once more to see the end
+	open   [counterCount]int // file descriptors plus 1, 0 while a file is not open; an os.File would read once more to see the end
 	closed bool
 }
 
-// countersOf are the files of a group.
+// countersOf returns the counter files of a group.
 func (g *Group) countersOf() [counterCount]counter {
 	if g.v2 {
 		dir := g.dirs["unified"]
@@ -60,7 +60,7 @@ func (g *Group) countersOf() [counterCount]counter {
 	}
 }
 
-// read answers a counter, 0 where the host does not count it or the group is gone.
+// read returns a counter, or 0 if the host does not count it or the group is gone.
 func (c *counters) read(at int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *counters) read(at int) int64 {
 	return numberIn(buf[:max(n, 0)], c.of[at].name)
 }
 
-// write puts text into the file of a counter, where the kernel takes that.
+// write writes text to the file of a counter, if the kernel permits that.
 func (c *counters) write(at int, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *counters) file(at int) (int, bool) {
 	if c.open[at] == 0 && !c.closed && of.dir != "" {
 		path := filepath.Join(of.dir, of.file)
 		fd, err := -1, error(nil)
-		if at == countPeak { // it can be written to; on version 2 what is read then depends on who wrote
+		if at == countPeak { // writable; on version 2 the value depends on the descriptor that was written to
 			fd, err = unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 		}
 		if fd < 0 {
@@ -112,7 +112,7 @@ func (c *counters) close() {
 	}
 }
 
-// numberIn reads the number of a text, or of its line with this name; 0 if there is none.
+// numberIn returns the number in text, or in its line with this name. It returns 0 if there is none.
 func numberIn(text, name []byte) int64 {
 	if name != nil {
 		for {

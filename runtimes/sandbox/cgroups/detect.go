@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hierarchy is one mounted tree of control groups and our own place in it.
+// hierarchy is one mounted tree of control groups, with our own group in it.
 type hierarchy struct {
-	controllers []string // of version 1; empty for the unified tree
+	controllers []string // controllers of version 1; empty for the unified tree
 	unified     bool
-	dir         string // of our own group, below the mount point
+	dir         string // directory of our own group, below the mount point
 }
 
-// hierarchies lists what is mounted, from /proc/self/cgroup and /proc/self/mountinfo.
+// hierarchies lists the mounted hierarchies, from /proc/self/cgroup and /proc/self/mountinfo.
 func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 	own, err := ownPaths(groups)
 	if err != nil {
@@ -44,7 +44,7 @@ func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 		if !ok || strings.Contains(path, "/..") {
 			continue
 		}
-		// A container sees its part of the tree at the mount point; the path still counts from the tree's root.
+		// A container sees its part of the tree at the mount point, but the path starts at the tree's root.
 		if m.root != "/" {
 			path = strings.TrimPrefix(path, m.root)
 		}
@@ -54,7 +54,7 @@ func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 	return found, lines.Err()
 }
 
-// ownPaths maps the controllers of a line of /proc/self/cgroup ("" for the unified tree) to our path.
+// ownPaths maps the controllers of each line of /proc/self/cgroup ("" for the unified tree) to our path.
 func ownPaths(groups io.Reader) (map[string]string, error) {
 	own := map[string]string{}
 	lines := bufio.NewScanner(groups)
@@ -81,7 +81,7 @@ func ownKey(own map[string]string, options []string) string {
 
 type mount struct {
 	root, point, kind string
-	options           []string // of the file system
+	options           []string // options of the file system
 }
 
 // parseMount reads "36 35 98:0 /root /point rw shared:1 - kind source options".
@@ -100,7 +100,7 @@ func parseMount(line string) (mount, bool) {
 	}, true
 }
 
-// Of lists the directories of the groups that a process of this host is in.
+// Of lists the directories of the groups of a process on this host.
 func Of(pid int) ([]string, error) {
 	all, err := detect(strconv.Itoa(pid))
 	if err != nil {
@@ -113,7 +113,7 @@ func Of(pid int) ([]string, error) {
 	return dirs, nil
 }
 
-// detect reads the groups of a process and the mounts of this one.
+// detect reads the groups of a process and the mounts of this process.
 func detect(process string) ([]hierarchy, error) {
 	groups, err := os.Open(filepath.Join("/proc", process, "cgroup"))
 	if err != nil {
@@ -128,10 +128,10 @@ func detect(process string) ([]hierarchy, error) {
 	return hierarchies(groups, mounts)
 }
 
-// writable says whether groups can be made in dir.
+// writable reports whether groups can be made in dir.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
-// has says whether a space-separated file names a word.
+// has reports whether a space-separated file contains a word.
 func has(file, word string) bool {
 	text, err := os.ReadFile(file)
 	return err == nil && slices.Contains(strings.Fields(string(text)), word)

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group holds one tree of processes. Its methods may be called from any goroutine.
+// Group holds one process tree. Its methods may be called from any goroutine.
 type Group struct {
 	v2       bool
-	dirs     map[string]string // as in Tree.bases
+	dirs     map[string]string // keys as in Tree.bases
 	counters counters
 
 	mu     sync.Mutex
-	limits limits // that the kernel has, zero before the first
+	limits limits // limits set in the kernel, zero before the first
 
-	// Of a group that is used again; nobody else has it when these change.
+	// For a reused group. These change only while one goroutine owns the group.
 	uses        int
-	base        time.Duration // of CPU time, that others used
+	base        time.Duration // CPU time of earlier uses
 	descriptors []*os.File
 }
 
@@ -39,13 +39,13 @@ func newGroup(v2 bool, dirs map[string]string) *Group {
 	return g
 }
 
-// Stats are counters of the kernel.
+// Stats holds counters of the kernel.
 type Stats struct {
 	CPU      time.Duration
-	Memory   int64 // bytes now
+	Memory   int64 // current bytes
 	Peak     int64 // bytes, since ResetPeak
 	OOMKills int64 // processes killed because of the memory limit
-	Pids     int64 // processes and threads now
+	Pids     int64 // current number of processes and threads
 	PidsHits int64 // forks refused because of the process limit
 }
 
@@ -56,8 +56,8 @@ func (g *Group) dir(controller string) string {
 	return g.dirs[controller]
 }
 
-// Join moves a process with all its threads into the group. What it starts later is born there; memory that it has
-// already is not counted.
+// Join moves a process with all its threads into the group. Processes that it starts later begin in the group. Memory
+// that it has already is not counted.
 func (g *Group) Join(pid int) error {
 	for _, dir := range g.dirs {
 		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
@@ -67,8 +67,9 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
-// Limit bounds memory in bytes, with swap, and the number of processes and threads. Less memory than the group uses is
-// refused. Only what changes is written: most runs of a worker have the limits of the one before.
+// Limit bounds memory in bytes, including swap, and the number of processes and threads. It fails if the group uses
+// more memory than that. It writes only changed limits, because most runs of a worker have the limits of the run
+// before.
 func (g *Group) Limit(memory, pids int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +93,7 @@ func (g *Group) Limit(memory, pids int64) error {
 func (g *Group) limitMemory(bytes int64) error {
 	dir, text := g.dir("memory"), strconv.FormatInt(bytes, 10)
 	if g.v2 {
-		// Version 1 refuses a limit below what is in use; version 2 takes it and kills.
+		// Version 1 rejects a limit below the current usage; version 2 accepts it and kills.
 		if g.counters.read(countMemory) > bytes {
 			return unix.EBUSY
 		}
@@ -101,8 +102,8 @@ func (g *Group) limitMemory(bytes int64) error {
 		}
 		return ignoreMissing(write(dir, "memory.swap.max", "0"))
 	}
-	// The limit of memory with swap may never be below that of memory: going up it is raised first, going down it is
-	// lowered last. On a host that does not count swap it is not there.
+	// The limit of memory with swap may never be below that of memory. So it is raised first and lowered last. It is
+	// missing on a host that does not count swap.
 	plain, swap := "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
 	if err := write(dir, plain, text); err == nil {
 		return ignoreMissing(write(dir, swap, text))
@@ -120,14 +121,14 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Stats reads the counters. What the host does not count is 0.
+// Stats reads the counters. Counters that the host lacks are 0.
 func (g *Group) Stats() Stats {
 	stats := g.Used()
 	stats.Memory, stats.Pids = g.counters.read(countMemory), g.counters.read(countPids)
 	return stats
 }
 
-// Used is what has been used so far: the counters without Memory and Pids, which say what is there now.
+// Used returns the usage so far: the counters without Memory and Pids, which are current values.
 func (g *Group) Used() Stats {
 	return Stats{
 		CPU:      g.CPU(),
@@ -137,7 +138,7 @@ func (g *Group) Used() Stats {
 	}
 }
 
-// CPU is the processor time that has been used so far.
+// CPU returns the processor time used so far.
 func (g *Group) CPU() time.Duration {
 	unit := time.Nanosecond
 	if g.v2 {
@@ -146,11 +147,11 @@ func (g *Group) CPU() time.Duration {
 	return max(0, time.Duration(g.counters.read(countCPU))*unit-g.base)
 }
 
-// ResetPeak starts a new peak of memory, where the kernel can do that: version 2 since Linux 6.12, and there for those
-// who read by the file that was written to, as the counters do.
+// ResetPeak starts a new memory peak if the kernel supports that: version 2 since Linux 6.12. The new peak is visible
+// only through the descriptor that was written to, which the counters use.
 func (g *Group) ResetPeak() { g.counters.write(countPeak, "0") }
 
-// Kill ends every process of the group.
+// Kill kills every process of the group.
 func (g *Group) Kill() {
 	if dir := g.dirs["unified"]; dir != "" && write(dir, "cgroup.kill", "1") == nil {
 		return
@@ -163,13 +164,13 @@ func (g *Group) Kill() {
 	}
 }
 
-// killMembers kills what is in a group of version 1, frozen if it can be, so that nothing forks away meanwhile.
+// killMembers kills the processes of a version 1 group. It freezes the group if possible, to prevent forks meanwhile.
 func killMembers(dir string) {
 	if write(dir, "cgroup.kill", "1") == nil {
 		return
 	}
 	frozen := write(dir, "freezer.state", "FROZEN") == nil
-	for range 20 { // a fork bomb that cannot be frozen may need more than one round
+	for range 20 { // a fork bomb that cannot be frozen may need several rounds
 		members, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 		if err != nil || len(members) == 0 {
 			break
@@ -188,7 +189,7 @@ func killMembers(dir string) {
 	}
 }
 
-// Remove removes the group, once the last of its processes is gone.
+// Remove removes the group after the last of its processes is gone.
 func (g *Group) Remove() error {
 	g.counters.close()
 	closeDescriptors(g.descriptors)
@@ -201,10 +202,10 @@ func (g *Group) Remove() error {
 	return all
 }
 
-// removeWait is how long the dead may take to leave their group.
+// removeWait bounds the time that dead processes may take to leave their group.
 const removeWait = 2 * time.Second
 
-// removeEmpty waits a little: the kernel counts a process as a member until shortly after it was waited for.
+// removeEmpty waits a little, because the kernel counts a process as a member until shortly after it was waited for.
 func removeEmpty(dir string, limit time.Time) error {
 	pause := 50 * time.Microsecond
 	for {

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// A group takes longer to make and to remove than most programs run, so one that nothing happened in is used again.
+// Making and removing a group takes longer than most programs run, so clean groups are reused.
 const (
 	maxFree    = 64
 	maxUses    = 1000
-	maxResidue = 1 << 20 // bytes that the kernel still counts for an empty group: what it keeps for each processor, and more
+	maxResidue = 1 << 20 // bytes that the kernel still counts for an empty group, such as its reserve for each processor
 )
 
-// free are groups without processes, ready for use.
+// free holds groups without processes, ready for use.
 type free struct {
 	mu     sync.Mutex
 	groups []*Group
 	closed bool
 }
 
-// take answers a free group, nil if there is none.
+// take returns a free group, or nil if there is none.
 func (f *free) take() *Group {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,7 +44,7 @@ func (f *free) give(g *Group) bool {
 	return true
 }
 
-// drain removes the free groups and takes no more.
+// drain removes the free groups and accepts no more.
 func (f *free) drain() error {
 	f.mu.Lock()
 	groups := f.groups
@@ -57,8 +57,8 @@ func (f *free) drain() error {
 	return all
 }
 
-// Retire takes a group back whose processes are dead. It goes to the next tree of processes if nothing in it tells of
-// this one: counters that cannot be set back, and limits that were reached, go with the group.
+// Retire takes a group back whose processes are dead. The next process tree reuses it only if no trace of this tree is
+// left. Groups whose counters cannot be reset, or that reached a limit, are removed.
 func (t *Tree) Retire(g *Group) error {
 	if g.renew() && t.free.give(g) {
 		return nil
@@ -66,7 +66,7 @@ func (t *Tree) Retire(g *Group) error {
 	return g.Remove()
 }
 
-// renew makes a group as good as new and reports whether that was possible.
+// renew resets a group for reuse and reports whether that was possible.
 func (g *Group) renew() bool {
 	stats := g.Stats()
 	g.uses++
@@ -74,17 +74,18 @@ func (g *Group) renew() bool {
 		return false
 	}
 	g.ResetPeak()
-	if g.counters.read(countPeak) > maxResidue { // this kernel does not do that
+	if g.counters.read(countPeak) > maxResidue { // this kernel cannot reset the peak
 		return false
 	}
 	g.base += stats.CPU
 	return true
 }
 
-// Descriptors opens the files by which a process of one thread joins the group when it writes "0" into each: a process that we start
-// indirectly cannot be named by a number. Who opened them is who is asked for permission. They stay the group's. Where a thread
-// may go alone it is faster: for all threads of a process the kernel may wait until each processor has done something else,
-// and everybody who joins or kills a group meanwhile waits too.
+// Descriptors opens the files by which a single-threaded process joins the group: it writes "0" into each. The server
+// cannot name a process by number if it starts the process indirectly. The kernel checks the permission of the process
+// that opened the files. The group keeps owning them. Moving a single thread is faster. To move all threads of a
+// process, the kernel may wait until every processor has switched tasks. Every other process that joins or kills a
+// group waits meanwhile.
 func (g *Group) Descriptors() ([]*os.File, error) {
 	if g.descriptors != nil {
 		return g.descriptors, nil

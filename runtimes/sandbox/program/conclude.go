@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// Conclude reads what an interpreter's guest script said at the end, or why it said nothing; crash tells what a signal that
-// ended the interpreter means.
+// Conclude reads the end message of an interpreter's guest script, or explains why there is none. crash explains a
+// signal that ended the interpreter.
 func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramError) (frames.Result, Report) {
 	var report Report
 	if result.Error != nil {
@@ -28,7 +28,7 @@ func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramErro
 		result.Error = end.Error
 	case told:
 		result.Output = end.Output
-		result.Signal = 0 // it ended after its result, whatever way
+		result.Signal = 0 // it ended after its result, so the signal does not matter
 	case result.Signal != 0:
 		result.Error = crash(result.Signal)
 	default:

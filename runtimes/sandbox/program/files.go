@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// write puts the job's files into an empty directory. Names were checked when they were saved; here they are again.
+// write stores the job's files in an empty directory. File names are validated when a version is saved, and again here.
 func write(child *sandbox.Child, Give map[string][]byte) error {
 	root := child.Work()
 	for name, content := range Give {
@@ -27,7 +27,7 @@ func write(child *sandbox.Child, Give map[string][]byte) error {
 		}
 		mode := fs.FileMode(0o600)
 		if bytes.HasPrefix(content, []byte("#!")) {
-			mode = 0o700 // a script that the program may start as one
+			mode = 0o700 // a script that the program may execute
 		}
 		if err := root.WriteFile(name, content, mode); err != nil {
 			return err
@@ -39,7 +39,7 @@ func write(child *sandbox.Child, Give map[string][]byte) error {
 	return nil
 }
 
-// makeDirs makes a directory and those above it that are not there yet.
+// makeDirs makes a directory and its missing parents.
 func makeDirs(child *sandbox.Child, dir string) error {
 	if dir == "." {
 		return nil
@@ -59,9 +59,9 @@ func makeDirs(child *sandbox.Child, dir string) error {
 	return child.Chown(dir)
 }
 
-// read takes the result file after every process is dead. It may be anything by then: a link, a device, a pipe.
+// read reads the result file after every process is dead. The file may be of any kind: a link, a device, a pipe.
 func read(root *os.Root, name string, largest int64) (json.RawMessage, FileState, string) {
-	info, err := root.Lstat(name) // a Root follows links within itself, and nobody is left who could swap the file
+	info, err := root.Lstat(name) // a Root follows links within itself; no process is left that could swap the file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, FileAbsent, ""
@@ -73,7 +73,7 @@ func read(root *os.Root, name string, largest int64) (json.RawMessage, FileState
 		return nil, FileIrregular, ""
 	}
 	defer file.Close()
-	// The limit is on the JSON, not on the space around it; but who pads beyond belief gets no second look.
+	// The limit applies to the JSON without surrounding space. Only a small amount of space is read.
 	text, err := io.ReadAll(io.LimitReader(file, largest+4<<10))
 	if err != nil {
 		return nil, FileIrregular, ""

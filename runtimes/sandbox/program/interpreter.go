@@ -11,20 +11,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Interpreter is a program of the host that runs in jails, with what it needs to be seen there.
+// Interpreter is a program of the host that runs in jails, with the mounts it needs there.
 type Interpreter struct {
-	Path   string          // absolute; links stay, they are seen in the jail as well
+	Path   string          // absolute; links stay, because the jail shows them too
 	Mounts []sandbox.Mount // read-only
-	// Version is that of the language, 3.11, by the name of the file that links lead to; "" where the name has none.
+	// Version is the language version, such as 3.11, from the name of the file behind the links. It is "" if the name
+	// has none.
 	Version string
 }
 
-// versioned is how installations of Python call the program that python3 leads to.
+// versioned matches the name of the program behind python3 in installations of Python.
 var versioned = regexp.MustCompile(`^python(3\.\d+)$`)
 
-// FindInterpreter checks an interpreter's path and works out its mounts: /usr, which brings the shared libraries and
-// the usual tools, and if the interpreter lives elsewhere the parts of an installation that are in its folder. What else
-// is there stays out of sight: the folder of ~/bin/python3 is somebody's home.
+// FindInterpreter checks an interpreter's path and determines its mounts. These are /usr, with the shared libraries and
+// usual tools, and for interpreters elsewhere the parts of the installation in their folder. Other files there stay
+// hidden, because the folder of ~/bin/python3 is a home directory.
 func FindInterpreter(path string) (Interpreter, error) {
 	if !filepath.IsAbs(path) {
 		return Interpreter{}, fmt.Errorf("interpreter %q: not an absolute path", path)
@@ -46,11 +47,11 @@ func FindInterpreter(path string) (Interpreter, error) {
 	}
 	if beneath(real, "/usr") {
 		if !beneath(path, "/usr") && !beneath(path, "/bin") {
-			found.Path = real // the link is not there
+			found.Path = real // the jail does not have the link
 		}
 		return found, nil
 	}
-	prefix := filepath.Dir(filepath.Dir(real)) // of /opt/python/bin/python3
+	prefix := filepath.Dir(filepath.Dir(real)) // such as /opt/python for /opt/python/bin/python3
 	if filepath.Base(filepath.Dir(real)) != "bin" || strings.Count(prefix, "/") < 2 {
 		return Interpreter{}, fmt.Errorf("interpreter %s: lives in %s, which is too much of the host to show to programs", path, prefix)
 	}
@@ -66,13 +67,12 @@ func FindInterpreter(path string) (Interpreter, error) {
 
 func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
 
-// Environment is what every program has in its environment, before its own values.
+// Environment returns the environment of every program, before its own values.
 func Environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
 }
 
-// Network is what programs with a network have in their environment: the address of the way out, under the names that
-// clients look for.
+// Network returns the environment of programs with a network: the proxy address, under the names that clients read.
 func Network() []string {
 	var all []string
 	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {
@@ -81,8 +81,8 @@ func Network() []string {
 	return all
 }
 
-// Certificates are the places where machines keep whom they trust, for clients that speak TLS themselves: public files,
-// read-only.
+// Certificates returns mounts of the usual places of trusted certificates, for clients that speak TLS themselves. The
+// files are public and read-only.
 func Certificates() []sandbox.Mount {
 	var found []sandbox.Mount
 	for _, path := range []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"} {
@@ -93,7 +93,7 @@ func Certificates() []sandbox.Mount {
 	return found
 }
 
-// CheckEnvironment refuses what no process can have in its environment.
+// CheckEnvironment rejects values that no process can have in its environment.
 func CheckEnvironment(values map[string]string) error {
 	for name, value := range values {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {

@@ -1,7 +1,7 @@
-// Package program is the role that looks after one program which is not ours, an interpreter with its files, in a child of
-// a launcher. It writes the files, starts the program or greets the fork that waits, relays its output and host calls as
-// frames with their order kept, and reports how it ended. It decides nothing: limits are the server's and the kernel's
-// business. It runs beside the child, out of the program's reach.
+// Package program implements the role that runs one foreign program, an interpreter with its files, in a child of a
+// launcher. It writes the files, starts the program or greets the waiting fork, and reports the end. It relays output
+// and host calls as frames in their order. It makes no decisions: the server and the kernel enforce limits. It runs
+// outside of the child, out of the program's reach.
 package program
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
-// waits for its Hello; the second brings the rest.
+// Job is the input of the role. It may come in two frames. The first one, with Ahead set, starts the program, which
+// then waits for its Hello. The second one brings the rest.
 type Job struct {
 	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
 
-	// A program that is executed has, beyond its output, a channel as its descriptor 3 and a pipe with one byte as 4 (read)
-	// and 5 (write), which it may use as a lock. A fork is there already and has the channel alone.
+	// An executed program has a channel as its descriptor 3. It may use a pipe with one byte, 4 (read) and 5 (write),
+	// as a lock. A fork runs already and has only the channel.
 	Argv []string `json:"argv,omitempty"` // Argv[0] is an absolute path
 	Env  []string `json:"env,omitempty"`
 
@@ -33,7 +33,7 @@ type Job struct {
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
 
-// Report is what the role adds to a result, in its Stats.
+// Report holds the values that the role adds to a result, in its Stats.
 type Report struct {
 	End  json.RawMessage `json:"end,omitempty"`  // the last {"end": …} line that the program sent over descriptor 3
 	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
@@ -43,10 +43,10 @@ type Report struct {
 	Kept []byte `json:"kept,omitempty"` // what a program with Keep said that it keeps
 }
 
-// FileState says what became of the result file.
+// FileState is the state of the result file.
 type FileState string
 
-// States of the result file. Only a FileValid one is in the result's Output.
+// States of the result file. Only with FileValid is the file the result's Output.
 const (
 	FileAbsent    FileState = "absent" // or empty
 	FileValid     FileState = "valid"
@@ -55,9 +55,9 @@ const (
 	FileIrregular FileState = "irregular" // a link, a device, a directory
 )
 
-// Message is one line that the program sends over descriptor 3: that it waits for its Hello, if it was started ahead; that
-// it has read it and begins; what it keeps, if it was asked for that; a host call, which is answered with one line; its end.
-// Without a Hello it began when it was started.
+// Message is one line that the program sends over descriptor 3. It reports that the program waits for its Hello (if
+// started ahead), or has read it and begins. It carries kept data if requested, a host call, which gets a reply of one
+// line, or the end. Without a Hello, the program begins when it is started.
 type Message struct {
 	Ready bool   `json:"ready"`
 	Start bool   `json:"start"`
@@ -70,8 +70,8 @@ type Message struct {
 	Code *uint8          `json:"code"` // goes with End: how the program is about to exit
 }
 
-// JSON is v as JSON, with <, > and & in it as they are. json.Marshal makes six bytes of each, also in raw messages: a page
-// that is within a limit would be beyond it.
+// JSON encodes v without escaping <, > and &. json.Marshal makes six bytes of each, also in raw messages. A page within
+// a limit could then exceed it.
 func JSON(v any) (json.RawMessage, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -82,8 +82,8 @@ func JSON(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
-// LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which
-// limit was reached, so it has to be met first.
+// LimitsOf returns the rlimits for a run's limits. They are looser than the control group, whose counters show which
+// limit was reached. So the group's limit must be met first.
 func LimitsOf(limits runtimes.Limits, stack uint64) sandbox.Rlimits {
 	const openFiles, spare = 256, 16
 	return sandbox.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}

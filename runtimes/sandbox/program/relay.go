@@ -19,46 +19,46 @@ import (
 )
 
 const (
-	// maxCall is how long the line of a host call may be, and maxName the name in it.
+	// maxCall bounds the line of a host call, and maxName the name in it.
 	maxCall = 1 << 20
-	// headOfCall is what is kept of a longer one.
+	// headOfCall is the part kept of a longer line.
 	headOfCall = 1 << 10
 	maxName    = 64
-	// maxEndExtra is what an end may have beyond the largest result: an error with its stack.
+	// maxEndExtra is the size of an end message beyond the largest result: an error with its stack.
 	maxEndExtra = 256 << 10
 )
 
-// relay carries what a program says to the server. One loop does it, so that the order is that of the program: when it
-// calls the host, everything that it printed before is already in the pipes, and goes first. The loop waits for the
-// server; a program that prints faster than the server reads waits as well.
+// relay forwards a program's output and messages to the server. One loop does so, which keeps the program's order. When
+// the program calls the host, all earlier output is already in the pipes and is sent first. The loop waits for the
+// server, so a program that prints faster than the server reads waits too.
 type relay struct {
 	*sandbox.Child
 	channel *channel
 	out     *frames.Writer
-	largest int  // bytes of a result in the end
-	started bool // the server was told that the program runs
+	largest int  // size limit of a result in the end message, in bytes
+	started bool // the server knows that the program runs
 	ready   bool // the program waits for its Hello
-	keeps   bool // the next line is what it keeps: nothing of the user's has run yet that could say another
+	keeps   bool // the next line is kept data, sent before any user code has run
 	kept    []byte
-	told    bool // it has said how it ended, and with what code, and is being killed
+	told    bool // it has sent its end, with an exit code, and is being killed
 
 	calls int64
 	end   json.RawMessage
-	code  *uint8 // that came with the end
+	code  *uint8 // exit code from the end message
 	huge  bool
 
-	streams, lines buffer       // a host call among the lines takes the streams along
+	streams, lines buffer       // separate, because a host call in lines also reads the streams
 	line           bytes.Buffer // the unfinished line on the channel
-	skip           bool         // that line is too long: forget it until its end
+	skip           bool         // that line is too long: drop it up to its end
 }
 
-// run relays until a program has told how it ended, or everything is dead, and the pipes are empty. What a program has said of
-// its end is all that its death would tell, and to die takes the kernel as long as a short program runs.
+// run relays until the program has sent its end, or every process is dead, and the pipes are empty. An end message
+// makes waiting for the death unnecessary. The kernel takes as long for that as a short program runs.
 func (r *relay) run() error {
 	streams := []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}}
 	listening := true
 	for {
-		// poll leaves a negative descriptor out.
+		// poll skips negative descriptors.
 		fds := []unix.PollFd{{Fd: int32(r.Ended()), Events: unix.POLLIN}, {Fd: -1}, {Fd: -1}, {Fd: -1}}
 		if listening {
 			fds[1] = unix.PollFd{Fd: int32(r.channel.fd), Events: unix.POLLIN}
@@ -75,7 +75,8 @@ func (r *relay) run() error {
 			return fmt.Errorf("poll: %w", err)
 		}
 		over := fds[0].Revents != 0
-		// The channel first: it may hold the start of a program that is over already, and a call takes the streams along.
+		// The channel comes first. It may hold the start of a program that has ended already, and a call also reads the
+		// streams.
 		if listening && (fds[1].Revents != 0 || over) {
 			for more := true; more; more = over && listening {
 				var err error
@@ -104,7 +105,7 @@ func (r *relay) run() error {
 	}
 }
 
-// flush relays what the program has printed, up to a number of bytes.
+// flush relays the program's output, up to a number of bytes.
 func (r *relay) flush(most int) error {
 	for _, pipe := range []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}} {
 		if _, err := r.drain(pipe.fd, pipe.kind, most); err != nil {
@@ -114,7 +115,7 @@ func (r *relay) flush(most int) error {
 	return nil
 }
 
-// untilReady waits for the program to say that it is ready for its job.
+// untilReady waits for the program to report that it is ready for its job.
 func (r *relay) untilReady() error {
 	for {
 		fds := []unix.PollFd{{Fd: int32(r.Ended()), Events: unix.POLLIN}, {Fd: int32(r.channel.fd), Events: unix.POLLIN}}
@@ -137,7 +138,7 @@ func (r *relay) untilReady() error {
 	}
 }
 
-// early is the error of a program that ended before it began, with its last words.
+// early returns the error of a program that ended before it began, with its last output.
 func (r *relay) early() error {
 	words := make([]byte, 4<<10)
 	n, _ := read1(r.Stderr(), words)
@@ -151,7 +152,7 @@ type stream struct {
 	open bool
 }
 
-// pump relays what a stream holds now, or all that is left of it.
+// pump relays the current contents of a stream, or all of the rest.
 func (r *relay) pump(s *stream, all bool) error {
 	if !s.open || !r.started {
 		return nil
@@ -168,9 +169,9 @@ func (r *relay) pump(s *stream, all bool) error {
 // pipeSize is the usual capacity of a pipe.
 const pipeSize = 64 << 10
 
-// drain relays what a pipe holds, up to a number of bytes, and reports whether its other end is still open. While the program
-// runs that is as much as a pipe usually holds, so that nothing stays behind what comes after it, and little more, so that a
-// flood in one of them does not silence the rest.
+// drain relays a pipe's contents, up to a number of bytes, and reports whether its other end is still open. While the
+// program runs, the number is little more than a pipe's usual capacity. So earlier output comes before later messages,
+// and a flood in one pipe does not block the others.
 func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error) {
 	for left := most; left > 0; {
 		text, n, err := r.streams.read(fd)
@@ -185,7 +186,7 @@ func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error)
 	return true, nil
 }
 
-// listen takes what the channel holds, line by line.
+// listen reads the channel line by line.
 func (r *relay) listen() (open bool, err error) {
 	for {
 		rest, n, err := r.lines.read(r.channel.fd)
@@ -200,12 +201,12 @@ func (r *relay) listen() (open bool, err error) {
 			}
 		}
 		if r.line.Len() == 0 {
-			return true, nil // a caller waits for its answer
+			return true, nil // a caller waits for the reply
 		}
 	}
 }
 
-// collect adds to the unfinished line and takes it when it is whole.
+// collect appends to the unfinished line and handles it when it is complete.
 func (r *relay) collect(part []byte, whole bool) error {
 	if !r.skip {
 		r.line.Write(part)
@@ -233,7 +234,7 @@ func (r *relay) collect(part []byte, whole bool) error {
 	return r.take(line, keeps)
 }
 
-// take carries out one line of the program, which may be what it keeps.
+// take handles one line of the program, which may be kept data.
 func (r *relay) take(line []byte, keeps bool) error {
 	var m Message
 	switch err := json.Unmarshal(line, &m); {
@@ -251,7 +252,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
 		r.end, r.code = m.End, m.Code
-		if m.Code != nil { // to leave takes an interpreter longer than to be ended
+		if m.Code != nil { // killing an interpreter is faster than its own exit
 			r.told = true
 			r.Kill()
 		}
@@ -270,7 +271,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args, Tag: m.Tag})
 }
 
-// tagOf finds the tag in the head of a call that cannot be read. Whoever sent it waits for an answer that has it.
+// tagOf finds the tag at the start of an unreadable call. The caller waits for a reply with that tag.
 func tagOf(line []byte) int64 {
 	in := json.NewDecoder(bytes.NewReader(line))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
@@ -290,22 +291,22 @@ func tagOf(line []byte) int64 {
 	return 0
 }
 
-// refuse answers a line that does not reach the server.
+// refuse replies to a line that is not sent to the server.
 func (r *relay) refuse(tag int64, message string) {
 	answer, _ := json.Marshal(frames.Answer{Error: refusal(message), Tag: tag})
 	r.channel.line(answer)
 }
 
-// Sizes of a buffer: most programs say little, and clearing 32 kB for each was a twentieth of a launcher's time.
+// Sizes of a buffer. Most programs print little, and clearing 32 kB for each took a twentieth of a launcher's time.
 const (
 	firstBuffer   = 2 << 10
 	largestBuffer = 32 << 10
 )
 
-// buffer grows with what is read into it.
+// buffer grows with the data read into it.
 type buffer []byte
 
-// read reads once, as read1 does. What it answers is good until the next read.
+// read reads once, like read1. The returned text is valid until the next read.
 func (b *buffer) read(fd int) (text []byte, n int, err error) {
 	if len(*b) == 0 {
 		*b = make(buffer, firstBuffer)
@@ -318,7 +319,7 @@ func (b *buffer) read(fd int) (text []byte, n int, err error) {
 	return text, n, err
 }
 
-// read1 reads once: n > 0 bytes, 0 at the end, -1 when there is nothing now.
+// read1 reads once. It returns n > 0 bytes, 0 at the end, or -1 if no data is available now.
 func read1(fd int, buf []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, buf)
@@ -336,14 +337,14 @@ func read1(fd int, buf []byte) (int, error) {
 	}
 }
 
-// channel is our end of the program's descriptor 3.
+// channel is the launcher's end of the program's descriptor 3.
 type channel struct {
 	fd int
-	mu sync.Mutex // replies and refusals come from two goroutines
+	mu sync.Mutex // two goroutines write replies and refusals
 }
 
-// line writes one line. A program that does not read its answer makes us wait, until it is killed; one that is gone does
-// not matter.
+// line writes one line. It blocks while the program does not read its reply, until the program is killed. Errors of a
+// dead program are ignored.
 func (c *channel) line(text []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 // Name is the role's name.
 const Name = "program"
 
-// Roles returns the roles for sandbox.Main: the same for programs that may start others, and for those that may not.
+// Roles returns the roles for sandbox.Main: one for programs that may start others, one for programs that may not.
 func Roles() []sandbox.Role {
 	return []sandbox.Role{
 		{Name: Name, Filter: sandbox.FilterProgram, Child: Serve},
@@ -69,20 +69,20 @@ func Serve(child *sandbox.Child, conn net.Conn) error {
 	return carryOut(job, relay, in, conn)
 }
 
-// carryOut sees a program through that has begun.
+// carryOut serves a program that has begun until it ends.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		answer(in, relay)
 	}()
-	defer func() { // what it uses is the child's, and gone with it
+	defer func() { // its resources belong to the child and end with it
 		relay.Kill()
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 		<-over
 	}()
 	relay.started, relay.keeps = job.Start == nil, job.Keep
-	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
+	if job.Result == "" { // otherwise the result is a file, and the end message only explains a missing one
 		relay.largest = int(job.Largest)
 	}
 	if relay.started {
@@ -98,8 +98,8 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	}
 	report := Report{End: relay.end, Huge: relay.huge, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
-	// It is dead, with everything that it started, or about to be. How, its parent knows, and what a program said itself, with
-	// its result, has to do: it could exit with any code it likes as well.
+	// The program and every process it started are dead, or about to be. Its parent knows how it ended, but the
+	// program's own report and result count. A program could exit with any code anyway.
 	if relay.code != nil {
 		code := int(*relay.code)
 		result.ExitCode = &code
@@ -107,7 +107,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 		told(&result, relay.Status())
 	}
 	if job.Result != "" {
-		<-relay.Dead() // or what is left of it could swap the file that is read
+		<-relay.Dead() // a remaining process could swap the file before it is read
 		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
 	}
 	stats, err := JSON(report)
@@ -118,7 +118,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	return relay.out.WriteJSON(frames.Done, result)
 }
 
-// told adds how a program ended to its result.
+// told adds to a result how the program ended.
 func told(result *frames.Result, status syscall.WaitStatus) {
 	if !status.Signaled() {
 		code := status.ExitStatus()
@@ -129,15 +129,15 @@ func told(result *frames.Result, status syscall.WaitStatus) {
 	result.DiskFull = result.DiskFull || status.Signal() == syscall.SIGXFSZ
 }
 
-// await reads the job of a child that was made ahead of it. One that does not live to see it ends: that is never the job's
-// fault, and no job must get this child.
+// await reads the job of a child that was made ahead. A child that dies before that ends with an error. The job is
+// never at fault, and no job may get this child.
 func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	come, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		select {
 		case <-r.Dead():
-			_ = conn.Close() // who waits for the job finds out
+			_ = conn.Close() // the reader of the job gets an error
 		case <-come:
 		}
 	}()
@@ -162,7 +162,7 @@ func readJob(in *frames.Reader) (Job, error) {
 	return job, nil
 }
 
-// refuse ends a job whose program cannot even begin, for a reason that is its own.
+// refuse ends a job whose program cannot begin, for a reason of the job itself.
 func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	if err := out.Write(frames.Started, nil); err != nil {
 		return err
@@ -170,8 +170,8 @@ func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	return out.WriteJSON(frames.Done, frames.Result{Error: &runtimes.ProgramError{Type: reason}})
 }
 
-// answer hands the server's replies to the program until the connection ends. A server that closes it has no more use for
-// the program.
+// answer passes the server's replies to the program until the connection ends. A server that closes the connection no
+// longer needs the program.
 func answer(in *frames.Reader, relay *relay) {
 	for {
 		kind, payload, err := in.Read()

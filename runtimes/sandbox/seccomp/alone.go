@@ -1,10 +1,11 @@
 package seccomp
 
-// ProgramPath is the address at which the path of a program has to be for Alone to let it be executed. It is in the low
-// memory that no program of 64 bits uses.
+// ProgramPath is the address that the path of a program must have for Alone to let it be executed. It is in low memory
+// that no 64-bit program uses.
 const ProgramPath = lowMemory / 2
 
-// lowMemory ends what Alone lets nobody map: a power of two, so that one mask finds an address below it.
+// lowMemory is the end of the memory that Alone forbids mapping. It is a power of two, so one mask detects a lower
+// address.
 const lowMemory = 2 << 20
 
 const (
@@ -14,9 +15,10 @@ const (
 	mapVDSO   = 0x2000 // ARCH_MAP_VDSO_X32, …_32 and …_64 are this and 1 to 3
 )
 
-// Alone is the policy for a foreign program that may start no others: it has threads, and no children. A filter cannot
-// count, and somebody has to execute the program. That one call is told by the address of its path: where the new program
-// has no memory, and can get none. What maps memory at an address of one's choice is refused there.
+// Alone returns the policy for a foreign program that may start no others: it may have threads, but no children. A
+// filter cannot count, and one call must execute the program itself. The filter recognises that call by the address of
+// its path. The new program has no memory at that address and can map none: the filter refuses every mapping at a
+// chosen address there.
 func Alone() Policy {
 	refuse := Errno(ePERM)
 	policy := Program().Refuse("fork", "vfork", "execveat", "map_shadow_stack")
@@ -25,14 +27,14 @@ func Alone() Policy {
 	policy.Rules["mmap"] = Rule{
 		Checks: []Check{
 			{Arg: 3, Mask: growsDown, Value: growsDown, Action: refuse},
-			{Arg: 0, Mask: whole, Value: 0, Action: Allow, Wide: true}, // anywhere
+			{Arg: 0, Mask: whole, Value: 0, Action: Allow, Wide: true}, // any address
 			{Arg: 0, Mask: lowMask, Value: 0, Action: refuse, Wide: true},
 		},
 		Otherwise: Allow,
 	}
 	policy.Rules["mremap"] = Rule{
 		Checks: []Check{
-			{Arg: 3, Mask: fixed, Value: 0, Action: Allow}, // anywhere
+			{Arg: 3, Mask: fixed, Value: 0, Action: Allow}, // any address
 			{Arg: 4, Mask: lowMask, Value: 0, Action: refuse, Wide: true},
 		},
 		Otherwise: Allow,

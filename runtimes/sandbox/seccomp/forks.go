@@ -2,10 +2,10 @@ package seccomp
 
 import "maps"
 
-// Forks makes two policies of one for programs: the first is for a fork server, whose children inherit it, the second for
-// each child. Both together decide as the one does, because the kernel takes the strictest answer of all filters of a
-// process. What the first lets pass beyond the one is what a fork server and the way into a child need, and the second says
-// nothing but to that.
+// Forks splits a policy for programs in two. The first part is for a fork server, whose children inherit it; the second
+// is for each child. Together they decide like the original policy, because the kernel takes the strictest answer of
+// all filters of a process. The first part also allows the calls of a fork server and of a child's set-up. The second
+// part decides only about these calls.
 func Forks(program Policy) (server, child Policy) {
 	server = Policy{Rules: maps.Clone(program.Rules), Default: program.Default}
 	child = Policy{Rules: map[string]Rule{}, Default: Allow}

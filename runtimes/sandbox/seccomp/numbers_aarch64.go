@@ -1,6 +1,6 @@
 package seccomp
 
-// numbersARM64 are the system calls of Linux on arm64 by name, as golang.org/x/sys v0.49.0 has them.
+// numbersARM64 returns the system calls of Linux on arm64 by name, as in golang.org/x/sys v0.49.0.
 func numbersARM64() map[string]uint32 {
 	return map[string]uint32{
 		"io_setup":                0,

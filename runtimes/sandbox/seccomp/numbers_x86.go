@@ -1,6 +1,6 @@
 package seccomp
 
-// numbersAMD64 are the system calls of Linux on amd64 by name, as golang.org/x/sys v0.49.0 has them.
+// numbersAMD64 returns the system calls of Linux on amd64 by name, as in golang.org/x/sys v0.49.0.
 func numbersAMD64() map[string]uint32 {
 	return map[string]uint32{
 		"read":                    0,

@@ -12,13 +12,13 @@ const (
 	eAFNOSUPPORT  = 97
 	namespaceBits = 0x7e020000 // the CLONE_NEW flags of clone
 	threadBit     = 0x00010000 // CLONE_THREAD
-	datagramBits  = 0xe        // SOCK_DGRAM and SOCK_RAW among the types of sockets, without flags
+	datagramBits  = 0xe        // SOCK_DGRAM and SOCK_RAW among the socket types, without flags
 	rlimitCore    = 4
 )
 
-// Program is the policy for foreign programs: what shells and interpreters need. It starts from the default list of the
-// Moby project and takes away what a jail has no use for. What nobody listed does not exist (ENOSYS, so that the C
-// library falls back); what is known to be dangerous is refused (EPERM, so that a person sees a denial).
+// Program returns the policy for foreign programs: the calls that shells and interpreters need. It is the default list
+// of the Moby project without calls that a jail does not need. Unlisted calls fail with ENOSYS, so the C library falls
+// back. Calls known to be dangerous fail with EPERM, so a person sees a denial.
 func Program() Policy {
 	rules := map[string]Rule{}
 	for _, name := range ordinary() {
@@ -33,23 +33,23 @@ func Program() Policy {
 	return Policy{Rules: rules, Default: Errno(eNOSYS)}
 }
 
-// conditional are the calls that their arguments decide about.
+// conditional returns the calls whose arguments decide.
 func conditional() map[string]Rule {
 	refuse := Errno(ePERM)
 	return map[string]Rule{
-		// Threads and processes, but no namespaces. clone3 hides its flags in memory, where a filter cannot look.
+		// Threads and processes, but no namespaces. clone3 has its flags in memory, which a filter cannot read.
 		"clone":  {Checks: []Check{{Arg: 0, Mask: namespaceBits, Value: 0, Action: Allow}}, Otherwise: refuse},
 		"clone3": {Otherwise: Errno(eNOSYS)},
 
-		// Abstract AF_UNIX addresses belong to a network namespace and not to a root: runs could meet there. Inet sockets
-		// exist so that connect can say "network is unreachable".
+		// Abstract AF_UNIX addresses belong to a network namespace and not to a root, so runs could connect through
+		// them. Inet sockets are allowed so that connect can fail with "network is unreachable".
 		"socket": {Checks: []Check{
 			{Arg: 0, Mask: whole, Value: 1, Action: Errno(eACCES)},
 			{Arg: 0, Mask: whole, Value: 2, Action: Allow},
 			{Arg: 0, Mask: whole, Value: 10, Action: Allow},
 		}, Otherwise: Errno(eAFNOSUPPORT)},
-		// A datagram pair can be disconnected and bound to an abstract address, which other runs in the network namespace can
-		// reach. SOCK_DGRAM is 2; the kernel makes a datagram socket of SOCK_RAW, 3, as well.
+		// A datagram pair can be disconnected and bound to an abstract address, which other runs in the network
+		// namespace can reach. SOCK_DGRAM is 2; the kernel also makes a datagram socket of SOCK_RAW, 3.
 		"socketpair": {Checks: []Check{
 			{Arg: 1, Mask: datagramBits, Value: 2, Action: refuse},
 			{Arg: 0, Mask: whole, Value: 1, Action: Allow},
@@ -62,7 +62,7 @@ func conditional() map[string]Rule {
 			{Arg: 1, Mask: whole, Value: 0x5423, Action: refuse},
 		}, Otherwise: Allow},
 
-		// F_SETLEASE and F_NOTIFY watch what others do with shared files.
+		// F_SETLEASE and F_NOTIFY observe accesses of other processes to shared files.
 		"fcntl": {Checks: []Check{
 			{Arg: 1, Mask: whole, Value: 1024, Action: refuse},
 			{Arg: 1, Mask: whole, Value: 1026, Action: refuse},
@@ -73,8 +73,8 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: whole, Action: Allow},
 		}, Otherwise: refuse},
 
-		// Nobody may change the limit of core files: a helper of the host, into which core_pattern may pipe, is kept away by a
-		// limit of 1 byte and by no other. Reading passes.
+		// The limit of core files must stay 1 byte. Only that value stops a host helper that core_pattern may pipe
+		// into. Reading the limit is allowed.
 		"prlimit64": {Checks: []Check{
 			{Arg: 2, Mask: whole, Value: 0, Action: Allow, Wide: true},
 			{Arg: 1, Mask: whole, Value: rlimitCore, Action: refuse},
@@ -84,13 +84,13 @@ func conditional() map[string]Rule {
 		"mknod":   {Checks: plainFiles(1), Otherwise: refuse},
 		"mknodat": {Checks: plainFiles(2), Otherwise: refuse},
 
-		// Flushing the disks of the host is nobody's business: it succeeds and does nothing.
+		// Programs may not flush the disks of the host: the call succeeds and has no effect.
 		"sync":   {Otherwise: Errno(0)},
 		"syncfs": {Otherwise: Errno(0)},
 	}
 }
 
-// plainFiles allows regular files and FIFOs, given the argument with the mode.
+// plainFiles allows regular files and FIFOs. arg is the argument with the mode.
 func plainFiles(arg int) []Check {
 	const format = 0o170000
 	return []Check{
@@ -100,7 +100,7 @@ func plainFiles(arg int) []Check {
 	}
 }
 
-// ordinary are the calls that pass whatever their arguments are.
+// ordinary returns the calls that are allowed with any arguments.
 func ordinary() []string {
 	return []string{
 		"accept", "accept4", "access", "alarm", "arch_prctl", "bind", "brk", "cachestat", "capget", "capset", "chdir", "chmod", "chown",
@@ -134,9 +134,9 @@ func ordinary() []string {
 	}
 }
 
-// dangerous are the calls that are refused by name. Some are harmless in a jail that holds and are the first thing an
-// exploit of the kernel needs; others look at or change what namespaces do not separate: keys, clocks, shared inodes,
-// neighbours of the same user.
+// dangerous returns the calls that are refused by name. Some are harmless in an intact jail, but are the first step of
+// many kernel exploits. Others read or change state that namespaces do not separate: keys, clocks, shared inodes,
+// processes of the same user.
 func dangerous() []string {
 	return []string{
 		"_sysctl", "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",

@@ -1,5 +1,5 @@
-// Package seccomp compiles lists of system calls into filter programs for the kernel, in Go alone, for amd64 and arm64
-// on either. It knows what the jail allows (Program, Worker); it installs nothing.
+// Package seccomp compiles lists of system calls into filter programs for the kernel. It is pure Go, and compiles for
+// amd64 and arm64 on either. It defines the policies of the jail (Program, Worker), but installs no filter.
 package seccomp
 
 import (
@@ -11,29 +11,29 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// Action is what the kernel does with a call: the return value of a filter.
+// Action is the kernel's action for a call: the return value of a filter.
 type Action uint32
 
-// Allow lets a call pass, Kill ends the whole process.
+// Allow permits a call, Kill ends the whole process.
 const (
 	Allow Action = 0x7fff0000
 	Kill  Action = 0x80000000
 )
 
-// Errno fails a call with an error number; 0 makes it do nothing and succeed.
+// Errno fails a call with an error number; 0 makes it succeed without effect.
 func Errno(number uint16) Action { return 0x00050000 | Action(number) }
 
-// Check looks at one argument: if its bits under Mask are Value, the call gets Action. Only the lower 32 bits are
-// compared, since that is all the kernel reads of an int; the C library leaves garbage above.
+// Check tests one argument: if its bits under Mask are Value, the call gets Action. Only the lower 32 bits are
+// compared, because the kernel reads no more of an int. The C library leaves garbage in the upper bits.
 type Check struct {
 	Arg    int
 	Mask   uint32
 	Value  uint32
 	Action Action
-	Wide   bool // the upper half of the argument is 0 as well: for pointers
+	Wide   bool // the upper half of the argument must be 0 too: for pointers
 }
 
-// Rule decides about one call: by the first check that holds, else by Otherwise.
+// Rule decides about one call: by the first matching check, else by Otherwise.
 type Rule struct {
 	Checks    []Check
 	Otherwise Action
@@ -57,13 +57,13 @@ func (p Policy) Refuse(names ...string) Policy {
 // Arch is a machine that filters are compiled for.
 type Arch string
 
-// The machines, named as Go does.
+// Machines, with the names that Go uses.
 const (
 	AMD64 Arch = "amd64"
 	ARM64 Arch = "arm64"
 )
 
-// MaxInstructions is what the kernel takes (BPF_MAXINSNS).
+// MaxInstructions is the kernel's limit (BPF_MAXINSNS).
 const MaxInstructions = 4096
 
 // Offsets in struct seccomp_data. Both machines are little-endian: the lower half of an argument comes first.
@@ -73,8 +73,8 @@ const (
 	offsetArgs   = 16
 )
 
-// x32 is the bit that marks calls of the x32 ABI on amd64. They share the table of amd64 and would pass a filter that
-// does not look for it.
+// x32 is the bit that marks calls of the x32 ABI on amd64. They share the table of amd64 and would bypass a filter that
+// does not test this bit.
 const x32 = 0x40000000
 
 func (a Arch) table() (audit uint32, numbers map[string]uint32, err error) {
@@ -88,7 +88,7 @@ func (a Arch) table() (audit uint32, numbers map[string]uint32, err error) {
 	}
 }
 
-// segment is a run of call numbers with one rule.
+// segment is a range of call numbers with one rule.
 type segment struct {
 	first uint32
 	rule  Rule
@@ -103,7 +103,7 @@ func Compile(policy Policy, arch Arch) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(code)
 }
 
-// Assemble is Compile before the last step, so that tests can run the program.
+// Assemble is Compile without the last step, so that tests can run the program.
 func Assemble(policy Policy, arch Arch) ([]bpf.Instruction, error) {
 	audit, numbers, err := arch.table()
 	if err != nil {
@@ -166,15 +166,15 @@ func segmentsOf(policy Policy, numbers map[string]uint32) ([]segment, error) {
 	return segments, nil
 }
 
-// known says whether some machine has the call: lists name calls that only one of them has.
+// known reports whether any machine has the call: lists may name calls that only one machine has.
 func known(name string) bool {
 	_, amd := numbersAMD64()[name]
 	_, arm := numbersARM64()[name]
 	return amd || arm
 }
 
-// search finds the segment of the number in the accumulator by halving. Its far jumps are unconditional ones, because
-// conditional jumps reach 255 instructions only.
+// search finds the segment of the number in the accumulator by binary search. Its far jumps are unconditional, because
+// conditional jumps reach only 255 instructions.
 func search(segments []segment) []bpf.Instruction {
 	if len(segments) == 1 {
 		return decide(segments[0].rule)
@@ -210,7 +210,7 @@ func decide(rule Rule) []bpf.Instruction {
 	return append(code, bpf.RetConstant{Val: uint32(rule.Otherwise)})
 }
 
-// Number is the number of a call on this machine. Not every machine has every call.
+// Number returns the number of a call on this machine. Not every machine has every call.
 func (a Arch) Number(name string) (uint32, bool) {
 	_, numbers, err := a.table()
 	number, ok := numbers[name]

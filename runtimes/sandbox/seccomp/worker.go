@@ -1,7 +1,7 @@
 package seccomp
 
-// Worker is the policy for our own interpreters. Everything they need was opened before: they compute, talk on the socket
-// they have and start threads of the Go runtime. Memory can never become executable.
+// Worker returns the policy for our own interpreters. All their files are open already. They compute, use their one
+// socket and start threads of the Go runtime. Memory can never become executable.
 func Worker() Policy {
 	refuse := Errno(ePERM)
 	rules := map[string]Rule{}
@@ -27,8 +27,8 @@ func Worker() Policy {
 	return Policy{Rules: rules, Default: refuse}
 }
 
-// Compiler is the policy for an engine that makes machine code: that of a worker, but that memory which was filled may
-// become executable. Memory is never to be written and executed at once.
+// Compiler returns the policy for an engine that generates machine code. It is the policy of a worker, except that
+// written memory may become executable. Memory is never writable and executable at once.
 func Compiler() Policy {
 	const writable, executable = 2, 4 // PROT_WRITE, PROT_EXEC
 	policy := Worker()
