@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Kind says what an event is.
+// Kind is the kind of an event.
 type Kind string
 
-// The kinds of events, in the words of the HTTP contract.
+// Kinds of events, with their names in the HTTP contract.
 const (
 	KindStatus   Kind = "status"
 	KindStdout   Kind = "stdout"
@@ -24,8 +24,8 @@ const (
 // MaxChunk is the largest stdout or stderr event in bytes; longer output is several events, cut at UTF-8 borders.
 const MaxChunk = 32 << 10
 
-// Event is one ordered thing that a run emits. Runtimes set Kind and Data (and At, if they know better than the
-// recorder); the recorder numbers events from 1. Data is JSON: a string for stdout and stderr, an object otherwise.
+// Event is one ordered event of a run. Runtimes set Kind and Data, and At if they know it better than the recorder. The
+// recorder numbers events from 1. Data is JSON: a string for stdout and stderr, an object otherwise.
 type Event struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"`
@@ -47,29 +47,29 @@ type ProgressData struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// StatusData is the data of a status event. Position counts from 1 and is given while the run is queued.
+// StatusData is the data of a status event. Position counts from 1 and is set while the run is queued.
 type StatusData struct {
 	Status   string `json:"status"`
 	Position int    `json:"position,omitempty"`
 }
 
-// DroppedData says how many bytes of output were over the limit and are lost.
+// DroppedData holds how many bytes of output exceeded the limit and were dropped.
 type DroppedData struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Decision says what became of a request for the network.
+// Decision is the result of a network request.
 type Decision string
 
-// A request is denied by a rule of ours, fails where it was going, or was allowed and is over.
+// A request is denied by a rule of the server, failed at its destination, or was allowed and is complete.
 const (
 	EgressAllowed Decision = "allowed"
 	EgressDenied  Decision = "denied"
 	EgressFailed  Decision = "failed"
 )
 
-// EgressData is the data of an egress event: who was asked for and what came of it. It has no path, query, header or body:
-// those may hold secrets.
+// EgressData is the data of an egress event: the destination and the result of a request. It has no path, query, header
+// or body, because those may hold secrets.
 type EgressData struct {
 	Host     string   `json:"host"`
 	Port     uint16   `json:"port"`

@@ -1,6 +1,6 @@
 package runtimes
 
-// Module is what a WebAssembly module says of itself.
+// Module describes a WebAssembly module.
 type Module struct {
 	Bytes   int              `json:"bytes"`
 	Imports []ModuleFunction `json:"imports"`

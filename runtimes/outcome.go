@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ErrorType says why a program did not succeed.
+// ErrorType is the reason why a program did not succeed.
 type ErrorType string
 
-// The error types of the contract. Interrupted means that the server ended while the program ran.
+// Error types of the contract. Interrupted means that the server ended while the program ran.
 const (
 	SyntaxError    ErrorType = "syntax_error"
 	RuntimeError   ErrorType = "runtime_error"
@@ -24,14 +24,14 @@ const (
 	Interrupted    ErrorType = "interrupted"
 )
 
-// Grant is the smallest addition to a version's capabilities that would allow what was denied.
+// Grant is the smallest addition to a version's capabilities that would allow a denied request.
 type Grant struct {
 	Hosts []string `json:"hosts"`
 }
 
-// ProgramError is how a program failed, told in terms of the user's source: File is one of the job's files, Line and
-// Column count from 1 and are 0 when unknown. Remedy is the smallest change that would help. Of
-// something denied, Rule names what denied it, and Grant is there where a grant can allow it.
+// ProgramError describes a program's failure in terms of the user's source. File is one of the job's files. Line and
+// Column count from 1 and are 0 if unknown. Remedy is the smallest change that would help. For a denial, Rule names the
+// rule, and Grant is set if a grant can allow the request.
 type ProgramError struct {
 	Type    ErrorType `json:"type"`
 	Message string    `json:"message"`
@@ -44,25 +44,25 @@ type ProgramError struct {
 	Grant   *Grant    `json:"grant,omitempty"`
 }
 
-// Usage is what a run took, from kernel counters where there are any.
+// Usage holds the resources used by a run, from kernel counters if there are any.
 type Usage struct {
-	Start      time.Duration // from Run being called until the program started
+	Start      time.Duration // from the call of Run to the start of the program
 	Run        time.Duration // from the program's start to its end
 	CPU        time.Duration
 	PeakMemory int64 // bytes, of the whole process tree
 }
 
-// Outcome is how a program ended. Error is nil when it succeeded; Output is then its JSON result.
+// Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.
 type Outcome struct {
 	Output   json.RawMessage
 	Error    *ProgramError
-	ExitCode *int // of the process, where the program is one
+	ExitCode *int // exit code, if the program is a process
 	Usage    Usage
-	Level    string // isolation that this run really had: full, reduced(what is missing), none
-	CallErr  error  // the first error of ours in a host call, for the log: the program is told that the call failed
+	Level    string // actual isolation of this run: full, reduced(missing mechanisms), none
+	CallErr  error  // first server error in a host call, for the log: the program only learns that the call failed
 }
 
-// Succeeded reports whether the program ended well.
+// Succeeded reports whether the program succeeded.
 func (o Outcome) Succeeded() bool { return o.Error == nil }
 
 // Failed returns an outcome with an error.

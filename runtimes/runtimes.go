@@ -1,5 +1,5 @@
-// Package runtimes is the vocabulary of execution: what is run (Job), what it emits (Event), what it may ask for (Host),
-// how it ended (Outcome) and within which Limits. It knows no language, no jail and no storage.
+// Package runtimes defines the types of execution: the program (Job), its events (Event), its requests (Host), its
+// result (Outcome) and its Limits. It knows no language, no jail and no storage.
 package runtimes
 
 import (
@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Language is what a program is written in.
+// Language is the language of a program.
 type Language string
 
-// The languages that a program can be written in.
+// Languages of programs.
 const (
 	JavaScript Language = "javascript"
 	TypeScript Language = "typescript"
 	Python     Language = "python"
 	Bash       Language = "bash"
-	WASM       Language = "wasm" // a module, whatever it was written in
+	WASM       Language = "wasm" // a module compiled from any language
 )
 
-// Name names a runtime: what executes. It is fixed in a version when it is published.
+// Name names a runtime, which executes programs. Publishing a version fixes its runtime.
 type Name string
 
-// The runtimes of this house. Auto is a request, never an answer: publishing turns it into one of the others.
+// Runtimes of this server. Auto appears only in requests: publishing replaces it by one of the others.
 const (
 	Auto         Name = "auto"
 	Goja         Name = "goja"
@@ -34,21 +34,21 @@ const (
 	Script       Name = "script"
 )
 
-// Runtime executes one language. It returns an error only when the house failed; a program that fails is an Outcome.
+// Runtime executes one language. It returns an error only if the server failed; a program that fails is an Outcome.
 type Runtime interface {
 	Run(ctx context.Context, job Job, host Host) (Outcome, error)
 }
 
-// Host is what a program may ask of us while it runs: it emits events and calls host functions that its version was
-// granted. Both may be called from any goroutine of the runtime; a run calls them in the order things happened.
-// Call answers with JSON, or with a *CallError that the program sees as an exception.
+// Host handles a running program's events and its calls of granted host functions. Both methods may be called from any
+// goroutine of the runtime. A run calls them in the order of the events. Call returns JSON, or a *CallError that the
+// program sees as an exception.
 type Host interface {
 	Emit(Event)
 	Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)
 }
 
-// CallError is a host function's refusal, told to the program. Of a denial, Rule names what denied it, Remedy says what
-// would help, and Grant is what would allow it.
+// CallError is the error of a host function, as the program sees it. For a denial, Rule names the rule, Remedy a change
+// that would help, and Grant a grant that would allow the call.
 type CallError struct {
 	Code    string `json:"code"` // denied, invalid_arguments, failed
 	Message string `json:"message"`
@@ -59,10 +59,10 @@ type CallError struct {
 
 func (e *CallError) Error() string { return e.Message }
 
-// Isolation says how strictly runs are kept apart from earlier runs of the same workspace.
+// Isolation sets how strictly runs are separated from earlier runs of the same workspace.
 type Isolation string
 
-// Pooled is the default: a fresh interpreter or VM per run. Strict adds a fresh process that nothing ran in before.
+// Pooled is the default: a fresh interpreter or VM per run. Strict adds a fresh process that was never used before.
 const (
 	Pooled Isolation = ""
 	Strict Isolation = "strict"
@@ -83,30 +83,30 @@ type Job struct {
 	Limits       Limits
 	Isolation    Isolation
 	Rules        *Rules        // nil for none
-	Bound        []BoundSecret // what requests carry that the program never sees
-	Models       bool          // the operator's directory of models is in sight, read-only
+	Bound        []BoundSecret // secret headers of requests, which the program never sees
+	Models       bool          // the operator's directory of models is visible, read-only
 }
 
-// BoundSecret is a header that the requests of a run carry to one host, put there outside of the jail.
+// BoundSecret is a header that is added to the run's requests to one host, outside of the jail.
 type BoundSecret struct {
-	Name   string // of the secret
+	Name   string // name of the secret
 	Host   string // host:port
 	Header string
-	Value  string // of the header
-	Secret string // in it
+	Value  string // value of the header
+	Secret string // the secret within Value
 }
 
-// Restricted is the rule pack for Python: imports from a list only, and no way to make code from text.
+// Restricted is the rule pack for Python: it allows only listed imports and no code made from text.
 const Restricted = "restricted"
 
-// Rules restrict what a program may use of its language. They are checked before it runs and kept while it runs, as a
-// convention: what holds a program is its jail.
+// Rules restrict a program's use of its language. They are checked before it runs and applied while it runs. They are
+// only a convention; the jail confines the program.
 type Rules struct {
 	Pack    string   `json:"pack"`              // Restricted
 	Imports []string `json:"imports,omitempty"` // modules that may be imported; empty means those of the pack
 }
 
-// Capabilities is what a version may do beyond computing.
+// Capabilities are the permissions of a version beyond computing.
 type Capabilities struct {
 	Hosts         []string `json:"hosts"`         // host:port, a wildcard only leftmost
 	HostFunctions []string `json:"hostFunctions"` // names; log and progress are always granted
@@ -124,23 +124,24 @@ type Limits struct {
 	RecursionDepth int64 `json:"recursionDepth"`
 }
 
-// DefaultLimits apply where a version or an inline run names none, unless the configuration of a server says otherwise.
+// DefaultLimits returns the limits of a version or inline run that sets none, unless the server's configuration
+// differs.
 func DefaultLimits() Limits {
 	return Limits{TimeoutMs: 30_000, CPUMs: 30_000, MemoryBytes: 256 << 20, Processes: 64, OutputBytes: 1 << 20, DiskBytes: 64 << 20, RecursionDepth: 1000}
 }
 
-// DefaultCeilings are the highest limits a server grants unless its configuration says otherwise.
+// DefaultCeilings returns the highest limits that a server grants, unless its configuration differs.
 func DefaultCeilings() Limits {
 	return Limits{TimeoutMs: 600_000, CPUMs: 600_000, MemoryBytes: 2 << 30, Processes: 512, OutputBytes: 16 << 20, DiskBytes: 1 << 30, RecursionDepth: 10_000}
 }
 
-// LeastLimits are the lowest limits that mean anything: below them a program could not even start.
+// LeastLimits returns the lowest useful limits: below them a program could not even start.
 func LeastLimits() Limits {
 	return Limits{TimeoutMs: 1, CPUMs: 1, MemoryBytes: 16 << 20, Processes: 1, OutputBytes: 1, DiskBytes: 1 << 20, RecursionDepth: 10}
 }
 
-// Timeout is the wall-clock limit as a duration.
+// Timeout returns the wall-clock limit as a duration.
 func (l Limits) Timeout() time.Duration { return time.Duration(l.TimeoutMs) * time.Millisecond }
 
-// CPU is the CPU-time limit as a duration.
+// CPU returns the CPU-time limit as a duration.
 func (l Limits) CPU() time.Duration { return time.Duration(l.CPUMs) * time.Millisecond }

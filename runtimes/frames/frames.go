@@ -1,6 +1,6 @@
-// Package frames is the language between the server and a jailed worker: length-prefixed frames over one socket. What
-// arrives from a worker is hostile input, so every frame has a known kind and a bounded length before a byte of it is
-// kept. The package knows nothing of languages, jails or processes.
+// Package frames implements the protocol between the server and a jailed worker: length-prefixed frames over one
+// socket. Data from a worker is hostile input. So every frame has a known kind and a bounded length, checked before a
+// byte of it is stored. The package knows no languages, jails or processes.
 package frames
 
 import (
@@ -20,21 +20,21 @@ type Kind byte
 
 // Kinds that a worker sends.
 const (
-	Ready   Kind = 'r' // JSON, the jail is set up and a job may come; what it holds is the sandbox's and the role's business
-	Need    Kind = 'n' // empty: the job names a program that the worker does not have; the server sends it whole
-	Started Kind = 's' // the program has started, the time limit counts from here; empty, or how many microseconds ago it did
+	Ready   Kind = 'r' // JSON: the jail is set up and a job may come; the sandbox and the role define the contents
+	Need    Kind = 'n' // empty: the worker does not have the named program; the server sends the whole program
+	Started Kind = 's' // the program has started and its time limit counts; empty, or the microseconds since the start
 	Stdout  Kind = 'o' // raw bytes
 	Stderr  Kind = 'e' // raw bytes
-	CallReq Kind = 'c' // JSON Call; the worker may say more before the Reply comes
+	CallReq Kind = 'c' // JSON Call; the worker may send more frames before the Reply comes
 	Done    Kind = 'd' // JSON Result; the last frame of a job
 )
 
 // Kinds that the server sends.
 const (
-	Setup     Kind = 'p' // JSON, the jail's configuration, before Ready
+	Setup     Kind = 'p' // JSON: the jail's configuration, before Ready
 	Job       Kind = 'j' // JSON, engine-specific
 	Reply     Kind = 'a' // JSON Answer
-	Interrupt Kind = 'i' // JSON Reason: end the program softly; a kill follows if that does not help
+	Interrupt Kind = 'i' // JSON Reason: end the program gracefully; a kill follows if that does not help
 )
 
 // Call is a host call. IDs count up from 1 in a job.
@@ -53,12 +53,13 @@ type Answer struct {
 	Tag    int64               `json:"tag,omitempty"`
 }
 
-// Reason says why a program is interrupted.
+// Reason is the reason for an interrupt of a program.
 type Reason struct {
 	Type runtimes.ErrorType `json:"type"` // timeout or cancelled
 }
 
-// Result is how a job ended as the worker sees it. The server trusts none of it: it only says what the program said.
+// Result is the end of a job as the worker reports it. The server does not trust it, because the program may have
+// written it.
 type Result struct {
 	Output   json.RawMessage        `json:"output,omitempty"`
 	Error    *runtimes.ProgramError `json:"error,omitempty"`
@@ -68,16 +69,16 @@ type Result struct {
 	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
 }
 
-// MaxFrame bounds any frame of either direction: the largest allowed result (16 MiB) with its wrapping, and jobs with their
-// files, of which a module of 32 MiB takes 43 MiB in base64, and their input.
+// MaxFrame bounds any frame of either direction. The largest result has 16 MiB plus its wrapping. Jobs hold files, of
+// which a module of 32 MiB takes 43 MiB in base64, and their input.
 const MaxFrame = 64 << 20
 
 const headerSize = 5
 
-// ErrTooLarge says that a peer announced a frame above its limit. The connection is of no more use.
+// ErrTooLarge means that a peer announced a frame above its limit. The connection can no longer be used.
 var ErrTooLarge = errors.New("frame is larger than allowed")
 
-// ErrKind says that a peer sent a frame of a kind that may not come here. The connection is of no more use.
+// ErrKind means that a peer sent a frame of a kind that is not allowed. The connection can no longer be used.
 var ErrKind = errors.New("frame has an unknown kind")
 
 // Reader reads frames of a fixed set of kinds. It is not safe for concurrent use.
@@ -88,13 +89,13 @@ type Reader struct {
 	buf    []byte
 }
 
-// NewReader returns a reader that takes only the kinds in limits, each up to its number of payload bytes.
+// NewReader returns a reader that accepts only the kinds in limits, each up to its number of payload bytes.
 func NewReader(r io.Reader, limits map[Kind]int) *Reader {
 	return &Reader{r: r, limits: limits}
 }
 
-// Read returns the next frame. The payload is valid until the next Read. It answers io.EOF at a clean end,
-// io.ErrUnexpectedEOF within a frame, ErrKind or ErrTooLarge for a peer that breaks the rules.
+// Read returns the next frame. The payload is valid until the next Read. It returns io.EOF at a clean end, and
+// io.ErrUnexpectedEOF within a frame. A peer that breaks the rules causes ErrKind or ErrTooLarge.
 func (r *Reader) Read() (Kind, []byte, error) {
 	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
 		return 0, nil, err
@@ -105,7 +106,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %q", ErrKind, byte(kind))
 	}
 	if int64(size) > int64(limit) {
-		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the number is the peer's word
+		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the peer sent the number, so it is not repeated
 	}
 	if err := r.fill(int(size)); err != nil {
 		return 0, nil, err
@@ -113,7 +114,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 	return kind, r.buf[:size], nil
 }
 
-// fill reads size bytes into buf, growing it as bytes really arrive, so that an announced length alone costs nothing.
+// fill reads size bytes into buf. It grows buf only as bytes arrive, so an announced length alone costs nothing.
 func (r *Reader) fill(size int) error {
 	const step = 64 << 10
 	for done := 0; done < size; {
@@ -142,9 +143,9 @@ type Writer struct {
 
 	mu   sync.Mutex
 	buf  *bytes.Buffer // empty between calls
-	json *json.Encoder // into buf
-	held Kind          // of a frame that goes with the next one, 0 for none
-	text func() []byte // its payload
+	json *json.Encoder // writes to buf
+	held Kind          // kind of a frame that goes with the next one, 0 for none
+	text func() []byte // payload of the held frame
 }
 
 // NewWriter returns a writer of frames.
@@ -160,7 +161,7 @@ func (w *Writer) renew() {
 	w.json.SetEscapeHTML(false)
 }
 
-// Write sends one frame, after the one that is held.
+// Write sends one frame, after the held frame.
 func (w *Writer) Write(kind Kind, payload []byte) error {
 	return w.write(kind, func() error {
 		_, err := w.buf.Write(payload)
@@ -168,8 +169,8 @@ func (w *Writer) Write(kind Kind, payload []byte) error {
 	})
 }
 
-// WriteJSON sends v as the payload of one frame. Unlike json.Marshal it leaves <, > and & in raw messages as they are:
-// a program may read the text itself.
+// WriteJSON sends v as the payload of one frame. Unlike json.Marshal it does not escape <, > and & in raw messages,
+// because a program may read the text itself.
 func (w *Writer) WriteJSON(kind Kind, v any) error {
 	return w.write(kind, func() error {
 		if err := w.json.Encode(v); err != nil {
@@ -180,15 +181,15 @@ func (w *Writer) WriteJSON(kind Kind, v any) error {
 	})
 }
 
-// Hold keeps a frame back until the next one is written, or Flush is called: each write wakes the reader. What it says is
-// asked for when it goes.
+// Hold keeps a frame back until the next write or Flush, because each write wakes the reader. It calls payload when the
+// frame is sent.
 func (w *Writer) Hold(kind Kind, payload func() []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held, w.text = kind, payload
 }
 
-// Flush sends the frame that is held, if any.
+// Flush sends the held frame, if any.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,8 +202,8 @@ func (w *Writer) Flush() error {
 	return w.send()
 }
 
-// write puts frames together in the buffer and sends them. A frame that cannot be made leaves nothing behind, but the
-// held one waits on.
+// write assembles frames in the buffer and sends them. A frame that fails leaves no bytes behind, and the held frame
+// stays held.
 func (w *Writer) write(kind Kind, payload func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,7 +220,7 @@ func (w *Writer) write(kind Kind, payload func() error) error {
 	return w.send()
 }
 
-// release puts the held frame into the buffer.
+// release moves the held frame into the buffer.
 func (w *Writer) release() error {
 	if w.held == 0 {
 		return nil
@@ -258,6 +259,6 @@ func (w *Writer) send() error {
 func (w *Writer) clear() {
 	w.buf.Reset()
 	if w.buf.Cap() > 1<<20 {
-		w.renew() // one large job must not stay with the connection
+		w.renew() // the connection must not keep the memory of one large job
 	}
 }

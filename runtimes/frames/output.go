@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	chunkBytes = 32 << 10               // of stdout or stderr in one frame
-	chunkDelay = 500 * time.Microsecond // that a printed line may wait for others
+	chunkBytes = 32 << 10               // largest part of stdout or stderr in one frame
+	chunkDelay = 500 * time.Microsecond // time that a printed line may wait for others
 )
 
-// Output sends what a program prints. A line that comes alone goes at once, so that it is not lost when the process dies
-// with the next instruction; lines that come in a burst share a frame. None waits longer than chunkDelay, and stdout and
-// stderr keep their order.
+// Output sends a program's output. A single line is sent at once, so that it is not lost if the process dies at the
+// next instruction. Lines in a burst share a frame. No line waits longer than chunkDelay, and stdout and stderr keep
+// their order.
 type Output struct {
 	frames *Writer
 
@@ -20,14 +20,14 @@ type Output struct {
 	kind    Kind
 	pending []byte
 	alarm   *time.Timer
-	sent    time.Time // when something was sent last
+	sent    time.Time // time of the last write
 	closed  bool
 }
 
 // NewOutput returns an output over w. It is safe for concurrent use.
 func NewOutput(w *Writer) *Output { return &Output{frames: w} }
 
-// Write sends text, or keeps it for a moment.
+// Write sends text, or keeps it for a short time.
 func (o *Output) Write(kind Kind, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +52,7 @@ func (o *Output) Write(kind Kind, text string) {
 	}
 }
 
-// arm sees to it that what is pending is sent soon, even if the program computes for long.
+// arm ensures that pending text is sent soon, even if the program computes for long.
 func (o *Output) arm() {
 	if o.alarm == nil {
 		o.alarm = time.AfterFunc(chunkDelay, o.Flush)
@@ -61,14 +61,14 @@ func (o *Output) arm() {
 	o.alarm.Reset(chunkDelay)
 }
 
-// Flush sends what was kept.
+// Flush sends the kept text.
 func (o *Output) Flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send()
 }
 
-// send needs the lock. A connection that failed is noticed by whoever reads from it.
+// send sends the kept text. The caller holds the lock. The reader of a failed connection notices the failure.
 func (o *Output) send() {
 	if len(o.pending) == 0 || o.closed {
 		return
@@ -77,7 +77,7 @@ func (o *Output) send() {
 	o.pending, o.sent = o.pending[:0], time.Now()
 }
 
-// Close sends what was kept; what is written afterwards is lost.
+// Close sends the kept text; later writes are dropped.
 func (o *Output) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// concurrentRuns counts runs that are there at once.
+// concurrentRuns counts runs that are active at the same time.
 type concurrentRuns struct {
 	runs  atomic.Int64
-	alone atomic.Int64 // runs that came while there was no other, since the last one that did not
+	alone atomic.Int64 // consecutive runs that started while no other run was active
 }
 
-// enough is after how many runs that came alone nobody else is to be expected.
+// enough is the number of consecutive runs without another active run, after which no concurrent run is expected.
 const enough = 8
 
 func (c *concurrentRuns) come() {
@@ -29,18 +29,19 @@ func (c *concurrentRuns) come() {
 
 func (c *concurrentRuns) leave() { c.runs.Add(-1) }
 
-// lonely says whether one run after the other comes. Others have use for a processor.
+// lonely reports whether runs come one after the other. Concurrent runs could use the processor instead.
 func (c *concurrentRuns) lonely() bool { return c.alone.Load() >= enough }
 
-// awake reads from a connection and, while runs are lonely, does not sleep at once when nothing has come: for a while it looks
-// again and again. To be woken takes a processor of a virtual machine longer than a short program takes to run.
+// awake reads from a connection. While runs are lonely and no data has come, it polls for a while before it sleeps.
+// Waking a processor of a virtual machine takes longer than a short program runs.
 type awake struct {
 	raw            syscall.RawConn
 	span           time.Duration
 	concurrentRuns *concurrentRuns
 }
 
-// stayAwake makes a reader of a connection that stays awake for a span, if that is any and the connection is one of the kernel's.
+// stayAwake returns a reader of a connection that polls for span before it sleeps. It returns conn itself if span is 0
+// or conn is no kernel connection.
 func stayAwake(conn net.Conn, span time.Duration, concurrentRuns *concurrentRuns) io.Reader {
 	if kernels, ok := conn.(syscall.Conn); ok && span > 0 {
 		if raw, err := kernels.SyscallConn(); err == nil {
@@ -54,7 +55,7 @@ func stayAwake(conn net.Conn, span time.Duration, concurrentRuns *concurrentRuns
 func (a *awake) Read(p []byte) (int, error) {
 	var n int
 	var failed error
-	var asleep time.Time // from then on, zero before the first look
+	var asleep time.Time // end of the polling, zero before the first read
 	err := a.raw.Read(func(fd uintptr) bool {
 		for {
 			n, failed = unix.Read(int(fd), p)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Bounds on what a program may say about its own failure.
+// Bounds on a program's report of its own failure.
 const (
 	maxMessage = 16 << 10
 	maxStack   = 64 << 10
@@ -19,8 +19,8 @@ const (
 	maxHost    = 300
 )
 
-// judge turns the end of a conversation into an outcome. What the kernel counted and what we decided goes before what
-// the worker says: the program may have said it.
+// judge turns the end of a session into an outcome. The kernel's counters and our own decisions take precedence over
+// the worker's report, because the program may have written that.
 func (s *session) judge(end ending) runtimes.Outcome {
 	var outcome runtimes.Outcome
 	var told *runtimes.ProgramError
@@ -41,14 +41,14 @@ func (s *session) judge(end ending) runtimes.Outcome {
 	return outcome
 }
 
-// verdict chooses between what we know and what we were told.
+// verdict chooses between our own findings and the worker's report.
 func (s *session) verdict(end ending, told *runtimes.ProgramError) *runtimes.ProgramError {
 	var ours *runtimes.ProgramError
 	full := end.result != nil && end.result.DiskFull
 	vague := told != nil && (told.Type == runtimes.RuntimeError || told.Type == runtimes.MemoryLimit)
 	switch {
 	case end.cause == runtimes.Timeout && end.usage.PidsLimited:
-		// A shell that may not fork waits and tries again until its time is over: time was not what it lacked.
+		// A shell that may not fork retries until its time is over, so the process limit is the real cause.
 		ours = reached(runtimes.ProcessLimit, s.limits)
 	case end.cause == runtimes.Timeout && s.watch.byCPU():
 		ours = cpuReached(s.limits)
@@ -73,7 +73,7 @@ func (s *session) verdict(end ending, told *runtimes.ProgramError) *runtimes.Pro
 	return ours
 }
 
-// read takes what the worker says as far as it can be true.
+// read accepts the worker's result as far as it is plausible.
 func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.ProgramError) {
 	switch {
 	case result.Error != nil:
@@ -92,12 +92,12 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 	return output, nil
 }
 
-// clean bounds what a program says about its failure: a type that a program can know, a file of its own, lengths.
+// clean bounds a program's report of its failure: an error type that a program can know, one of its own files, lengths.
 func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	switch e.Type {
 	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
-	default: // also what only we can say: timeout, cancelled, interrupted
+	default: // includes types that only the server may set: timeout, cancelled, interrupted
 		e.Type = runtimes.RuntimeError
 	}
 	if _, ours := s.task.Job.Files[e.File]; !ours || e.Line < 0 || e.Column < 0 {
@@ -113,7 +113,7 @@ func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	return &e
 }
 
-// complete gives a limit that a worker reported by its name alone our sentences, and any error a message.
+// complete adds our sentences to a limit that a worker reported only by name, and a message to any error.
 func (s *session) complete(e *runtimes.ProgramError) *runtimes.ProgramError {
 	ours := reached(e.Type, s.limits)
 	if e.Type == runtimes.OutputLimit {
@@ -134,7 +134,7 @@ func (s *session) complete(e *runtimes.ProgramError) *runtimes.ProgramError {
 // died explains a worker that ended without a result.
 func (s *session) died(end ending) *runtimes.ProgramError {
 	if end.cause != "" {
-		return nil // we killed it, and know why
+		return nil // the server killed it and knows why
 	}
 	if errors.Is(end.breach, frames.ErrTooLarge) {
 		return resultTooLarge(s.limits)
@@ -150,7 +150,7 @@ func (s *session) died(end ending) *runtimes.ProgramError {
 	return unexpected(*end.exit)
 }
 
-// unexpected reads the last words of a Go process.
+// unexpected reads the last output of a Go process.
 func unexpected(exit sandbox.Exit) *runtimes.ProgramError {
 	switch {
 	case strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds"):
@@ -169,7 +169,7 @@ func cut(text string, n int) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// encode is for our own types, which always marshal.
+// encode marshals our own types, which never fails.
 func encode(v any) json.RawMessage {
 	data, _ := json.Marshal(v)
 	return data

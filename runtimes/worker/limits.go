@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// reached is the error of a run that hit one of its limits. It names the limit, its value and what would help.
+// reached returns the error of a run that hit one of its limits. It names the limit, its value and a remedy.
 func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: kind}
 	raise := func(field, now string) string { return "Raise limits." + field + " (now " + now + ")" }
@@ -38,7 +38,7 @@ func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramE
 	return failure
 }
 
-// cpuReached is a timeout that counts CPU time instead of the clock.
+// cpuReached returns a timeout error for the limit of CPU time, not of clock time.
 func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.Timeout,
@@ -47,7 +47,7 @@ func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 	}
 }
 
-// resultTooLarge is an output limit that the result met, not what was printed.
+// resultTooLarge returns an output limit error for the result, not for printed output.
 func resultTooLarge(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.OutputLimit,

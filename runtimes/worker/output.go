@@ -10,34 +10,34 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// window is how long output may wait for more of its kind. The first bytes after a pause never wait.
+// window is the time that output may wait for more of its kind. The first bytes after a pause never wait.
 const window = 4 * time.Millisecond
 
-// maxTurns is how often stdout and stderr may take turns within a window and still keep their exact order.
+// maxTurns is the number of switches between stdout and stderr within a window that keep their exact order.
 const maxTurns = 4096
 
-// output turns a worker's bytes into events: bounded, coalesced, cut where characters end. A program that writes byte by
-// byte makes at most one event per window and kind, and maxTurns more for its order, so the number of events is bounded
-// by time and by bytes.
+// output turns a worker's bytes into events: bounded, coalesced, and cut at the ends of characters. A program that
+// writes byte by byte makes at most one event per window and kind, plus maxTurns to keep the order. So time and bytes
+// bound the number of events.
 type output struct {
 	host  runtimes.Host
 	limit int64
 	tap   func(frames.Kind, []byte)
-	mark  []byte // begins the last words of an interpreter
+	mark  []byte // start of the last words of an interpreter
 
 	mu      sync.Mutex // the timer flushes from its own goroutine
 	held    []byte     // stderr from the last words on, nil before
 	taken   int64
 	dropped int64
 	streams [2]stream
-	current int // the index of the stream that was written last
-	turns   int // events that were made early, because the other stream was written
+	current int // index of the stream that was written last
+	turns   int // events made early because the other stream was written
 	last    time.Time
 	timer   *time.Timer
 	closed  bool
 }
 
-// stream is stdout or stderr: bytes that are not yet an event, at least those of an unfinished character.
+// stream is stdout or stderr. It holds bytes that are not yet an event, at least those of an unfinished character.
 type stream struct {
 	kind runtimes.Kind
 	buf  []byte
@@ -47,7 +47,8 @@ func newOutput(host runtimes.Host, limit int64, tap func(frames.Kind, []byte), m
 	return &output{host: host, limit: limit, tap: tap, mark: []byte(mark), streams: [2]stream{{kind: runtimes.KindStdout}, {kind: runtimes.KindStderr}}}
 }
 
-// write takes bytes of one stream and reports whether they are within the limit. What is over is counted and lost.
+// write accepts bytes of one stream and reports whether they are within the limit. Bytes over the limit are counted and
+// dropped.
 func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,10 +70,10 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	return within
 }
 
-// maxHeld bounds the last words. Who says more is alive.
+// maxHeld bounds the last words. An interpreter that prints more is alive.
 const maxHeld = 32 << 10
 
-// hold keeps the last words back and answers what comes before them, or all of it when they were none.
+// hold keeps the last words back and returns the bytes before them. If they were no last words, it returns all of them.
 func (o *output) hold(p []byte) (shown []byte) {
 	if o.held == nil {
 		at := bytes.Index(p, o.mark)
@@ -108,22 +109,22 @@ func (o *output) put(kind frames.Kind, p []byte) {
 	}
 }
 
-// drop counts bytes that are over a limit of another kind.
+// drop counts bytes that exceed a limit of another kind.
 func (o *output) drop(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.dropped += int64(n)
 }
 
-// sync makes events of everything that came so far, so that the next event of another kind keeps its place.
+// sync makes events of all output so far, so that the next event of another kind keeps its place.
 func (o *output) sync() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flushAll(false)
 }
 
-// close makes events of what is left, tells what was dropped, and lets nothing out afterwards. The last words of an
-// interpreter that died are told in the outcome.
+// close makes events of the remaining output, reports the number of dropped bytes, and ignores all later output. The
+// outcome holds the last words of an interpreter that died.
 func (o *output) close(died bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -140,7 +141,7 @@ func (o *output) close(died bool) {
 	}
 }
 
-// arm lets the timer flush when the window is over. A late timer finds nothing to do, or the output closed.
+// arm starts the timer that flushes at the end of the window. A late timer has no effect.
 func (o *output) arm() {
 	wait := window - time.Since(o.last)
 	if o.timer == nil {
@@ -156,13 +157,13 @@ func (o *output) arm() {
 	o.timer.Reset(wait)
 }
 
-// flushAll emits what waits, the stream that was written last at the end.
+// flushAll emits all waiting output, with the most recently written stream last.
 func (o *output) flushAll(final bool) {
 	o.flush(&o.streams[1-o.current], final)
 	o.flush(&o.streams[o.current], final)
 }
 
-// flush emits the bytes of a stream but for those of an unfinished character at the end, unless it is final.
+// flush emits the bytes of a stream. It keeps those of an unfinished character at the end, unless final is set.
 func (o *output) flush(s *stream, final bool) {
 	end := len(s.buf)
 	if !final {
@@ -181,7 +182,7 @@ func (o *output) flush(s *stream, final bool) {
 	o.last = time.Now()
 }
 
-// chunk is how much of valid UTF-8 fits into one event.
+// chunk returns how many bytes of valid UTF-8 fit into one event.
 func chunk(text []byte) int {
 	if len(text) <= runtimes.MaxChunk {
 		return len(text)
@@ -193,7 +194,7 @@ func chunk(text []byte) int {
 	return n
 }
 
-// unfinished is the number of bytes at the end of p that begin a character and lack its rest.
+// unfinished returns the number of bytes at the end of p that form an incomplete character.
 func unfinished(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {

@@ -14,40 +14,40 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Options of a Pool.
+// Options configure a Pool.
 type Options struct {
 	Jailer  Jailer
-	Profile sandbox.Profile // of every jail; another disk size than its DiskBytes is prepared on demand
+	Profile sandbox.Profile // profile of every jail; another disk size than DiskBytes is prepared on demand
 	Reuse   Reuse           // the zero value: a jail runs one job
-	Idle    int             // jails that wait prepared, used by nobody yet
-	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
-	Guest   string          // a workspace whose runs wake no pool that rests: who only examines it
-	Max     int             // all jails together; who wants one more waits. Default 16
-	Awake   time.Duration   // how long a run waits for its worker before it sleeps, where one comes after the other; 0 for not at all
-	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
+	Idle    int             // number of prepared jails that wait unused
+	Rest    time.Duration   // after this time without a run no jail waits, and none before the first run; 0 means jails always wait
+	Guest   string          // workspace whose runs do not wake a resting pool: it only examines the pool
+	Max     int             // limit of all jails together; further runs wait; default 16
+	Awake   time.Duration   // time that a run polls for its worker before it sleeps, if runs come one after the other; 0 for none
+	Prelude any             // payload of a Job frame that every jail gets before its job and answers with Ready; nil for none
 	Now     func() time.Time
-	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
+	Log     *slog.Logger // logs workers that ended unexpectedly; nil for none
 }
 
-// Reuse says when a worker that may run more than one job is replaced. Whatever goes wrong in a run replaces it at once.
+// Reuse sets when a worker that may run several jobs is replaced. Any failure in a run replaces it at once.
 type Reuse struct {
 	Runs   int
 	Age    time.Duration
 	Memory int64 // peak of one run, in bytes
 }
 
-// Stats is how many workers there are, and how many there have been since the pool was made.
+// Stats holds the current numbers of workers, and the totals since the pool was made.
 type Stats struct {
 	Idle      int   // prepared, in no run
-	Busy      int   // in a run, or on the way into one
-	Preparing int   // ahead of a run
+	Busy      int   // in a run, or about to enter one
+	Preparing int   // being prepared before a run
 	Waiting   int   // runs that wait for a worker
 	Started   int64 // all workers that were ever ready
-	Died      int64 // of these, ended by themselves or killed from outside
-	Retired   int64 // of these, ended by the pool
+	Died      int64 // part of Started: ended by themselves or killed from outside
+	Retired   int64 // part of Started: ended by the pool
 }
 
-// Plus adds the workers of two pools.
+// Plus adds the numbers of two pools.
 func (s Stats) Plus(other Stats) Stats {
 	return Stats{
 		Idle: s.Idle + other.Idle, Busy: s.Busy + other.Busy, Preparing: s.Preparing + other.Preparing, Waiting: s.Waiting + other.Waiting,
@@ -55,27 +55,27 @@ func (s Stats) Plus(other Stats) Stats {
 	}
 }
 
-// Pool keeps prepared jails. A jail serves one run at a time, and only runs of one workspace in its whole life.
+// Pool keeps prepared jails. A jail serves one run at a time, and only ever runs of one workspace.
 type Pool struct {
 	options        Options
 	ctx            context.Context // ends when the pool closes, and with it every run
 	stop           context.CancelFunc
-	joined         sync.WaitGroup // the spawner, and who buries the dead
+	joined         sync.WaitGroup // the spawner, and goroutines that destroy workers
 	wake           chan struct{}  // tells the spawner that a jail was taken
-	concurrentRuns concurrentRuns // of runs that talk to their workers
+	concurrentRuns concurrentRuns // runs that communicate with their workers
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first
-	places    int           // jails that live, are being prepared or are dying
-	busy      int           // of these, in a run
-	preparing int           // of these, by the spawner now
-	waiting   int           // runs without a worker; a place that becomes free is theirs before the spawner's
-	started   int64         // jails that became ready, since the start
-	died      int64         // of these, not ended by us
-	retired   int64         // of these, ended by us
-	asked     time.Time     // when a run last wanted a jail
+	places    int           // jails that live, are being prepared or are being destroyed
+	busy      int           // part of places: in a run
+	preparing int           // part of places: being prepared by the spawner
+	waiting   int           // runs without a worker; they take free places before the spawner
+	started   int64         // jails that became ready since the start
+	died      int64         // part of started: not ended by the pool
+	retired   int64         // part of started: ended by the pool
+	asked     time.Time     // time of the last request of a run for a jail
 	changed   chan struct{} // closed and replaced when a place or a worker becomes free
-	failure   error         // of the last preparation ahead of time, nil after one that worked
+	failure   error         // error of the last preparation in advance, nil if it succeeded
 }
 
 // member is a jail of the pool.
@@ -84,10 +84,10 @@ type member struct {
 	workspace string // "" until its first run
 	runs      int
 	born      time.Time
-	died      bool // it ended, and not by us
+	died      bool // it ended, but not by the pool
 }
 
-// NewPool starts a pool. It prepares its idle jails at once, in the background; Close it.
+// NewPool starts a pool. It prepares its idle jails at once in the background. The caller must Close it.
 func NewPool(options Options) *Pool {
 	if options.Max <= 0 {
 		options.Max = 16
@@ -99,17 +99,17 @@ func NewPool(options Options) *Pool {
 		options.Now = time.Now
 	}
 	if runtime.GOMAXPROCS(0) == 1 {
-		options.Awake = 0 // the worker has use for the processor
+		options.Awake = 0 // the worker needs the processor
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
-	if options.Idle > 0 || options.Reuse.Age > 0 { // the old ones have to go also when nobody asks for one
+	if options.Idle > 0 || options.Reuse.Age > 0 { // old workers must end even without requests
 		p.joined.Go(p.keep)
 	}
 	return p
 }
 
-// Run carries out one task on a worker of the pool. It answers an error only when the house failed.
+// Run executes one task on a worker of the pool. It returns an error only if the server failed.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -117,7 +117,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer context.AfterFunc(p.ctx, cancel)()
 
 	m, err := p.takeLimited(ctx, task.Job, task.Overhead)
-	if ctx.Err() != nil { // also when a worker was free: a short program would be over before anybody told it
+	if ctx.Err() != nil { // even if a worker was free: a short program would end before it learns of the cancellation
 		if err == nil {
 			p.release(m, task.Job, true)
 		}
@@ -140,7 +140,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer p.concurrentRuns.leave()
 	outcome, fit, err := session.run(ctx)
 	stop()
-	if session.endedBy != nil { // the program's doing, perhaps; but it may be ours
+	if session.endedBy != nil { // perhaps caused by the program, but perhaps by the server
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
 	}
@@ -151,7 +151,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	return outcome, err
 }
 
-// Warm waits until the idle jails are there, or one could not be prepared. It counts as a run that wants one.
+// Warm waits until the idle jails are ready, or one could not be prepared. It counts as a run that requests a jail.
 func (p *Pool) Warm(ctx context.Context) error {
 	p.mu.Lock()
 	p.asked = p.options.Now()
@@ -177,7 +177,7 @@ func (p *Pool) Warm(ctx context.Context) error {
 	}
 }
 
-// Stats counts the workers.
+// Stats returns the numbers of workers.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +186,7 @@ func (p *Pool) Stats() Stats {
 	}
 }
 
-// Close cancels every run, kills every jail and waits until nothing is left of them.
+// Close cancels every run, kills every jail and waits until nothing of them is left.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.stop()
@@ -201,13 +201,13 @@ func (p *Pool) Close() {
 		p.mu.Lock()
 	}
 	p.mu.Unlock()
-	p.joined.Wait() // last: whoever has a place may still start a burial
+	p.joined.Wait() // last: the holder of a place may still start a destroy
 }
 
 var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is shutting down."}
 
-// takeLimited answers a worker with the limits of the run. One that still holds more memory than the run may have, from
-// runs before, is of no use to it and goes.
+// takeLimited returns a worker with the limits of the run. If a worker still holds more memory from earlier runs than
+// this run may have, takeLimited destroys it.
 func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64) (*member, error) {
 	limits := job.Limits
 	limits.MemoryBytes += overhead
@@ -219,7 +219,7 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64
 		if err = m.jail.Limit(limits); err == nil {
 			return m, nil
 		}
-		again := m.runs > 0 || m.dead() // a worker that ended while it waited says nothing about the next
+		again := m.runs > 0 || m.dead() // a worker that ended while it waited is no sign of a problem with the next
 		p.release(m, job, false)
 		if !again {
 			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
@@ -227,7 +227,7 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64
 	}
 }
 
-// network opens the program's way out, for a task that wants one.
+// network opens the program's way out, if the task wants one.
 func (m *member) network(task Task) (stop func(), err error) {
 	if task.Network == nil {
 		return func() {}, nil
@@ -248,7 +248,7 @@ func (m *member) dead() bool {
 	}
 }
 
-// take answers a worker that this run may use, made for it if need be. It waits while all places are taken.
+// take returns a worker that this run may use, and makes one if needed. It waits while all places are taken.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	profile := p.options.Profile
 	special := profile.Filter.Foreign() && job.Limits.DiskBytes != profile.DiskBytes
@@ -268,7 +268,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.busy++
 			last := p.unused() == 0
 			p.mu.Unlock()
-			if last { // otherwise the next one is prepared when this run is over, not beside it
+			if last { // otherwise the next one is prepared after this run, not during it
 				p.nudge()
 			}
 			return m, nil
@@ -290,7 +290,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			}
 			return m, err
 		}
-		if len(p.idle) > 0 { // it belongs to somebody else, or does not fit
+		if len(p.idle) > 0 { // it belongs to another workspace, or does not fit
 			p.destroy(p.idle[0])
 			p.idle = p.idle[1:]
 		}
@@ -300,7 +300,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	}
 }
 
-// wait releases the lock until something changes.
+// wait releases the lock until the pool changes.
 func (p *Pool) wait(ctx context.Context) error {
 	changed := p.changed
 	p.waiting++
@@ -318,14 +318,15 @@ func (p *Pool) wait(ctx context.Context) error {
 	}
 }
 
-// pick takes an idle worker out of the pool: one of the workspace's own, else an unused one. Dead and old ones go.
+// pick removes an idle worker from the pool: one of the run's own workspace, else an unused one. It destroys dead and
+// old workers.
 func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	p.sweep()
 	if special {
 		return nil
 	}
 	find := func(workspace string) *member {
-		for i := len(p.idle) - 1; i >= 0; i-- { // the most recently used one is the warmest
+		for i := len(p.idle) - 1; i >= 0; i-- { // the most recently used worker is the warmest
 			if m := p.idle[i]; m.workspace == workspace {
 				p.idle = slices.Delete(p.idle, i, i+1)
 				return m
@@ -341,12 +342,12 @@ func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	return find("")
 }
 
-// rests says whether no jail has to wait for a run. It needs the lock.
+// rests reports whether the pool may have no waiting jail. The caller holds the lock.
 func (p *Pool) rests() bool {
 	return p.options.Rest > 0 && (p.asked.IsZero() || p.options.Now().Sub(p.asked) > p.options.Rest)
 }
 
-// sweep buries idle workers that died or are too old, and all of a pool that rests.
+// sweep destroys idle workers that died or are too old, and all idle workers of a resting pool.
 func (p *Pool) sweep() {
 	p.idle = slices.DeleteFunc(p.idle, func(m *member) bool {
 		select {
@@ -366,7 +367,7 @@ func (p *Pool) old(m *member) bool {
 	return p.options.Reuse.Age > 0 && m.runs > 0 && p.options.Now().Sub(m.born) > p.options.Reuse.Age
 }
 
-// release gives a worker back after a run, or buries it.
+// release returns a worker to the pool after a run, or destroys it.
 func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	m.runs++
 	m.workspace = job.Workspace
@@ -381,13 +382,13 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	}
 	wanting := p.wanting()
 	p.mu.Unlock()
-	if wanting { // the spawner would wake a thread for nothing
+	if wanting { // otherwise the spawner would wake for nothing
 		p.nudge()
 	}
 }
 
-// destroy kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
-// than most programs run. It needs the lock.
+// destroy kills a worker, and frees its place when nothing of it is left. No caller waits, because that takes the
+// kernel longer than most programs run. The caller holds the lock.
 func (p *Pool) destroy(m *member) {
 	if m.died {
 		p.died++
@@ -409,7 +410,7 @@ func (p *Pool) vacate() {
 	p.nudge()
 }
 
-// announce wakes whoever waits for a change. It needs the lock.
+// announce wakes all goroutines that wait for a change. The caller holds the lock.
 func (p *Pool) announce() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -432,7 +433,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	return m, nil
 }
 
-// prelude sends what goes ahead of a job and waits until the worker is ready for the job itself.
+// prelude sends the payload that precedes a job, and waits until the worker is ready for the job itself.
 func (m *member) prelude(ctx context.Context, payload any) error {
 	defer context.AfterFunc(ctx, m.jail.Kill)()
 	if err := m.jail.Conn().SetDeadline(time.Now().Add(startDeadline)); err != nil {
@@ -447,7 +448,7 @@ func (m *member) prelude(ctx context.Context, payload any) error {
 	return m.jail.Conn().SetDeadline(time.Time{})
 }
 
-// unused counts idle workers that nobody used yet. It needs the lock.
+// unused counts idle workers that no run has used yet. The caller holds the lock.
 func (p *Pool) unused() int {
 	n := 0
 	for _, m := range p.idle {
@@ -458,7 +459,7 @@ func (p *Pool) unused() int {
 	return n
 }
 
-// wanting says whether one more jail should be prepared ahead. It needs the lock.
+// wanting reports whether one more jail should be prepared in advance. The caller holds the lock.
 func (p *Pool) wanting() bool {
 	return p.ctx.Err() == nil && !p.rests() && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
 }
@@ -470,7 +471,7 @@ func (p *Pool) nudge() {
 	}
 }
 
-// keep prepares jails ahead of the runs that will need them, one after the other: it must not slow a run down.
+// keep prepares jails in advance, one after the other, so that it does not slow down a run.
 func (p *Pool) keep() {
 	const pause, rounds = time.Second, 5 * time.Second
 	for {
@@ -488,7 +489,7 @@ func (p *Pool) keep() {
 			if p.add() {
 				continue
 			}
-			wait = pause // the host is in trouble; trying again at once would make it worse
+			wait = pause // the host has a problem that an immediate retry would increase
 		}
 		timer := time.NewTimer(wait)
 		select {

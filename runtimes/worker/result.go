@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep a result may nest; the recursive consumers of a result are safe below it.
+// maxDepth bounds the nesting of a result. Recursive readers of a result are safe below it.
 const maxDepth = 256
 
-// checkResult answers a program's result without insignificant space, or an error that says where in it something is
-// wrong. Beyond being JSON a result has no key twice in one object and no half of a surrogate pair: two readers of one
-// text must not see two values. The size is the caller's business.
+// checkResult returns a program's result without insignificant space, or an error that names the faulty place. A result
+// must be JSON, with no duplicate key in an object and no half of a surrogate pair. Otherwise two readers of one text
+// could see two values. The caller checks the size.
 func checkResult(raw []byte) (json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("output is not valid UTF-8")
@@ -35,7 +35,7 @@ func checkResult(raw []byte) (json.RawMessage, error) {
 	return compact.Bytes(), nil
 }
 
-// shallow says whether JSON nests no deeper than maxDepth.
+// shallow reports whether JSON nests no deeper than maxDepth.
 func shallow(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -75,13 +75,13 @@ func syntax(raw []byte) error {
 
 // walker walks valid JSON of bounded depth.
 type walker struct {
-	text string // keys are parts of it
+	text string // keys are substrings of it
 	at   int
 	path []step
 }
 
-// step is one part of a path: a member of an object, or else of an array. It becomes text only when something is wrong:
-// a result may have millions of members.
+// step is one part of a path: an object member or an array index. It becomes text only for an error, because a result
+// may have millions of members.
 type step struct {
 	key    string
 	index  int
@@ -162,7 +162,7 @@ func (w *walker) array() error {
 	}
 }
 
-// str reads a string and answers it unquoted, so that a key spelled in two ways is found to be the same.
+// str reads a string and returns it unquoted, so that two spellings of the same key compare equal.
 func (w *walker) str() (string, error) {
 	start, escaped := w.at, false
 	for w.at++; w.text[w.at] != '"'; w.at++ {
@@ -186,7 +186,7 @@ func (w *walker) str() (string, error) {
 	return s, nil
 }
 
-// loneSurrogate finds a \uD800-\uDBFF escape without its other half, or the other half alone.
+// loneSurrogate finds a \uD800-\uDBFF escape without its second half, or a second half alone.
 func loneSurrogate(quoted string) bool {
 	for i := 0; i+1 < len(quoted); i++ {
 		if quoted[i] != '\\' {
@@ -244,7 +244,7 @@ func (w *walker) where() string {
 	return path.String()
 }
 
-// String is .name, ["any thing"] if it is no plain name, or [index].
+// String returns .name, ["any thing"] if it is no plain name, or [index].
 func (s step) String() string {
 	if !s.object {
 		return "[" + strconv.Itoa(s.index) + "]"

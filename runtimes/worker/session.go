@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Bounds on single frames of a worker. A result has room for its wrapping, an error for its stack.
+// Bounds on single frames of a worker. A result has space for its wrapping, an error for its stack.
 const (
 	maxOutputFrame = 64 << 10
 	maxCallFrame   = 1<<20 + 4<<10
@@ -28,31 +28,31 @@ const (
 	maxName        = 64
 )
 
-// maxNotes bounds how many times a run may log or tell its progress; more is answered and lost.
+// maxNotes bounds how often a run may log or report its progress. Further notes get a reply but are dropped.
 const maxNotes = 10_000
 
 // maxStarted is the length of a number of microseconds.
 const maxStarted = 20
 
-// maxPrograms bounds how many names of programs are remembered for a worker. It forgets them too.
+// maxPrograms bounds the program names remembered for a worker. The worker forgets programs too.
 const maxPrograms = 64
 
-// peer is the connection with one worker. It outlives sessions: the reader may hold bytes between them.
+// peer is the connection with one worker. It outlives sessions, because the reader may hold bytes between them.
 type peer struct {
 	jail     Jail
 	in       *bufio.Reader
 	out      *frames.Writer
-	programs map[string]bool // that were sent
-	told     bool            // it was sent a job
-	spent    time.Duration   // processor time when the last job was over
+	programs map[string]bool // names of the programs sent so far
+	told     bool            // true once a job was sent
+	spent    time.Duration   // processor time at the end of the last job
 }
 
-// newPeer makes the connection with a jail, of which in reads.
+// newPeer makes the connection with a jail. in reads from that connection.
 func newPeer(jail Jail, in io.Reader) *peer {
 	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(in, 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
-// session is one run on one worker. The goroutine of run reads; the watch decides when it is time to stop.
+// session is one run on one worker. The goroutine of run reads; the watch decides when to stop.
 type session struct {
 	*peer
 	task   Task
@@ -61,16 +61,16 @@ type session struct {
 	output *output
 	watch  *watch
 
-	asked     time.Time // when the engine was asked to run, for Usage.Start
-	sent      time.Time // when the worker had been given the job, zero before
-	brief     bool      // the job went without its program
-	started   time.Time // when the program started, zero before
-	calls     int64     // of this run, for the IDs
+	asked     time.Time // time of the request to the engine, for Usage.Start
+	sent      time.Time // time when the job was sent, zero before
+	brief     bool      // the job was sent without its program
+	started   time.Time // time when the program started, zero before
+	calls     int64     // number of calls in this run, for the IDs
 	notes     int64     // log and progress calls
 	noteBytes int64
-	serving   chan error            // tells how the call went that is being served, nil for none
-	endedBy   error                 // how a worker ended that was not ended by us
-	callErr   atomic.Pointer[error] // of the Outcome
+	serving   chan error            // reports the end of the current call, nil if there is none
+	endedBy   error                 // error of a worker that ended unexpectedly
+	callErr   atomic.Pointer[error] // CallErr of the Outcome
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
@@ -78,9 +78,9 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastStderr)}
 }
 
-// run answers how the program ended and whether the worker is fit for another run.
+// run executes the job. It returns how the program ended and whether the worker can serve another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
-	before := s.spent // what a worker does between jobs is of the next one
+	before := s.spent // the work of a worker between jobs counts for the next job
 	if !s.told {
 		before = s.jail.CPU()
 	}
@@ -125,15 +125,16 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	return outcome, fit, nil
 }
 
-// converse sends the job and serves the worker until it says Done. Any error means that the worker is of no more use.
+// converse sends the job and serves the worker until it sends Done. Any error means that the worker can no longer be
+// used.
 func (s *session) converse() (*frames.Result, error) {
 	result, err := s.listen()
 	if s.serving == nil {
 		return result, err
 	}
-	s.watch.endCalls() // nobody waits for its answer
+	s.watch.endCalls() // no receiver is left for its reply
 	if unsaid := <-s.serving; unsaid != nil && (err != nil || errors.Is(unsaid, errPanic)) {
-		return nil, unsaid // which ended the worker
+		return nil, unsaid // the error that ended the worker
 	}
 	return result, err
 }
@@ -191,7 +192,7 @@ func (s *session) listen() (*frames.Result, error) {
 	}
 }
 
-// sendJob sends the job, in brief if the worker should have its program.
+// sendJob sends the job. If brief is set, it omits a program that the worker should have.
 func (s *session) sendJob(brief bool) error {
 	payload := s.task.Payload
 	if brief {
@@ -211,7 +212,7 @@ func (s *session) sendJob(brief bool) error {
 	return nil
 }
 
-// since reads when the program started: now, or so long ago, but not before it was sent.
+// since returns the start time of the program: now, or the reported time ago, but not before the job was sent.
 func (s *session) since(payload []byte) (time.Time, error) {
 	now := time.Now()
 	if len(payload) == 0 {
@@ -228,8 +229,8 @@ func (s *session) since(payload []byte) (time.Time, error) {
 	return started, nil
 }
 
-// call begins to serve one host call. Its events come after everything that the program printed before it. What takes time
-// is served beside what the program says meanwhile, one after the other: it may have threads that print, and may end.
+// call begins to serve one host call. Its events come after all earlier output of the program. Slow calls run in the
+// background, one at a time, because the program may have threads that print, and may end.
 func (s *session) call(payload []byte) error {
 	var call frames.Call
 	if err := json.Unmarshal(payload, &call); err != nil {
@@ -258,18 +259,18 @@ func (s *session) call(payload []byte) error {
 	go func() {
 		err := s.serve(call)
 		if err != nil {
-			s.jail.Kill() // who reads finds out
+			s.jail.Kill() // the reader notices the end
 		}
 		serving <- err
 	}()
 	return nil
 }
 
-// errPanic is a panic of ours while we served a call.
+// errPanic reports a panic of the server during a call.
 var errPanic = errors.New("panic in a host call")
 
-// serve has the host answer a call. What panics there may not be whole any more: it ends the run, and nothing else. The log
-// has the place, and of the words only those of Go itself: others may repeat what the program said.
+// serve passes a call to the host. A panic may leave state broken, so it ends this run, but no other. The log gets the
+// place and only Go's own panic texts, because other texts may repeat data of the program.
 func (s *session) serve(call frames.Call) (err error) {
 	defer func() {
 		switch cause := recover().(type) {
@@ -284,7 +285,7 @@ func (s *session) serve(call frames.Call) (err error) {
 	return s.reply(call, result, err)
 }
 
-// served waits for the call that is being served, which has no more use when the worker is gone.
+// served waits for the current call, which is of no more use when the worker is gone.
 func (s *session) served() error {
 	if s.serving == nil {
 		return nil
@@ -311,7 +312,7 @@ func (s *session) note(call frames.Call) error {
 	return s.serve(call)
 }
 
-// reply answers a call.
+// reply replies to a call.
 func (s *session) reply(call frames.Call, result json.RawMessage, err error) error {
 	answer := frames.Answer{ID: call.ID, Tag: call.Tag}
 	var refused *runtimes.CallError
@@ -319,7 +320,7 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	case errors.As(err, &refused):
 		answer.Error = refused
 	case err != nil:
-		// What went wrong on our side is not for the program; a house that cannot serve a call at all ends ctx.
+		// The program gets no details of server errors. A server that cannot serve a call at all cancels ctx.
 		if first := err; s.watch.calls.Err() == nil {
 			s.callErr.CompareAndSwap(nil, &first)
 		}
@@ -331,12 +332,12 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	}
 	err = s.out.WriteJSON(frames.Reply, answer)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return nil // the program ended beside its call: its result is on the way, or the end of the connection
+		return nil // the program ended during its call: the result or the end of the connection follows
 	}
 	return err
 }
 
-// neverStarted tells why the program did not even start. It had no part in that, but its limits may have.
+// neverStarted explains why the program did not start. The program did not cause that, but its limits may have.
 func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outcome, bool, error) {
 	s.jail.Kill()
 	exit := s.jail.Wait()
@@ -344,7 +345,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 		return runtimes.Outcome{Error: reached(runtimes.Cancelled, s.limits)}, false, nil
 	}
 	for kind, hit := range map[runtimes.ErrorType]bool{runtimes.MemoryLimit: exit.Usage.OOMKilled, runtimes.ProcessLimit: exit.Usage.PidsLimited} {
-		if hit { // limits so low that not even the interpreter fits
+		if hit { // limits too low even for the interpreter
 			return runtimes.Outcome{Error: reached(kind, s.limits)}, false, nil
 		}
 	}
@@ -358,8 +359,8 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	}
 }
 
-// ended is for the log. From its first job on a worker knows what programs know, and says perhaps what they made it say: of
-// that nothing is repeated, here and in causes.
+// ended returns an error for the log. After its first job, a worker knows data of programs, and its output may be
+// theirs. So no such text is repeated, here and in causes.
 func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	words := exit.Stderr
 	if p.told {
@@ -368,16 +369,16 @@ func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, words)
 }
 
-// ending is all that is known when a conversation is over.
+// ending holds all facts that are known at the end of a session.
 type ending struct {
-	result *frames.Result     // what the worker said, if it came to that
+	result *frames.Result     // result of the worker, if it sent one
 	cause  runtimes.ErrorType // why we ended the run, "" if we did not
-	breach error              // why there is no result
-	exit   *sandbox.Exit      // of a worker without a result
+	breach error              // reason for a missing result
+	exit   *sandbox.Exit      // exit of a worker without a result
 	usage  sandbox.Usage
 }
 
-// broke says whether the worker went against the protocol, rather than end.
+// broke reports whether the worker violated the protocol, instead of ending.
 func (e ending) broke() bool {
 	return e.breach != nil && !errors.Is(e.breach, io.EOF) && !errors.Is(e.breach, io.ErrUnexpectedEOF)
 }

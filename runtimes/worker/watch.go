@@ -10,35 +10,36 @@ import (
 )
 
 const (
-	// startDeadline is how long a worker may prepare. Nothing of the user's takes part in that.
+	// startDeadline bounds the preparation of a worker. No user code runs during that time.
 	startDeadline = 10 * time.Second
-	// cpuPoll is how often CPU time is read. The limit may be exceeded by twice that on two processors.
+	// cpuPoll is the interval between reads of the CPU time. On two processors, a run may exceed the limit by twice
+	// that.
 	cpuPoll = 25 * time.Millisecond
 )
 
-// watch ends a run for a reason that comes from outside of the program: time, CPU time, cancellation, output. The first
-// reason wins. It never reads from the worker and never waits for it longer than the grace. It has a timer and no goroutine:
-// most runs are over before anything has to be looked at.
+// watch ends a run for a reason from outside of the program: time, CPU time, cancellation, output. The first reason
+// wins. It never reads from the worker and never waits for it longer than the grace. It uses a timer and no goroutine,
+// because most runs end before the first check.
 type watch struct {
 	*peer
 	limits  runtimes.Limits
 	grace   time.Duration
 	cpuBase time.Duration
 
-	calls    context.Context // of host calls; ends when the run has to
+	calls    context.Context // context of host calls; ends with the run
 	endCalls context.CancelFunc
 	forget   func() bool // stops listening to the end of the run's context
 
 	mu       sync.Mutex
 	alarm    *time.Timer
-	deadline time.Time // of the program, zero before it starts
+	deadline time.Time // deadline of the program, zero before it starts
 	over     chan struct{}
-	stopped  bool // the conversation is over
+	stopped  bool // the session is over
 	ending   bool // the worker is being interrupted, or was killed for its start
 	joined   sync.WaitGroup
 	reason   runtimes.ErrorType
 	cpu      bool // the reason is CPU time
-	missed   bool // the start deadline
+	missed   bool // the start deadline has passed
 }
 
 func startWatch(ctx context.Context, p *peer, limits runtimes.Limits, grace, cpuBase time.Duration) *watch {
@@ -59,7 +60,7 @@ func (w *watch) start() {
 	w.alarm.Reset(w.next())
 }
 
-// next is when to look again.
+// next returns the time until the next check.
 func (w *watch) next() time.Duration {
 	left := time.Until(w.deadline)
 	if w.limits.CPUMs > 0 {
@@ -68,7 +69,7 @@ func (w *watch) next() time.Duration {
 	return left
 }
 
-// stop ends the watch when the conversation is over and waits for it.
+// stop ends the watch at the end of the session and waits for it.
 func (w *watch) stop() {
 	w.mu.Lock()
 	w.stopped = true
@@ -112,7 +113,7 @@ func (w *watch) decide(reason runtimes.ErrorType) {
 	}
 }
 
-// look finds out whether the time is over. An alarm that was set for another deadline sets itself again.
+// look checks whether the time is over. An alarm for an outdated deadline sets itself again.
 func (w *watch) look() {
 	if !w.enter() {
 		return
@@ -142,7 +143,7 @@ func (w *watch) look() {
 	}
 }
 
-// enter lets one more goroutine in for which stop has to wait, unless there is nothing left to watch.
+// enter registers one more goroutine that stop must wait for, unless the watch has ended.
 func (w *watch) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,14 +172,14 @@ func (w *watch) stopFor(reason runtimes.ErrorType) {
 	}
 }
 
-// interrupt asks the worker to end the program, and kills it when that does not help.
+// interrupt asks the worker to end the program, and kills the worker if that does not help.
 func (w *watch) interrupt(reason runtimes.ErrorType) {
 	w.endCalls()
 	if w.grace <= 0 {
 		w.jail.Kill()
 		return
 	}
-	// A worker that does not read must not hold us: neither here nor where a reply is being written.
+	// A worker that does not read must not block this goroutine or one that writes a reply.
 	_ = w.jail.Conn().SetWriteDeadline(time.Now().Add(w.grace))
 	patience := time.NewTimer(w.grace)
 	defer patience.Stop()

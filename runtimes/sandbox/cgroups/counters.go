@@ -32,7 +32,7 @@ type counters struct {
 	of [counterCount]counter
 
 	mu     sync.Mutex
-	open   [counterCount]int // file descriptors plus 1, 0 while a file is not open; an os.File would read once more to see the end
+	open   [counterCount]int // file descriptors plus 1, 0 if not open; an os.File would read once more
 	closed bool
 }
 
