@@ -106,7 +106,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %q", ErrKind, byte(kind))
 	}
 	if int64(size) > int64(limit) {
-		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the peer sent the number, so it is not repeated
+		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the peer chose the size
 	}
 	if err := r.fill(int(size)); err != nil {
 		return 0, nil, err

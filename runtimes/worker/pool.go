@@ -20,10 +20,10 @@ type Options struct {
 	Profile sandbox.Profile // profile of every jail; another disk size than DiskBytes is prepared on demand
 	Reuse   Reuse           // the zero value: a jail runs one job
 	Idle    int             // number of prepared jails that wait unused
-	Rest    time.Duration   // after this time without a run no jail waits, and none before the first run; 0 means jails always wait
+	Rest    time.Duration   // after this time without a run no jail waits, and none before the first; 0 for always
 	Guest   string          // workspace whose runs do not wake a resting pool: it only examines the pool
 	Max     int             // limit of all jails together; further runs wait; default 16
-	Awake   time.Duration   // time that a run polls for its worker before it sleeps, if runs come one after the other; 0 for none
+	Awake   time.Duration   // polling time of a run before it sleeps, if runs come one by one; 0 for none
 	Prelude any             // payload of a Job frame that every jail gets before its job and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // logs workers that ended unexpectedly; nil for none

@@ -1,5 +1,5 @@
-// Package sandboxtest gives tests a real worker binary and a sandbox over it. A test binary itself cannot be jailed: the
-// race detector needs more than the jail has.
+// Package sandboxtest provides tests with a real worker binary and a sandbox for it. A test binary itself cannot be
+// jailed, because the race detector needs more than the jail has.
 package sandboxtest
 
 import (
@@ -19,13 +19,13 @@ import (
 
 const module = "github.com/atelier-run/atelier/"
 
-// Guests is the package with the real roles, Hostile the one with a role that tries to get out.
+// Guests is the package with the real roles, Hostile the package with a role that tries to escape.
 const (
 	Guests  = "runtimes/guests/guestmain"
 	Hostile = "runtimes/sandbox/sandboxtest/hostiletest"
 )
 
-// built remembers what this test process has built.
+// built caches the builds of this test process.
 var built sync.Map // package → func() (string, error)
 
 // Exe returns the path of the binary with the real roles, and builds it if it is not up to date.
@@ -34,7 +34,7 @@ func Exe(tb testing.TB) string {
 	return Build(tb, Guests)
 }
 
-// Build returns the path of a package's binary, in the cache of the user, where it is fast when nothing changed.
+// Build returns the path of a package's binary in the user's cache. It is fast if nothing has changed.
 func Build(tb testing.TB, pkg string) string {
 	tb.Helper()
 	once, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
@@ -68,7 +68,7 @@ func build(pkg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Tests of several packages run at once and want the same file.
+	// Tests of several packages run at once and need the same file.
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
@@ -82,20 +82,20 @@ func build(pkg string) (string, error) {
 	if err := copyForUpdate(path, next); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", next, module+pkg) // as the release is built: with other flags all packages are compiled twice
+	cmd := exec.Command("go", "build", "-trimpath", "-o", next, module+pkg) // same flags as the release: other flags would compile all packages twice
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
 	}
-	// Renamed, so that jails of other tests keep the file they run.
+	// Renamed into place, so that jails of other tests keep the file they run.
 	if err := os.Chmod(next, 0o755); err != nil {
 		return "", err
 	}
 	return path, os.Rename(next, path)
 }
 
-// copyForUpdate puts the last build where the next one is written: go build leaves a file alone that is up to date. It is a
-// copy and no link, because jails run the last one meanwhile.
+// copyForUpdate copies the last build to the path of the next one, because go build does not rewrite an up-to-date
+// file. It is a copy and not a link, because jails run the last build meanwhile.
 func copyForUpdate(from, to string) error {
 	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
 		return err
@@ -117,7 +117,7 @@ func copyForUpdate(from, to string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// cache is a folder of this user and this checkout: tests of two checkouts must not replace each other's binaries.
+// cache returns a folder of this user and this checkout: tests of two checkouts must not replace each other's binaries.
 func cache() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -131,7 +131,7 @@ func cache() (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// checkout is the folder with go.mod above the package whose test runs.
+// checkout returns the folder with go.mod above the package whose test runs.
 func checkout() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

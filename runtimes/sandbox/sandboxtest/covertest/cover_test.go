@@ -27,13 +27,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// profileVar names the file that gets the statements which ran in jails, as go test -coverprofile writes them.
+// profileVar names the output file for the statements that ran in jails, in the format of go test -coverprofile.
 const profileVar = "ATELIER_TEST_JAIL_PROFILE"
 
 const measured = "./runtimes/frames,./runtimes/sandbox/..."
 
-// TestStatementsInJails runs programs of every kind of end in jails whose binary counts its statements. It fails if a jail
-// cannot be set up or tells nothing; the shares are the business of make test.
+// TestStatementsInJails runs programs with every kind of end in jails whose binary counts its statements. It fails if a
+// jail cannot be set up or reports nothing. make test checks the percentages.
 func TestStatementsInJails(t *testing.T) {
 	t.Parallel()
 	exe := build(t)
@@ -137,7 +137,7 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 	}
 }
 
-// prepareImpossible asks for jails that end while they are set up. Their last words are in the error.
+// prepareImpossible prepares jails that end during their set-up. The error must contain their last output.
 func prepareImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 	look := sandbox.Profile{Role: "look", Filter: sandbox.FilterProgram, Limits: runtimes.DefaultLimits(), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
 	for name, change := range map[string]func(*sandbox.Profile){
@@ -182,7 +182,7 @@ func runWithout(t *testing.T, exe string, log *ledger, mechanism string) {
 	log.add(host.Stderr(t))
 }
 
-// runImpossible sends jobs that no server sends, and hangs up: the jail ends, each time.
+// runImpossible sends jobs that no server sends, and disconnects. The jail must end each time.
 func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 	json := func(v any) []byte {
 		text, err := json.Marshal(v)
@@ -199,7 +199,7 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 	shell := func(script string) []frame {
 		return []frame{{frames.Job, json(program.Job{Argv: []string{"/usr/bin/bash", "-c", script}})}}
 	}
-	// These are told to a server that does not listen any more, which is noticed by writing.
+	// These messages go to a server that has disconnected, which the jail notices when it writes.
 	never := map[string]bool{"a start that nobody hears": true, "a refusal that nobody hears": true, "a readiness that nobody hears": true}
 	deaf := map[string]bool{"output that nobody hears": true, "errors that nobody hears": true, "a call that nobody hears": true, "an end that nobody hears": true}
 	for name, sent := range map[string][]frame{
@@ -248,7 +248,7 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 		}
 		for _, f := range sent {
 			if err := out.Write(f.kind, f.payload); err != nil {
-				t.Logf("%s: %v", name, err) // it has hung up first
+				t.Logf("%s: %v", name, err) // it has disconnected first
 			}
 		}
 		var stderr []byte
@@ -280,7 +280,8 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 	}
 }
 
-// build makes the binary with counters. They cannot be in the binaries of other tests: those speak on stderr as servers see it.
+// build makes the binary with counters. The binaries of other tests cannot have counters, because servers see their
+// stderr.
 func build(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "atelier-cover-")
@@ -301,7 +302,7 @@ func build(t *testing.T) string {
 	return exe
 }
 
-// ledger keeps what jails told at their end.
+// ledger stores the reports of jails at their end.
 type ledger struct {
 	mu       sync.Mutex
 	counters [][]byte
@@ -319,7 +320,7 @@ func (l *ledger) add(stderr string) {
 	l.counters = append(l.counters, counters)
 }
 
-// profile writes what all jails told together, by the tool that reads such files.
+// profile writes the merged report of all jails, with the tool that reads such files.
 func (l *ledger) profile(t *testing.T, exe, out string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,6 +1,6 @@
-// Command covertest is a jailed binary that tells which of its statements ran. A plain test does not see what happens in
-// a jail, which has neither a place to write a profile to nor a quiet end; so this one, built with -cover, writes its
-// counters to stderr, which the server keeps. Its test makes profiles of them.
+// Command covertest is a jailed binary that reports which of its statements ran. A plain test cannot see that: a jail
+// cannot write a profile and is often killed. So this binary, built with -cover, writes its counters to stderr, which
+// the server keeps. Its test makes profiles of them.
 package main
 
 import (
@@ -38,20 +38,20 @@ func main() {
 		tell()
 		os.Exit(code)
 	}
-	// Outside of a jail it describes itself: what the counters count.
+	// Outside of a jail it prints its own metadata: the meaning of the counters.
 	if err := coverage.WriteMeta(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// look ends with its job, which is to have been jailed.
+// look returns at once, because it only needs to have been jailed.
 func look(conn net.Conn) error {
 	_, _, err := frames.NewReader(conn, map[frames.Kind]int{frames.Job: 0}).Read()
 	return err
 }
 
-// teller tells before the last frame of a job, as if the program had printed it.
+// teller writes the counters before the last frame of a job, as if the program had printed them.
 type teller struct {
 	net.Conn
 	once sync.Once

@@ -1,4 +1,4 @@
-// Command hostiletest is a jailed binary that does what it is told, so that tests can try what a hostile program would.
+// Command hostiletest is a jailed binary that follows a test's requests, so that tests can simulate a hostile program.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Request is what a test wants to be tried.
+// Request is an attempt that a test requests.
 type Request struct {
 	Do     string     `json:"do"`
 	Path   string     `json:"path,omitempty"`
@@ -26,7 +26,7 @@ type Request struct {
 	Args   [6]uintptr `json:"args,omitempty"`
 }
 
-// Answer is what came of it. Errno is 0 for success.
+// Answer is the result of a request. Errno is 0 for success.
 type Answer struct {
 	Errno int      `json:"errno"`
 	Error string   `json:"error,omitempty"`
@@ -145,7 +145,7 @@ func threads(count int) error {
 	return nil
 }
 
-// run starts a program as the real program role does: own environment, no inherited descriptors.
+// run starts a program like the real program role: own environment, no inherited descriptors.
 func run(argv []string) (Answer, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/work", "TMPDIR=/tmp", "LANG=C.UTF-8"}
