@@ -1,17 +1,17 @@
-# Sourced by bash before the agent's script: gives it the command "atelier" and remembers where it failed. The script's
-# own lines keep their numbers. Works in functions and subshells; another bash that the script starts does not have it.
-# The script may have functions that are named as commands of the shell are: here those are meant. What builtin gets is
-# split into words, also behind the = of a local. A function named builtin breaks it all: Bash has no other word for that
-# which no function comes before.
+# Bash sources this file before the agent's script. It defines the command "atelier" and records where the script failed.
+# The script's own lines keep their numbers. It works in functions and subshells, but not in another bash process.
+# The script may define functions with the names of shell commands. Here "builtin" always selects the command itself. The
+# arguments of builtin are split into words, also after the = of a local. A function named builtin breaks this file: Bash
+# has no other command that functions cannot override.
 if [[ ! -v __atelier_tag ]]; then
   unset BASH_ENV
   __atelier_holder=/work/.atelier/holder __atelier_tag=0
   builtin printf '%-20s\n' -0 >"$__atelier_holder"
-  # The script may want 3, 4 and 5 for itself.
+  # The script may use 3, 4 and 5 itself.
   exec {__atelier_host}<&3 {__atelier_pipe}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
 
-  # Most scripts call nothing and succeed. What a call or a failure needs is the rest of this file, which is read then: it
-  # takes Bash 0.3 ms, a third of what its own start takes. The script may have removed it.
+  # Most scripts make no calls and succeed. A call or a failure needs the rest of this file, which is read only then: reading
+  # takes Bash 0.3 ms, a third of its own startup time. The script may have removed the file.
   atelier() {
     builtin local -
     builtin set +aeuxv
@@ -23,7 +23,7 @@ if [[ ! -v __atelier_tag ]]; then
     builtin set +aeuxv
     __atelier_rest && __atelier_left "$@"
   } 2>/dev/null
-  # Aliases of the script are none of ours.
+  # This code must not use aliases of the script.
   __atelier_rest() {
     if builtin shopt -q expand_aliases; then
       builtin shopt -u expand_aliases
@@ -40,7 +40,7 @@ if [[ ! -v __atelier_tag ]]; then
   return
 fi
 
-# A JSON string of any text, in __atelier_quoted.
+# Stores any text as a JSON string in __atelier_quoted.
 __atelier_quote() {
   builtin local LC_ALL=C __atelier_text="$1" __atelier_code __atelier_char
   __atelier_text=${__atelier_text//\\/\\\\}
@@ -56,13 +56,13 @@ __atelier_quote() {
   __atelier_quoted=\"$__atelier_text\"
 }
 
-# Whether a text is a JSON number, true, false or null.
+# Succeeds if a text is a JSON number, true, false or null.
 __atelier_plain() {
   builtin local BASH_REMATCH
   [[ $1 =~ ^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)$ ]]
 }
 
-# One request and its answer, which has its tag.
+# Sends one request and reads its reply, which has the same tag.
 __atelier_ask() {
   if [[ ${__atelier_holds-} == "$BASHPID" ]]; then
     builtin echo 'atelier: failed: a trap cannot use atelier during a call of the same shell' >&2
@@ -77,7 +77,7 @@ __atelier_ask() {
   builtin printf '%-20s\n' "$__atelier_tag" 1<>"$__atelier_holder"
   __atelier_quote "$1"
   builtin printf '%s\n' '{"call":'"$__atelier_quoted"',"tag":'"$__atelier_tag"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
-  until [[ ${__atelier_reply-} == *",\"tag\":$__atelier_tag}" ]]; do # there may be answers to one that was killed
+  until [[ ${__atelier_reply-} == *",\"tag\":$__atelier_tag}" ]]; do # skips replies to killed processes
     IFS= builtin read -r __atelier_reply <&"$__atelier_host" || (($? > 128)) || builtin break
   done
   builtin printf '%-20s\n' "-$__atelier_tag" 1<>"$__atelier_holder"
@@ -87,7 +87,7 @@ __atelier_ask() {
     builtin return 1
   }
   __atelier_reply=${__atelier_reply%,*}\}
-  case ${__atelier_reply#*,} in # behind the id, and not in what the host says
+  case ${__atelier_reply#*,} in # after the id, so not in the host's text
   '"error":'*)
     __atelier_reply=${__atelier_reply#*\"code\":\"}
     __atelier_quoted=${__atelier_reply#*\"message\":\"}
@@ -104,14 +104,14 @@ __atelier_taken() {
   builtin echo "atelier: failed: the script uses one of the descriptors $__atelier_host to $__atelier_give, which are reserved for host calls" >&2
 }
 
-# The byte in the pipe is a lock: subshells share the channel. Who is killed while it has the byte does not give it back:
-# who waits finds the tag of a dead process as the last one to have had it, and takes its place. The minus of one that gave
-# it back stays for a moment only, or the next was killed before it said its own.
+# The byte in the pipe is a lock, because subshells share the channel. A process that is killed with the lock does not
+# return it. A waiting process then finds the tag of a dead process as the last owner, and takes the lock over. The minus
+# of a returned lock lasts only a moment, unless the next owner was killed before it wrote its own tag.
 __atelier_wait() {
   builtin local __atelier_last __atelier_now __atelier_rounds=0
   until IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte; do
     (($? > 128)) || builtin return
-    IFS= builtin read -r __atelier_now <"$__atelier_holder" || builtin continue # the same for all, whatever their IFS
+    IFS= builtin read -r __atelier_now <"$__atelier_holder" || builtin continue # constant for all, whatever their IFS
     [[ $__atelier_now == "${__atelier_last-}" ]] || __atelier_rounds=0
     __atelier_last=$__atelier_now
     case $__atelier_last in
@@ -122,9 +122,9 @@ __atelier_wait() {
       [[ $__atelier_now == "$__atelier_last" ]] || builtin continue
       ;;
     esac
-    builtin set -C # one of those who wait
+    builtin set -C # only one waiting process succeeds
     if builtin : >"$__atelier_holder.$__atelier_last"; then
-      builtin printf '\n' >&"$__atelier_host" # after what was half said
+      builtin printf '\n' >&"$__atelier_host" # ends an incomplete line
       builtin return
     fi
   done
@@ -150,7 +150,7 @@ __atelier_left() {
   builtin printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
 } 2>/dev/null
 
-# Comes last: a trap of the script may call it while this is read, and then has all of it or what reads it again.
+# This definition comes last: a trap may call it while the file is read, and then uses the full file or the loader.
 atelier() {
   builtin local - __atelier_args __atelier_reply
   builtin set +aeux

@@ -1,16 +1,16 @@
-# Compiles the Python files of an agent without running them, and says what is wrong as JSON on the channel.
+# Compiles the Python files of an agent without running them, and writes the errors as JSON to the channel.
 import ast, json, os, sys, warnings
 
 channel = os.fdopen(3, "r+b", buffering=0)
 job = json.loads(channel.readline())
-entries = job["entries"]  # of one program, or of several that lie in folders of their own
+entries = job["entries"]  # of one program, or of several in separate folders
 rules = Rules(job["rules"], os.getcwd()) if job["rules"] else None
-channel.write(b'{"start":true}\n')  # from here it is the program's time
+channel.write(b'{"start":true}\n')  # from here the time counts for the program
 errors, notes, defined = [], [], {}
 
 
 def column(text, line, offset):
-    """Columns of editors count UTF-16 units; those of syntax errors count characters."""
+    """Converts the column of a syntax error, in characters, to the column of an editor, in UTF-16 units."""
     lines = text.split("\n")
     if not line or not offset or line > len(lines):
         return 1
@@ -29,7 +29,7 @@ def names(targets):
 
 
 def bound(body):
-    """Names that the top level of a module binds, and * where anything may be."""
+    """Yields the names that the top level of a module binds, and * if it may bind any name."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name

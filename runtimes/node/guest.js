@@ -1,6 +1,6 @@
-// Runs one agent's program inside its jail. It is there ahead of the run and waits on descriptor 3 for one line: what to
-// run. On the same descriptor it asks the host (one line, one answer) and says at last how the program ended. Nothing of
-// this can be trusted by the server, and is not: it only makes the messages good.
+// Runs one agent's program inside its sandbox. It starts before the run and waits on descriptor 3 for one line with the job.
+// On the same descriptor it calls the host (one line, one reply) and finally sends the result. The server trusts none of
+// this; it only serves to produce good messages.
 (() => {
   "use strict"; // inside: text before the script would make a directive at its top ineffective
   const fs = require("node:fs");
@@ -28,7 +28,7 @@
       parts.push(part);
       part = Buffer.allocUnsafe(1 << 16);
       const n = fs.readSync(CHANNEL, part, 0, part.length, null);
-      if (n === 0) process.reallyExit(1); // there is nobody left to work for
+      if (n === 0) process.reallyExit(1); // the server has closed the connection
       part = part.subarray(0, n);
     }
   };
@@ -58,7 +58,7 @@
     throw Object.assign(new Error(`File "${text}" does not exist: only Node modules and relative imports of the agent's own files are possible.`), { code: "MODULE_NOT_FOUND" });
   };
 
-  // What inner.js, the half among the program's objects, is given.
+  // Functions for inner.js, the part of the guest among the program's objects.
   const host = {
     types: util.types, get entry() { return program.entry; }, own: (name) => program.files.has(name), source, load,
     bytes: (text) => Buffer.byteLength(text),
@@ -81,7 +81,7 @@
   const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));
 
   const settle = () => {
-    // What Node does for a script on its command line is not for programs.
+    // Node prepares globals for scripts on its command line; programs do not get them.
     for (const name of [...builtinModules, "module", "require", "exports", "__filename", "__dirname"]) {
       if (!["process", "console", "crypto", "performance"].includes(name)) delete globalThis[name];
     }
@@ -103,14 +103,14 @@
   const run = async () => {
     settle();
     const mine = inner(host);
-    // What every run needs is compiled before the first one that counts.
+    // Code that every run needs is compiled in advance.
     const start = new vm.Script("(async function () { return { default: (input) => input } })", { filename: INNER }).runInThisContext();
     await mine.run(start, '{"a":[1,"b",true,null,{}]}', "{}", 1000);
     send('{"ready":true}');
     const job = JSON.parse(receive());
     program = { code: job.code, map: job.map, entry: job.entry, files: new Set(job.files) };
     Object.assign(process.env, job.env);
-    send('{"start":true}'); // from here it is the program's time
+    send('{"start":true}'); // from here the time counts for the program
     globalThis.fetch = mine.fetch;
     const fail = (error, more) => finish(mine.failure(error, more), 1);
     process.on("exit", (code) => finish(left(code), code & 255));
@@ -125,5 +125,5 @@
     go().then((told) => finish(told, 0), (error) => fail(error));
   };
 
-  setImmediate(run); // when Node has finished with its command line
+  setImmediate(run); // runs when Node has finished with its command line
 })();

@@ -1,5 +1,5 @@
-// The half of the guest that lives among the program's own objects. A program can get at what is here, and change what it
-// stands on; what it has of the other half takes and answers text, numbers and what the program made itself.
+// The part of the guest that shares objects with the program. A program can access the objects here and change the built-ins
+// they use. Functions of the other part accept and return only text, numbers and objects that the program created itself.
 (host) => {
   "use strict";
   const { types } = host;
@@ -16,7 +16,7 @@
     }
   }
 
-  // ---- JSON, where JSON.parse and JSON.stringify are not exact
+  // ---- JSON, because JSON.parse and JSON.stringify are not exact
 
   let exact = new Set(); // integers of the input that a number cannot hold
   const decode = (text) => {
@@ -52,8 +52,8 @@
     [(v) => types.isSymbolObject(v), "a symbol is not JSON", "Return its description."],
     [(v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v), "bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes)."],
   ];
-  // Stricter than JSON.stringify, which turns NaN, functions and maps into null or nothing: what JSON cannot say is an
-  // error with the path to it. undefined is null at the top and in arrays, and left out of objects; toJSON is honoured.
+  // Stricter than JSON.stringify, which turns NaN, functions and maps into null or omits them: a value that JSON cannot hold
+  // is an error with its path. undefined is null at the top and in arrays, and omitted from objects; toJSON is called.
   const encode = (value, limit, root) => {
     const out = [], path = [], above = [];
     let size = 0;
@@ -91,7 +91,7 @@
     };
     const any = (v, key) => {
       if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
-      const bytes = ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v); // Buffer has a toJSON that makes a list of numbers
+      const bytes = ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v); // Buffer's toJSON would create a list of numbers
       if (!bytes && typeof v.toJSON === "function") {
         v = v.toJSON(key);
         if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
@@ -140,7 +140,7 @@
     return text;
   };
 
-  // ---- errors, told in terms of the agent's files
+  // ---- errors, with positions in the agent's files
 
   const prepare = (error, sites) => {
     const lines = [];
@@ -176,7 +176,7 @@
     try {
       return look() ?? otherwise;
     } catch {
-      return otherwise; // a program can make errors of any kind
+      return otherwise; // a program can throw errors of any kind
     }
   };
   const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
@@ -207,7 +207,7 @@
     if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
     return "runtime_error";
   };
-  // Tells what of the jail stopped the program, as far as the error shows it: a host, a process or a path.
+  // Finds the host, process or path whose denial by the sandbox stopped the program, as far as the error shows it.
   const denial = (error) => {
     const { code, syscall = "", path, hostname, address, port } = error;
     if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
@@ -220,14 +220,14 @@
     }
     if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons. No capability grants it." };
     if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
-      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // its own doing
+      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // the program's own error
       if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more." };
       return { rule: "system calls", remedy: "The sandbox refuses this system call to all programs. No capability grants it." };
     }
     return undefined;
   };
 
-  // ---- what a program is given
+  // ---- objects for the program
 
   const ask = (name, args) => {
     if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function must have 1 to 64 bytes");

@@ -1,6 +1,6 @@
-# The fork server: a warm interpreter that forks a child for each run. It goes with guest.py, in one namespace. It never
-# sees a byte of a user's: a child reads its job when it is in its child, where it has no privileges any more. It has no
-# threads, and keeps nothing open but the socket of its orders.
+# The fork server: a warm interpreter that forks a child for each run. It shares one namespace with guest.py. It never reads
+# user data: a child reads its job inside its sandbox, where it has no privileges any more. The fork server has no threads
+# and keeps only its control socket open.
 import _frozen_importlib
 import _random
 import ctypes
@@ -23,8 +23,8 @@ JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps((compi
 
 
 def warm(times):
-    """Goes the whole way of a run. Code that was never run before writes to itself and to the interpreter's caches when it
-    runs, and a child pays for each page of that. The first compile in a child would take five times as long."""
+    """Executes all steps of a run. Code that runs for the first time writes to itself and to the interpreter's caches, and a
+    child pays for each such page. The first compilation in a child would take five times as long."""
     ours, theirs = socket.socketpair()
     os.dup2(theirs.fileno(), 3)
     for job in (NEW,) * 9 + (JOB,) * times:
@@ -39,8 +39,8 @@ def warm(times):
 
 
 def rehearse(job, channel):
-    """Runs a program of our own, and leaves nothing of it. A child that waits for its job does that too: what it touches for
-    the first time the kernel has to copy."""
+    """Runs a built-in program and removes its traces. A child that waits for its job does this too, because the kernel copies
+    each page at its first use."""
     global content
     read, argv = content, sys.argv
     read(os.devnull)
@@ -52,7 +52,7 @@ def rehearse(job, channel):
 
 
 def bring():
-    """Imports an empty module whose code is kept, as runs do. A child does not rehearse that: most programs have one file."""
+    """Imports an empty module from cached code, as runs do. A child does not rehearse that: most programs have one file."""
     loader = _frozen_importlib_external.SourceFileLoader("null", os.devnull)
     spec = _frozen_importlib_external.spec_from_file_location("null", os.devnull, loader=loader)
     imported[os.devnull] = digest(b""), marshal.dumps(compile(b"", os.devnull, "exec"))
@@ -61,13 +61,13 @@ def bring():
 
 
 def find():
-    """Makes what finds modules among the program's files, as the first import of one would. It has looked at nothing yet."""
+    """Creates the finder for modules among the program's files, as their first import would. It has searched nothing yet."""
     loaders = _frozen_importlib_external._get_supported_file_loaders()
     sys.path_importer_cache[ROOT] = _frozen_importlib_external.FileFinder(ROOT, *loaders)
 
 
 def place(libc, content, size, access):
-    """Puts bytes into memory of their own."""
+    """Copies bytes into newly mapped memory."""
     size += -size % os.sysconf("SC_PAGE_SIZE")
     address = libc.mmap(None, size, READ | WRITE, PRIVATE | ANONYMOUS, -1, 0)
     ctypes.memmove(address, content, len(content))
@@ -77,16 +77,16 @@ def place(libc, content, size, access):
 
 
 def thread(libc):
-    """Finds the number by which libc knows its first thread, 0 for nowhere: a child by clone3 has to have its own there."""
+    """Finds the address where libc keeps its first thread's ID, or 0. A child created with clone3 must store its own there."""
     address = ctypes.c_ulong()
     known = libc.prctl(TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value != 0
-    # That is how glibc has it; another one may keep a lock there.
+    # This is glibc's layout; another libc may keep a lock there.
     return address.value if known and ctypes.c_int.from_address(address.value).value == _thread.get_native_id() else 0
 
 
 def mappings():
-    """Lists the memory of this process: from, to, access, and the number of a file, 0 for none. Where there is no /proc it is
-    not known, and stays as it is."""
+    """Lists the memory mappings of this process: start, end, access and inode, 0 for none. Without /proc the list is empty, and
+    the mappings stay unchanged."""
     if not os.path.exists("/proc/self/maps"):
         return []
     known = (line.split() for line in content("/proc/self/maps").splitlines())
@@ -94,15 +94,15 @@ def mappings():
 
 
 def states():
-    """Finds where Python's common source of random numbers has its state: a child gets its own there, before it is ready."""
+    """Finds the state of Python's shared random number generator: a child gets its own state before it is ready."""
     known = struct.pack("624I", *random.getstate()[1][:-1])
     return id(random._inst) + ctypes.string_at(id(random._inst), _random.Random.__basicsize__).index(known)
 
 
 def unite(libc):
-    """Lets what a file has in memory be two mappings instead of five, one that is run and one that is written to: a fork copies
-    each, and a child takes each down again. The loader protected a few tables that it wrote; who runs a program here may write
-    to them anyway."""
+    """Merges the five mappings of a library into two, one executable and one writable: a fork copies each mapping, and a child
+    removes each at its end. The loader had protected a few tables that it wrote. A program that runs here may write to them
+    anyway."""
     known = mappings()
     libraries = {file for _, _, access, file in known if file and access == b"r-xp"}
     for (low, high, access, file), (following, _, next_access, next_file) in zip(known, known[1:]):
@@ -112,20 +112,20 @@ def unite(libc):
 
 
 def join(libc):
-    """Joins pages into huge ones, as far as the kernel does. A fork copies the entry of each page, and each child takes them down
-    again at its end; of a huge one that is a single entry, until the child writes there."""
+    """Merges pages into huge pages as far as the kernel supports it. A fork copies the entry of each page, and each child
+    removes the entries at its end. A huge page has a single entry until the child writes to it."""
     for low, high, access, file in mappings():
         if access == b"rw-p" and not file:
             huge(libc, low, high)
 
 
 def huge(libc, low, high):
-    """Makes huge pages of what lies between two addresses, and says whether all of them are."""
+    """Creates huge pages between two addresses and returns whether all succeeded."""
     return all([libc.madvise(at, HUGE, COLLAPSE) == 0 for at in range(low + -low % HUGE, high - HUGE + 1, HUGE)])
 
 
 def move(libc):
-    """Puts the interpreter's own code into huge pages. As pages of a file a child has to ask for it again, some fifty times."""
+    """Moves the interpreter's own code into huge pages. Otherwise a child has some fifty page faults for this code."""
     inside, none = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value, ctypes.c_void_p(-1).value
     for low, high, access, file in mappings():
         low += -low % HUGE
@@ -140,12 +140,12 @@ def move(libc):
         libc.munmap(copy + size, room + HUGE - copy)
         ctypes.memmove(copy, low, size)
         if not huge(libc, copy, copy + size) or libc.mprotect(copy, size, READ | EXECUTE) != 0 or libc.mremap(copy, size, size, MAYMOVE | FIXED, low) == -1:
-            libc.munmap(copy, size)  # else Python may have something else there by now
+            libc.munmap(copy, size)  # otherwise Python may have mapped something else there
 
 
 def serve():
-    """Forks children on the starter's order, and answers in each of them when it is in its cell. Neither is done in Python:
-    what that touches in memory is copied after each fork, here and there. The starter brings the code, and all it needs."""
+    """Forks children on the launcher's order, and answers in each child after its setup. Neither step runs in Python, because
+    memory that Python touches is copied after each fork, on both sides. The launcher sends the code and all its data."""
     low = 0
     while low < FIRST:
         low = os.dup(0)

@@ -1,6 +1,6 @@
-# Runs one agent's program inside its jail. It is there ahead of the run, with what every run needs imported, and waits on
-# descriptor 3 for one line: what to run. On the same descriptor it asks the host (one line, one answer) and says at last
-# how the program ended. Nothing of this can be trusted by the server, and is not: it only makes the messages good.
+# Runs one agent's program inside its sandbox. It starts before the run, imports the modules that every run needs, and waits
+# on descriptor 3 for one line with the job. On the same descriptor it calls the host (one line, one reply) and finally
+# sends the result. The server trusts none of this; it only serves to produce good messages.
 import _frozen_importlib_external
 import _imp
 import _thread
@@ -11,23 +11,23 @@ import marshal
 import os
 import sys
 
-# A fork pays for each page of memory that it touches, also when a counter of references in it changes: what goes straight to
-# what json, open and update end up with touches a third less.
+# A fork pays for each memory page that it touches, even if only a reference counter changes. Calling the functions beneath
+# json, open and update directly touches a third less.
 scan = json.JSONDecoder().scan_once
 compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 ROOT = "/work"
-PACKAGE = "__agent__"  # what relative imports are relative to
+PACKAGE = "__agent__"  # base of relative imports
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
-CALL = (1 << 20) + 1  # bytes of a line that the host takes, with its end
-KEPT = 64 << 10  # bytes of code that the host keeps; no more of source is compiled ahead for it
-NOTHING = b"-"  # is kept of a program that each run compiles for itself: the next one is not asked for its code
-MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # begins them: they are of use to interpreters of this version only
+CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with its end
+KEPT = 64 << 10  # maximum bytes of code in the host's cache; no more source is compiled in advance
+NOTHING = b"-"  # cached for a program that each run compiles itself: the next run is not asked for its code
+MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # first bytes of cached code, which only this Python version can use
 NUMBER = int.from_bytes(MAGIC, "little")
 
 
 class HostError(Exception):
-    """A host function refused. code says why: denied, invalid_arguments or failed."""
+    """A host function refused a call. code is the reason: denied, invalid_arguments or failed."""
 
     def __init__(self, code, message, rule=None, remedy=None, grant=None):
         super().__init__(message)
@@ -35,27 +35,27 @@ class HostError(Exception):
 
 
 class Channel:
-    """Descriptor 3. A signal's handler may throw behind any call, and what was read or how much was written must not be lost
-    with it: it is in a list before Python looks for signals again. It may also ask the host itself, wherever it finds us: each
-    answer has the tag of its call, and what one of us reads is there for the other."""
+    """Descriptor 3. A signal handler may raise after any call, and the data read and the progress of writing must survive that:
+    they are in a list before Python checks for signals again. The handler may also call the host at any point. Each reply has
+    the tag of its call, and data that one reader receives is available to the other."""
 
     def __init__(self):
         self.lock, self.saying, self.owner = _thread.RLock(), _thread.RLock(), os.getpid()
         self.parts, self.parsing, self.answers, self.tags = [b""], False, {}, itertools.count(1)
-        self.started = False  # whether the host knows that the job is here: reading it is the program's time
-        self.begun = None  # a line, and what each write took of it
+        self.started = False  # whether the host knows that the job has arrived: reading it counts for the program
+        self.begun = None  # a partial line and the result of each write of it
 
     def receive(self):
         self.parts.extend(map(os.read, (3,), (1 << 16,)))
         if not self.parts[-1] and len(self.parts) > 1:
-            os._exit(1)  # there is nobody left to work for
+            os._exit(1)  # the server has closed the connection
         if b"\n" not in self.parts[-1]:
             return
         if not self.started:
             self.started = True
             self.send(b'{"start":true}\n')
         inside, self.parsing = self.parsing, True
-        seen = len(self.parts)  # a handler may add to them
+        seen = len(self.parts)  # a handler may append to them
         *lines, rest = b"".join(self.parts[:seen]).split(b"\n")
         for line in lines:
             answer = scan(str(line, "utf-8", "surrogatepass"), 0)[0]
@@ -70,12 +70,12 @@ class Channel:
         return self.answers.popitem()[1]
 
     def send(self, line):
-        inside = self.saying._is_owned()  # in a handler: what is begun goes on after it
-        with self.saying:  # the program may end beside a thread that asks
+        inside = self.saying._is_owned()  # true in a handler: the partial line continues after it
+        with self.saying:  # the program may end while a thread makes a call
             before = self.begun
             if before and before[1]:
                 if not inside:
-                    self.write(*before)  # it was given up
+                    self.write(*before)  # its call was abandoned
                 elif sum(before[1]) < len(before[0]):
                     raise HostError("failed", "A signal's handler cannot use ctx while a large call is being sent.")
             said = []
@@ -94,12 +94,12 @@ class Channel:
         line = json.dumps({"call": name, "tag": tag, "args": args}, default=str, allow_nan=False).encode() + b"\n"
         if len(line) > CALL:
             raise HostError("invalid_arguments", "A host call must have at most 1 MiB.")
-        flush()  # what was printed before comes before
+        flush()  # earlier output is sent first
         inside = self.lock._is_owned()
         with self.lock:
             if not inside:
                 self.parsing = False
-                self.answers.clear()  # to calls that were given up
+                self.answers.clear()  # replies to abandoned calls
             try:
                 self.send(line)
                 while tag not in self.answers:
@@ -107,7 +107,7 @@ class Channel:
                 answer = self.answers.pop(tag)
             finally:
                 if inside:
-                    self.send(b"\n")  # is refused: whom we interrupted may be reading, and have its answer by now
+                    self.send(b"\n")  # refused with a reply: the interrupted call may be reading and receive its own reply
         error = answer.get("error")
         if error:
             raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"))
@@ -115,7 +115,7 @@ class Channel:
 
 
 class Response:
-    """The answer to ctx.fetch."""
+    """The result of ctx.fetch."""
 
     def __init__(self, told):
         self.url, self.status, self.status_text, self.redirected = told["url"], told["status"], told["statusText"], told["redirected"]
@@ -138,7 +138,7 @@ class Response:
 
 
 class Context:
-    """What a program may ask of its host."""
+    """The functions of the host for a program."""
 
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
@@ -182,7 +182,7 @@ class Context:
 
 
 class Stop(Exception):
-    """The run ends here, with this error."""
+    """Ends the run with this error."""
 
     def __init__(self, kind, message="", **more):
         self.error = {"type": kind, "message": message, **more}
@@ -217,7 +217,7 @@ def translate(path, entry):
         try:
             return compile(source, path, "exec", dont_inherit=True)
         except SyntaxError:
-            # Of bytes, Python counts the column in bytes. Of text it counts characters.
+            # For bytes, Python counts the column in bytes. For text it counts characters.
             return compile(str(source, "utf-8-sig"), path, "exec", dont_inherit=True)
     except UnicodeDecodeError as e:
         line = source[:e.start].count(b"\n") + 1
@@ -229,8 +229,8 @@ def translate(path, entry):
 
 
 def code_of(path, job, channel):
-    """The code of the entry file. The host keeps it for the next runs of the same program, if it asks, with that of the files
-    that it may import: it is said before any of the program runs, which would say what it likes."""
+    """Returns the code of the entry file. If asked, it sends the code to the host, with the code of possible imports, for the
+    next runs of the same program. It does so before any of the program runs, because the program could send false code."""
     kept = binascii.a2b_base64(job.get("code", ""))
     if kept.startswith(MAGIC):
         code, others = marshal.loads(kept[len(MAGIC):])
@@ -243,7 +243,7 @@ def code_of(path, job, channel):
     warnings.showwarning = lambda *one, **more: (said.append(one), show(*one, **more))
     code = translate(path, job["entry"])
     warnings.showwarning = show
-    kept = NOTHING if said else packed(code, imported)  # each run has to warn
+    kept = NOTHING if said else packed(code, imported)  # each run must show the warnings
     if kept is not NOTHING and job.get("modules"):
         imported.update(reachable(code, job, KEPT - len(kept)))
         kept = packed(code, imported)
@@ -252,17 +252,17 @@ def code_of(path, job, channel):
 
 
 def packed(code, others):
-    """What the host keeps of a program."""
+    """Encodes the code for the host's cache."""
     try:
         kept = MAGIC + marshal.dumps((code, others))
     except (ValueError, MemoryError):
-        return NOTHING  # nested more deeply than marshal goes
+        return NOTHING  # nesting exceeds marshal's limit
     return kept if len(kept) <= KEPT else NOTHING
 
 
 def reachable(code, job, room):
-    """Compiles the program's other files that a code may import, and what they may in turn: those whose names are in it.
-    Compiling runs nothing of them. What does not fit, or has something wrong, is compiled when it is imported."""
+    """Compiles the program's other files that the code may import, directly or indirectly: files whose names occur in it.
+    This runs none of their code. A file that is too large or has an error is compiled when it is imported."""
     waiting = {name: set(name.removesuffix(".py").removesuffix("/__init__").split("/")) for name in job["modules"]}
     importing, found, unread = [(code, job["entry"])], {}, KEPT
     for code, importer in importing:
@@ -288,7 +288,7 @@ def reachable(code, job, room):
 
 
 def names(code):
-    """The names in a code and in those within it. The modules that it imports are among them."""
+    """Returns the names in a code object and its nested ones. They include the imported modules."""
     found, codes = set(), [code]
     for one in codes:
         found.update(part for name in one.co_names for part in name.split("."))
@@ -297,7 +297,7 @@ def names(code):
 
 
 def silent(source, path):
-    """Compiles a file of which Python has nothing to say: a warning is for who imports it."""
+    """Compiles a file if Python reports nothing about it: a warning belongs to the importing code."""
     import warnings
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -308,12 +308,12 @@ def digest(source):
     return _imp.source_hash(NUMBER, source)
 
 
-imported = {}  # by path: the digest of what was compiled, and the code
+imported = {}  # by path: digest of the source, and its code
 
 
 def source_to_code(self, data, path, *, _optimize=-1):
-    """Compiles what is imported, as the import system's own does, unless the same was compiled before. All else about an
-    import is as ever, and a file that the program has written anew is another."""
+    """Compiles an imported file as the import system does, unless the same source was compiled before. The rest of an import
+    is unchanged, and a file that the program has overwritten has another digest."""
     known = imported.get(path)
     if known and _optimize == -1 and type(data) is bytes and digest(data) == known[0]:
         return marshal.loads(known[1])
@@ -321,16 +321,16 @@ def source_to_code(self, data, path, *, _optimize=-1):
 
 
 compiles = _frozen_importlib_external.SourceLoader.source_to_code
-# The import system leaves its own frames out of a traceback, by the name of their file.
+# The import system omits its own frames from a traceback by their file name.
 source_to_code.__code__ = source_to_code.__code__.replace(co_filename=compiles.__code__.co_filename)
 _frozen_importlib_external.SourceLoader.source_to_code = source_to_code
 
 
 def load(job, channel, rules=None):
-    """Makes a module of the entry file, as part of a package so that relative imports work."""
+    """Creates a module from the entry file, as part of a package so that relative imports work."""
     entry = job["entry"]
     path = f"{ROOT}/{entry}"
-    code = code_of(path, job, channel)  # before the program's files can be imported: to compile takes modules of the library
+    code = code_of(path, job, channel)  # before the program's files can be imported, because compiling imports library modules
     *folders, last = entry.removesuffix(".py").split("/")
     package = ".".join([PACKAGE, *folders])
     name = f"{package}.{last.replace('.', '_')}"
@@ -352,7 +352,7 @@ def load(job, channel, rules=None):
 
 
 def obey(rules, entry):
-    """Refuses a program that breaks the rules, at the first place where it does, before any of it runs."""
+    """Rejects a program that violates the rules, at its first violation, before any of it runs."""
     import ast
     for folder, folders, files in os.walk(ROOT):
         folders.sort()
@@ -374,7 +374,7 @@ def obey(rules, entry):
 
 
 def parameters(function):
-    """Lists (name, kind, optional) without inspect where that will do: importing it takes longer than most programs."""
+    """Lists (name, kind, optional), without inspect if possible: importing inspect takes longer than most programs."""
     code = getattr(function, "__code__", None)
     if type(function) is not type(load) or hasattr(function, "__wrapped__"):
         import inspect
@@ -394,7 +394,7 @@ def parameters(function):
 
 
 def arguments(function, value, ctx):
-    """Binds the input to main's parameters: all of it to a first one named input, otherwise its properties by name."""
+    """Binds the input to main's parameters: all of it to a first parameter named input, otherwise its properties by name."""
     args, named, missing = [], {}, []
     listed = parameters(function)
     title = getattr(function, "__name__", "main")
@@ -409,7 +409,7 @@ def arguments(function, value, ctx):
             continue
         if kind == "others":
             if not (listed[0][0].lstrip("_") == "input"):
-                taken = {p[0] for p in listed if p[1] == "named"}  # the names of others are nobody's
+                taken = {p[0] for p in listed if p[1] == "named"}  # names of other parameters are free
                 named.update((k, v) for k, v in properties.items() if k not in taken)
             continue
         if i == 0 and plain in ("input", ""):
@@ -442,7 +442,7 @@ def arguments(function, value, ctx):
 
 
 def flaw(value, path, above):
-    """Says where a result is not JSON."""
+    """Reports where a result is not JSON."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if isinstance(value, str):
@@ -537,7 +537,7 @@ def column(code, trace):
 
 
 def stack(error):
-    """Formats a traceback as Python does, without our frames and with names relative to the agent's files."""
+    """Formats a traceback as Python does, without this file's frames and with names relative to the agent's files."""
     import traceback
     whole = traceback.TracebackException.from_exception(error, compact=True)
     seen = set()
@@ -589,7 +589,7 @@ def kind_of(error):
 
 
 def chain(error):
-    """The error and those that it came from."""
+    """Yields the error and its causes."""
     seen = []
     while error is not None and error not in seen and len(seen) < 50:
         seen.append(error)
@@ -598,7 +598,7 @@ def chain(error):
 
 
 def denial(error):
-    """Tells what of the jail stopped the program, as far as the error shows it: a host, a path or a system call."""
+    """Finds the host, path or system call whose denial by the sandbox stopped the program, as far as the error shows it."""
     if isinstance(error, HostError) and error.code == "denied":
         return {"rule": error.rule, "remedy": error.remedy, "grant": error.grant}
     if isinstance(error, RuleError):
@@ -618,13 +618,13 @@ def denial(error):
     if isinstance(path, (str, bytes)) and number != 1:
         path = os.path.abspath(os.fsdecode(path))
         if path.startswith(("/work/", "/tmp/", "/dev/shm/")):
-            return None  # its own doing
+            return None  # the program's own error
         return {"rule": "files", "remedy": "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more."}
     return {"rule": "system calls", "remedy": "The sandbox refuses this system call to all programs. No capability grants it."}
 
 
 def wanted(error):
-    """Finds which host a connection was meant for, in the frames of the library that made it."""
+    """Finds the intended host of a connection in the frames of the library that made it."""
     for trace in reversed(list(frames(error))):
         code, names = trace.tb_frame.f_code, trace.tb_frame.f_locals
         if relative(code.co_filename):
@@ -653,12 +653,12 @@ def describe(error):
         text = stack(error)
         told["stack"] = text if len(text) <= STACK else text[:STACK // 2] + "\n…\n" + text[-STACK // 2:]
     except Exception:
-        pass  # an error that cannot be shown is still an error
+        pass  # an error that cannot be formatted is still an error
     if told["type"] in ("denied", "runtime_error"):
         try:
             found = denial(error)
         except Exception:
-            found = None  # a program can make errors of any kind
+            found = None  # a program can raise errors of any kind
         if found:
             told.update({name: value for name, value in found.items() if value}, type="denied")
     if isinstance(error, RuleError):
@@ -669,7 +669,7 @@ def describe(error):
 
 
 def leave(status):
-    """sys.exit in a program ends it: well without a result, or as a failure."""
+    """Handles sys.exit in a program: success without a result, or a failure."""
     code = status.code
     if code is None or code == 0:
         return b'{"output":null}', 0
@@ -689,7 +689,7 @@ def run(job, channel):
     for name, value in environment.items():
         os.environ[name] = value
     ctx = Context(channel, dict(environment))
-    sys.setrecursionlimit(job["recursion"] + 10)  # ours, below the program's first
+    sys.setrecursionlimit(job["recursion"] + 10)  # this script's frames, below the program's first
     try:
         rules = None
         if job.get("rules"):
@@ -720,13 +720,13 @@ def run(job, channel):
 
 
 def settle():
-    """What is the same for every program."""
+    """Prepares everything that is the same for every program."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
 
 
 def part(told, code):
-    """Ends a fork that came out of main. How the program ends is its parent's to say."""
+    """Ends a forked process that returned from main. Only its parent reports the result."""
     if told.startswith(b'{"error"'):
         sys.stderr.write(json.loads(told)["error"].get("stack", ""))
         flush()

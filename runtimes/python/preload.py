@@ -1,5 +1,5 @@
-# What a fork server has loaded before it loads anything of ours: what programs often want, so that their own import of it takes
-# no time. Nothing here starts a thread. What every run uses comes behind it and lies side by side in memory, so that a child
+# A fork server imports these modules before any other code: programs often need them, and then import them without delay.
+# None of them starts a thread. Code that every run uses is loaded afterwards and is contiguous in memory, so that a child
 # writes to fewer pages, each of which is copied for it.
 def preload():
     import argparse, base64, bisect, collections.abc, contextlib, copy, csv, dataclasses, datetime, decimal, enum, fractions, functools  # noqa: F401, E401

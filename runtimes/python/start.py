@@ -1,11 +1,11 @@
-# Starts a fork server, which is in the argument. A child compiles it: the holes that this leaves in memory would be copied by
-# each fork, and what is used often would lie far apart between them.
+# Starts the fork server whose source is the argument. A child compiles it, because compilation would leave holes in memory.
+# Each fork would copy the holes, and data that is used often would be far apart between them.
 import marshal
 import os
 import sys
 
-# Small objects have their memory by the mebibyte. What is asked for at once lies side by side, so that it can become huge
-# pages; a byte string in each part keeps it.
+# Python allocates memory for small objects by the mebibyte. Blocks that are allocated together are contiguous and can become
+# huge pages. One byte string in each block keeps it allocated.
 ahead = [bytes(479) for _ in range(7 * 64 * 31)]
 held = ahead[::1024]
 del ahead

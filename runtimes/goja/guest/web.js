@@ -1,4 +1,4 @@
-// Globals of the web that goja lacks, in plain JavaScript: small enough to read, and run only in programs that name one.
+// Web globals that goja lacks, in plain JavaScript. The file is small and runs only in programs that name one of them.
 (function (native) {
   "use strict";
   const hidden = (target, members) => {
@@ -195,7 +195,7 @@
   }
   tag(TextDecoder, "TextDecoder");
 
-  // unfinished counts the bytes at the end that begin a character without ending it.
+  // unfinished counts the bytes of an incomplete character at the end.
   const unfinished = (bytes, label) => {
     if (label === "utf-16le") return bytes.length % 2;
     if (label !== "utf-8") return 0;
@@ -266,7 +266,7 @@
   };
   Object.defineProperty(structuredClone, "name", { value: "structuredClone" });
 
-  // A run is short and ends with all its memory: a reference that never lets go is what the language allows.
+  // A run is short and releases all its memory at its end. The language allows a reference that is never released.
   class WeakRef {
     #target;
     constructor(target) {
@@ -291,7 +291,7 @@
     const missing = (target, members) => {
       for (const [key, value] of Object.entries(members)) if (!Object.hasOwn(target, key)) hidden(target, { [key]: value });
     };
-    // goja_nodejs knows utf8, hex and base64, and takes every other name for utf8.
+    // goja_nodejs knows utf8, hex and base64, and treats every other name as utf8.
     const known = { utf8: "utf8", "utf-8": "utf8", hex: "hex", base64: "base64", base64url: "base64url", latin1: "latin1", binary: "latin1", ascii: "latin1", utf16le: "utf16le", "utf-16le": "utf16le", ucs2: "utf16le" };
     const encodingOf = (name) => {
       const encoding = name === undefined || name === null ? "utf8" : known[String(name).toLowerCase()];
@@ -461,7 +461,7 @@
   }
   tag(Response, "Response");
 
-  // The host makes the request: a worker has no network. It waits meanwhile, so requests go one after the other.
+  // The host makes the request, because a worker has no network. The worker waits meanwhile, so requests run in sequence.
   const fetch = async (input, init = {}) => {
     init.signal?.throwIfAborted();
     const headers = new Headers(init.headers);

@@ -1,18 +1,18 @@
-# The rule pack "restricted". It goes with the guest script and with the checker of inspections, in one namespace, and looks
-# at a program twice: at its syntax tree before it runs, and again by what its modules are given to work with. Who means it
-# gets around both; the jail is what holds. The rules are there so that a program is what it says it is.
+# The rule pack "restricted". It shares one namespace with the guest script and with the checker of inspections. It checks a
+# program twice: its syntax tree before the run, and the objects in its modules during the run. Deliberate attacks can
+# bypass both; the sandbox is the security boundary. The rules ensure that a program does only what it appears to do.
 import builtins
 import os
 import sys
 
-# Protocols that a program of its own classes needs by name. The other names with two underscores lead into the interpreter.
+# Protocols that a program's own classes need by name. Other names with two underscores give access to the interpreter.
 PROTOCOLS = frozenset(f"__{name}__" for name in (
     "abs add aenter aexit aiter all and anext await bool call complex contains delitem divmod doc enter eq exit float floordiv format "
     "ge getitem gt hash iadd iand imul index init int invert ior isub iter itruediv ixor le len length_hint lshift lt matmul missing mod mul "
     "name ne neg new next or pos post_init pow qualname radd rand reversed rfloordiv rmod rmul ror round rpow rshift rsub rtruediv rxor "
     "slots str repr sub truediv version xor"
 ).split())
-# What a frame, a generator or a code object shows of the interpreter.
+# Attributes of frames, generators and code objects that expose the interpreter.
 INNARDS = frozenset(
     "ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin f_back f_builtins f_code f_globals f_lineno f_locals f_trace "
     "gi_code gi_frame gi_yieldfrom tb_frame tb_lasti tb_next co_code co_consts func_globals".split())
@@ -31,7 +31,7 @@ REFUSED = {
 
 
 class RuleError(ImportError):
-    """A rule refuses this. It is an ImportError so that a program may ask whether a module is there."""
+    """A rule rejects this. It is an ImportError so that a program may test whether a module exists."""
 
     def __init__(self, rule, message, remedy):
         super().__init__(message)
@@ -42,10 +42,10 @@ class Rules:
     def __init__(self, imports, root):
         self.imports, self.root, self.facades = frozenset(imports), root, {}
 
-    # Which modules
+    # Allowed modules
 
     def own(self, name):
-        """Whether a top-level name is a file of the agent, and not a module of the library that the file cannot hide."""
+        """Returns whether a top-level name is a file of the agent, and not a library module that the file cannot hide."""
         top = name.partition(".")[0]
         path = os.path.join(self.root, top)
         return top not in sys.stdlib_module_names and (os.path.isfile(path + ".py") or os.path.isdir(path))
@@ -73,7 +73,7 @@ class Rules:
     # Before the run: the syntax tree
 
     def broken(self, tree):
-        """Yields (node, RuleError) for what the rules refuse, in no order."""
+        """Yields (node, RuleError) for each violation of the rules, in no order."""
         import ast
         bound = set()
         for node in ast.walk(tree):
@@ -116,16 +116,16 @@ class Rules:
         if isinstance(node, ast.Name) and node.id in REFUSED and node.id not in bound:
             yield refuse_builtin(node.id)
 
-    # At run time: what a module is given
+    # During the run: the objects in a module
 
     def builtins(self):
-        """The built-in functions as the agent's modules have them. Modules of the library keep theirs."""
+        """Returns the built-in functions for the agent's modules. Library modules keep their own."""
         given = dict(vars(builtins))
         for name in REFUSED:
             if name in given:
                 given[name] = refusal(name)
         given["__import__"] = self.import_
-        # The names of parameters are in __code__, which the caller of a skill asks for; nothing else can be done with it here.
+        # The names of parameters are in __code__, which the caller of a skill reads. They have no other use here.
         given.update(getattr=guarded(getattr, "__code__"), setattr=guarded(setattr), delattr=guarded(delattr), hasattr=guarded(hasattr))
         for name in ("__loader__", "__spec__"):
             given.pop(name, None)
@@ -148,11 +148,11 @@ class Rules:
         if fromlist:
             return self.facade(name, sys.modules[name])
         top = name.partition(".")[0]
-        self.facades.pop(top, None)  # this import may have brought it a module
+        self.facades.pop(top, None)  # this import may have added a module to it
         return self.facade(top, module)
 
     def facade(self, name, module):
-        """A module with what it offers, and without the modules that it uses itself."""
+        """Returns a module with its public objects, and without the modules that it uses itself."""
         if name in self.facades:
             return self.facades[name]
         shown = self.facades[name] = type(sys)(name, module.__doc__)
@@ -167,7 +167,7 @@ class Rules:
                 self.facades.pop(inner, None)
                 value = self.facade(inner, value)
             elif not self.listed(name):
-                continue  # it is there for the module in it that is listed
+                continue  # needed for its listed submodule
             setattr(shown, key, value)
 
         def hidden(key):
@@ -180,7 +180,7 @@ class Rules:
         return shown
 
     def govern(self):
-        """Gives the agent's other modules the same built-in functions as its entry."""
+        """Sets the same built-in functions in the agent's other modules as in its entry."""
         import importlib.machinery
         rules = self
 
@@ -203,7 +203,7 @@ class Rules:
 
 
 def plain(name):
-    """Whether an attribute of this name may be used."""
+    """Returns whether an attribute of this name is allowed."""
     return name not in INNARDS and (not (name.startswith("__") and name.endswith("__")) or name in PROTOCOLS)
 
 

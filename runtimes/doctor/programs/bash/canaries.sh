@@ -2,7 +2,7 @@ value() { [[ $INPUT =~ \"$1\":\"?([^\",}]+) ]] && printf '%s' "${BASH_REMATCH[1]
 attempt() {
   local canary=$1 way=$2 got
   shift 2
-  got=$("$@" 2>/dev/null) # whether it worked or not: anything it tells is too much
+  got=$("$@" 2>/dev/null) # with or without success: any output is a leak
   if [[ -n $got ]]; then printf '%s\t%s\treached\t%.200s\n' "$canary" "$way" "$got"; else printf '%s\t%s\trefused\n' "$canary" "$way"; fi
 }
 port() { (exec 9<>"/dev/$1/$2/$3" && echo x >&9) && echo connected; }

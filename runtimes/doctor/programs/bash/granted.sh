@@ -1,6 +1,6 @@
 value() { [[ $INPUT =~ \"$1\":\"?([^\",}]+) ]] && printf '%s' "${BASH_REMATCH[1]}"; }
 granted=$(value granted) other=$(value other)
-# Through the proxy, in the shell alone: curl is not everywhere.
+# Uses the proxy from the shell alone, because curl may be missing.
 ask() {
   local line
   exec 9<>/dev/tcp/127.0.0.1/3128 || return

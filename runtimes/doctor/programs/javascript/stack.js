@@ -1,3 +1,3 @@
 export default function () {
-  return eval('('.repeat(3e6) + '1' + ')'.repeat(3e6)); // the parser of the interpreter calls itself
+  return eval('('.repeat(3e6) + '1' + ')'.repeat(3e6)); // the interpreter's parser is recursive
 }

@@ -27,7 +27,7 @@ def connect(family, kind, address):
     with socket.socket(family, kind) as s:
         s.settimeout(1)
         s.connect(address)
-        if kind == socket.SOCK_DGRAM:  # only what is sent proves anything
+        if kind == socket.SOCK_DGRAM:  # only a sent datagram proves anything
             s.send(b"x")
         return address
 

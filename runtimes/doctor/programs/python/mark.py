@@ -14,7 +14,7 @@ def main(input):
         except OSError:
             print("cannot write " + place)
     builtins.doctor_mark = True
-    if input.get("nap"):  # something that would outlive its parent
+    if input.get("nap"):  # a process that would outlive its parent
         for _ in range(2):
             if os.fork() == 0:
                 os.setsid()

@@ -2,7 +2,7 @@ import os
 
 
 def main():
-    pid = os.fork()  # the limit is that of the whole tree
+    pid = os.fork()  # the limit applies to the whole process tree
     if pid == 0:
         blocks = []
         while True:
