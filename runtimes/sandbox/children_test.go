@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// pair are the two ends of a socket that keeps messages apart.
+// pair returns the two ends of a socket that preserves message boundaries.
 func pair(t *testing.T, kind int) (a, b *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
@@ -42,7 +42,7 @@ func pair(t *testing.T, kind int) (a, b *net.UnixConn) {
 	return a, b
 }
 
-// TestControlRefuses: a socket that is none, or of another kind, and messages that are not whole.
+// TestControlRefuses sends a non-socket, a socket of another kind, and incomplete messages.
 func TestControlRefuses(t *testing.T) {
 	t.Parallel()
 	plain, other := net.Pipe()
@@ -94,7 +94,8 @@ func TestControlRefuses(t *testing.T) {
 	}
 }
 
-// TestOrdersThatCannotBe: the launcher answers each, with the reason, and takes what came along.
+// TestOrdersThatCannotBe checks that the launcher answers each impossible order with the reason and closes its
+// descriptors.
 func TestOrdersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	control, server := pair(t, unix.SOCK_SEQPACKET)
@@ -161,7 +162,7 @@ func socketOf(t *testing.T, conn *net.UnixConn) int {
 	return int(file.Fd())
 }
 
-// TestChildRefuses is a child of which parts are missing.
+// TestChildRefuses uses a child whose parts are missing.
 func TestChildRefuses(t *testing.T) {
 	t.Parallel()
 	dead := newEnd()
@@ -182,7 +183,7 @@ func TestChildRefuses(t *testing.T) {
 	if err := c.Limit(Rlimits{Processes: 1}); err != nil {
 		t.Errorf("the limits of the dead: %v", err)
 	}
-	nobody := &Child{end: newEnd(), pid: 1 << 22} // more than there can be
+	nobody := &Child{end: newEnd(), pid: 1 << 22} // higher than any process number
 	if err := nobody.Limit(Rlimits{Processes: 1, Stack: 1}); err != nil {
 		t.Errorf("the limits of nobody: %v", err)
 	}
@@ -190,7 +191,7 @@ func TestChildRefuses(t *testing.T) {
 		t.Errorf("a file that is its own already: %v", err)
 	}
 	self := &Child{end: newEnd(), pid: os.Getpid(), own: true}
-	if err := self.Limit(Rlimits{Stack: math.MaxUint64}); err != nil { // as it is
+	if err := self.Limit(Rlimits{Stack: math.MaxUint64}); err != nil { // the current value
 		t.Error(err)
 	}
 	if _, _, err := open(1 << 20); err == nil {
@@ -204,7 +205,7 @@ func TestChildRefuses(t *testing.T) {
 			t.Errorf("%q: %v", argv, err)
 		}
 	}
-	if err := c.Begin(Command{Argv: []string{"/bin/true"}}, "x"); err == nil { // the reading end takes nothing
+	if err := c.Begin(Command{Argv: []string{"/bin/true"}}, "x"); err == nil { // the reading end accepts no data
 		t.Error("a program began without its child")
 	}
 	if _, err := writer.Write([]byte{reportFailed}); err != nil {
@@ -238,13 +239,13 @@ func TestChildRefuses(t *testing.T) {
 	}
 }
 
-// noLock stands where only one goroutine is.
+// noLock is a lock for a single goroutine.
 type noLock struct{}
 
 func (*noLock) Lock()   {}
 func (*noLock) Unlock() {}
 
-// TestForkServerRefuses is a fork server that cannot be, and one that says what makes no sense.
+// TestForkServerRefuses uses a fork server that cannot start, and one that sends invalid data.
 func TestForkServerRefuses(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{"no program": "/nowhere", "ends at once": "/bin/true", "no way to speak": "/bin/false"} {
@@ -277,7 +278,7 @@ func TestForkServerRefuses(t *testing.T) {
 	if err := f.fork(&Child{}, order{ID: 2}, nil); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("a child that could not be forked: %v", err)
 	}
-	// Closing is not hanging up: a process that another test forks just now has a copy until it is its program.
+	// Close alone is not enough: a process that another test forks just now holds a copy until it executes its program.
 	if err := theirs.CloseRead(); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +287,7 @@ func TestForkServerRefuses(t *testing.T) {
 	}
 }
 
-// TestReaper keeps the end of a child that was dead before anybody asked.
+// TestReaper keeps the end of a child that died before expect was called.
 func TestReaper(t *testing.T) {
 	t.Parallel()
 	r := &reaper{children: map[int]*end{}, early: map[int]syscall.WaitStatus{}, born: make(chan struct{}, 1)}
@@ -302,7 +303,7 @@ func TestReaper(t *testing.T) {
 	}
 }
 
-// TestLauncherRefuses is the server's side of a launcher that is used up, silent or out of its mind.
+// TestLauncherRefuses tests the server's side of a launcher that is used up, silent or sends invalid data.
 func TestLauncherRefuses(t *testing.T) {
 	t.Parallel()
 	box := &Sandbox{
@@ -318,7 +319,7 @@ func TestLauncherRefuses(t *testing.T) {
 		t.Error("a launcher with a filter that is not")
 	}
 	process := &Jail{sandbox: box, ended: make(chan struct{}), gone: make(chan struct{})}
-	close(process.ended) // nothing is to be killed
+	close(process.ended) // no process needs to be killed
 	s := &launcher{sandbox: box, name: "three", jail: process, who: box.ids.many(hostID{}), children: map[int64]*Jail{}, idle: time.NewTimer(time.Hour), used: time.Now(), born: time.Now()}
 	s.send = func([]byte, []byte) error { return io.ErrClosedPipe }
 	if _, err := s.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
@@ -333,7 +334,7 @@ func TestLauncherRefuses(t *testing.T) {
 	if s.retired || box.launchers.making["four"] != nil {
 		t.Error("a launcher without a successor has retired, or somebody still waits for the successor")
 	}
-	for free := false; !free; { // the one user is given back when the lost children are buried
+	for free := false; !free; { // the only user is released when the lost children are destroyed
 		id, err := box.ids.acquire()
 		if free = err == nil; free {
 			box.ids.release(id)
@@ -352,7 +353,7 @@ func TestLauncherRefuses(t *testing.T) {
 		t.Error("a launcher that was just used has retired")
 	}
 	s.mu.Lock()
-	waiting := slices.Collect(maps.Values(s.children)) // the one without an answer
+	waiting := slices.Collect(maps.Values(s.children)) // the child without a reply
 	s.mu.Unlock()
 	for _, j := range waiting {
 		j.childEnded(notice{Gone: true})

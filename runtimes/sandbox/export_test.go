@@ -11,10 +11,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// PID is that of process 1 on the host.
+// PID returns the number of process 1 on the host.
 func (j *Jail) PID() int { return j.process.Pid }
 
-// Groups are the control groups' directories on the host.
+// Groups returns the directories of the control groups on the host.
 func (j *Jail) Groups() []string {
 	if j.group == nil {
 		return nil
@@ -24,31 +24,31 @@ func (j *Jail) Groups() []string {
 
 func unusable() *cgroups.Tree { return cgroups.Unusable() }
 
-// Launcher is the jail of the process that starts a child.
+// Launcher returns the jail of the launcher that starts a child.
 func (j *Jail) Launcher() *Jail { return j.launcher.jail }
 
-// Age makes the launcher of a child one that is to be succeeded soon, as a fork server is after some minutes.
+// Age makes the launcher of a child due for replacement, as a fork server is after some minutes.
 func (j *Jail) Age() {
 	j.launcher.mu.Lock()
 	defer j.launcher.mu.Unlock()
 	j.launcher.forks, j.launcher.born = true, j.launcher.born.Add(-ageOfServer*9/10)
 }
 
-// Retired says whether the launcher of a child starts no more of them.
+// Retired reports whether the launcher of a child starts no more children.
 func (j *Jail) Retired() bool {
 	j.launcher.mu.Lock()
 	defer j.launcher.mu.Unlock()
 	return j.launcher.retired
 }
 
-// Signal sends one to process 1 of a child.
+// Signal sends a signal to process 1 of a child.
 func (j *Jail) Signal(number unix.Signal) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return unix.PidfdSendSignal(j.handle, number, nil, 0)
 }
 
-// OpenHalf takes a part of the filter of fork servers away: there is one, and it lets everything pass.
+// OpenHalf replaces one part of the filter of fork servers by a filter that allows everything.
 func (s *Sandbox) OpenHalf(tb testing.TB, ofServer bool) {
 	tb.Helper()
 	open, err := compileFilter(seccomp.Policy{Default: seccomp.Allow})
@@ -71,17 +71,17 @@ func (s *Sandbox) Launchers() int {
 	return len(s.launchers.named)
 }
 
-// Exited says whether process 1 of a child is dead, whatever its launcher says.
+// Exited reports whether process 1 of a child is dead, independent of its launcher.
 func (j *Jail) Exited() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.state == childDestroyed || exited(j.handle)
 }
 
-// NotDestroyed is what happens when a child was killed and its launcher did not say for long that it is gone.
+// NotDestroyed simulates the timeout after which a launcher has not reported the end of a killed child.
 func (j *Jail) NotDestroyed() { j.notDestroyed() }
 
-// Stop stops process 1, which has to be a child of ours.
+// Stop stops process 1, which must be a child of this process.
 func (j *Jail) Stop(tb testing.TB) {
 	tb.Helper()
 	if err := j.process.Signal(syscall.SIGSTOP); err != nil {
@@ -89,7 +89,7 @@ func (j *Jail) Stop(tb testing.TB) {
 	}
 }
 
-// SlackOfJails is what a jail inherits from a spawner whose thread had the slack.
+// SlackOfJails returns the timer slack that a jail inherits from a spawner whose thread had the given slack.
 func SlackOfJails(slack int) int {
 	k := &spawner{requests: make(chan func()), stopped: make(chan struct{})}
 	go func() {

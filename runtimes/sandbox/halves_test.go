@@ -11,8 +11,8 @@ import (
 	pool "github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestHalfAFilterIsNoticed: where either part of the filter of fork servers lets everything pass, the self-test at the
-// start of a server says so. The process has two filters all the same.
+// TestHalfAFilterIsNoticed lets either part of the filter of fork servers allow everything. The self-test at the start
+// of a server must report it, although the process still has two filters.
 func TestHalfAFilterIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

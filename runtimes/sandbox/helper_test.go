@@ -12,13 +12,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// hostileVar and guestsVar name binaries that are built already, for a test process whose user cannot build.
+// hostileVar and guestsVar name binaries that are already built, for a test process whose user cannot build.
 const (
 	hostileVar = "ATELIER_TEST_HOSTILE"
 	guestsVar  = "ATELIER_TEST_GUESTS"
 )
 
-// guestsExe has the real roles.
+// guestsExe returns the binary with the real roles.
 func guestsExe(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv(guestsVar); path != "" {
@@ -40,7 +40,7 @@ func newBox(t *testing.T) *sandbox.Sandbox {
 	return sandboxtest.New(t, hostileExe(t))
 }
 
-// request and answer are those of the hostile binary.
+// request and answer are the messages of the hostile binary.
 type request struct {
 	Do     string     `json:"do"`
 	Path   string     `json:"path,omitempty"`
@@ -81,7 +81,7 @@ func worker(l runtimes.Limits) sandbox.Profile {
 	return sandbox.Profile{Role: "worker", Filter: sandbox.FilterWorker, Limits: l}
 }
 
-// jail prepares a jail and proves, when the test ends, that nothing of it is left.
+// jail prepares a jail, and checks at the end of the test that nothing of it is left.
 func jail(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *prisoner {
 	t.Helper()
 	j, err := box.Prepare(t.Context(), profile)
@@ -112,7 +112,7 @@ func (p *prisoner) end(t *testing.T) sandbox.Exit {
 	return exit
 }
 
-// members are the processes of the jail on the host, with when they started, since numbers are used again.
+// members returns the processes of the jail on the host, with their start times, because numbers are reused.
 func (p *prisoner) members() []string {
 	if !p.counted() {
 		return nil
@@ -121,7 +121,7 @@ func (p *prisoner) members() []string {
 	return strings.Fields(string(text))
 }
 
-// stateOf answers "" for a process that is gone or is none of a jail.
+// stateOf returns "" for a process that is gone or in no jail.
 func stateOf(pid string) string {
 	line, err := os.ReadFile("/proc/" + pid + "/cgroup")
 	if err != nil || !strings.Contains(string(line), "/atelier-") {
@@ -162,7 +162,7 @@ func (p *prisoner) do(t *testing.T, r request) answer {
 	return a
 }
 
-// attack lets Python try something that may well end the jail.
+// attack runs a Python attack that may end the jail.
 func (p *prisoner) attack(t *testing.T, syscallProgram string) answer {
 	t.Helper()
 	p.send(t, request{Do: "run", Argv: []string{"/usr/bin/python3", "-I", "-S", "-c", syscallProgram}})
@@ -173,7 +173,7 @@ func (p *prisoner) attack(t *testing.T, syscallProgram string) answer {
 	return a
 }
 
-// counted says whether a control group counts the jail. Without, a watch does, which sees less.
+// counted reports whether a control group counts the jail. Otherwise a watch does, which sees less.
 func (p *prisoner) counted() bool { return len(p.Groups()) > 0 }
 
 // run runs a program in the jail.

@@ -27,7 +27,7 @@ func TestHostileFiles(t *testing.T) {
 		"/proc/sys/kernel/core_pattern", "/proc/kcore", "/proc/kallsyms", "/proc/keys", "/proc/sysrq-trigger", "/proc/cmdline",
 		"/proc/self/../1/root", "/dev/vda", "/dev/mem", "/dev/kmsg", "/dev/ptmx", "/dev/tty", "/../../etc/shadow",
 	} {
-		// Process 1 reads what a program cannot, as it asks about itself: let a program try as well.
+		// Process 1 may read more because it asks about itself, so a program tries it as well.
 		if !strings.HasPrefix(path, "/proc/1/") {
 			if got := p.do(t, request{Do: "read", Path: path}); got.Error == "" {
 				t.Errorf("read %s: %d bytes", path, len(got.Text))
@@ -49,7 +49,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("the root has %s", name)
 		}
 	}
-	// The walls are no cage for what is fine.
+	// The jail must still allow normal files.
 	for _, path := range []string{"/work/x", "/tmp/x", "/dev/shm/x", "/dev/null"} {
 		if got := p.do(t, request{Do: "write", Path: path, Bytes: 1}); got.Error != "" {
 			t.Errorf("control: write %s: %s", path, got.Error)
@@ -73,7 +73,7 @@ func TestHostileWorkerFiles(t *testing.T) {
 	}
 }
 
-// TestHostileMounts reads what the kernel says is mounted: nothing of the host can be written, nothing honours set-uid.
+// TestHostileMounts reads the kernel's list of mounts: no host mount is writable, and none honours set-uid.
 func TestHostileMounts(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -101,14 +101,15 @@ func TestHostileMounts(t *testing.T) {
 	}
 }
 
-// TestHostilePrivileges reads from the host what each thread of process 1, and a program that it started, still has.
+// TestHostilePrivileges reads on the host which privileges each thread of process 1, and a program that it started,
+// still has.
 func TestHostilePrivileges(t *testing.T) {
 	t.Parallel()
 	for name, profile := range map[string]sandbox.Profile{"program": program(limits()), "worker": worker(limits())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := jail(t, newBox(t), profile)
-			p.do(t, request{Do: "threads", Bytes: 12}) // some threads that were made after the fact
+			p.do(t, request{Do: "threads", Bytes: 12}) // some threads made after the privileges were dropped
 			tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.PID()))
 			if err != nil || len(tasks) < 12 {
 				t.Fatalf("found %d threads, %v", len(tasks), err)
@@ -151,7 +152,7 @@ func statusField(text, field string) string {
 	return ""
 }
 
-// TestHostileInheritance gives the server a descriptor that is not closed on exec and looks whether a jail has it.
+// TestHostileInheritance gives the server a descriptor without close-on-exec and checks that no jail has it.
 func TestHostileInheritance(t *testing.T) {
 	t.Parallel()
 	leaky, err := unix.Dup(0) // dup clears close-on-exec
@@ -160,7 +161,7 @@ func TestHostileInheritance(t *testing.T) {
 	}
 	defer unix.Close(leaky)
 	p := jail(t, newBox(t), program(limits()))
-	if os.Geteuid() == 0 { // process 1 is opaque to its own user
+	if os.Geteuid() == 0 { // process 1 is not readable by its own user
 		links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.PID()))
 		if err != nil || len(links) < 3 {
 			t.Fatalf("%d descriptors, %v", len(links), err)
@@ -226,7 +227,7 @@ func TestHostileNeighbours(t *testing.T) {
 	}
 }
 
-// TestHostileIdentity proves that live jails have different users on the host, and never root or the server's own.
+// TestHostileIdentity checks that live jails have different users on the host, and never root or the server's user.
 func TestHostileIdentity(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -274,9 +275,9 @@ func TestHostileMemory(t *testing.T) {
 			p := jail(t, box, program(limits()))
 			attack(t, p)
 			if name == "memory files" && !p.counted() {
-				return // refused where nobody counts them
+				return // refused if no control group counts them
 			}
-			most := int64(400 << 20) // what a watch may let through
+			most := int64(400 << 20) // tolerance of a watch
 			if p.counted() {
 				most = 160 << 20
 			}
@@ -302,7 +303,7 @@ func TestHostileMemory(t *testing.T) {
 		if got := p.python(t, "print(len(bytearray(40 << 20)))"); got.Code != 0 || p.Usage().OOMKilled {
 			t.Errorf("%+v, %+v", got, p.Usage())
 		}
-		p.do(t, request{Do: "grow", Bytes: 40 << 20}) // by one who is still there when a watch looks
+		p.do(t, request{Do: "grow", Bytes: 40 << 20}) // by a process that still runs when the watch looks
 		if peak := p.Usage().PeakMemory; peak < 40<<20 {
 			t.Errorf("peak is %d", peak)
 		}
@@ -326,7 +327,7 @@ try:
 except OSError as e: print("stopped after", len(made), e.errno, flush=True)
 for pid in made: os.kill(pid, 9)
 `)
-	// Without control groups the kernel's own wall is further away, and the watch ends the jail.
+	// Without control groups the kernel's own limit is higher, and the watch ends the jail.
 	if p.counted() {
 		var made, errno int
 		if _, err := fmt.Sscanf(strings.TrimSpace(got.Text), "stopped after %d %d", &made, &errno); err != nil || made < 15 || made > 24 {
@@ -369,7 +370,7 @@ func TestHostileDisk(t *testing.T) {
 	}
 }
 
-// TestHostileDaemon starts what should outlive its parent, ends the jail and looks on the host.
+// TestHostileDaemon starts processes that try to outlive their parent, ends the jail and looks for them on the host.
 func TestHostileDaemon(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -382,7 +383,7 @@ func TestHostileDaemon(t *testing.T) {
 			t.Errorf("the daemons are not there: %v", members)
 		}
 	}
-	p.end(t) // which looks for them
+	p.end(t) // looks for the processes
 }
 
 func TestHostilePersistence(t *testing.T) {
@@ -397,11 +398,11 @@ func TestHostilePersistence(t *testing.T) {
 	}
 }
 
-// TestHostileTrace ends process 1 by a stack overflow, which no recover catches: the first line must be kept.
+// TestHostileTrace ends process 1 by a stack overflow, which no recover catches. The first line must be kept.
 func TestHostileTrace(t *testing.T) {
 	t.Parallel()
 	l := limits()
-	l.MemoryBytes = 2 << 30 // the stack of Go ends at 1 GB
+	l.MemoryBytes = 2 << 30 // Go limits a stack to 1 GB
 	p := jail(t, newBox(t), worker(l))
 	p.send(t, request{Do: "recurse"})
 	if _, err := p.receive(t); err == nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// TestInsideRefuses is the jailed side outside of a jail, or with a set-up that is not whole: it ends before anything is
-// served.
+// TestInsideRefuses runs the jailed side outside of a jail, or with an incomplete set-up. It must end before it serves.
 func TestInsideRefuses(t *testing.T) {
 	t.Parallel()
 	if code, err := inside([]string{"program"}, nil); code != exitSetup || err == nil {
@@ -43,7 +42,7 @@ func TestInsideRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := open(uintptr(null)); err == nil { // which closes it
+	if _, _, err := open(uintptr(null)); err == nil { // open closes it
 		t.Error("a device is a connection")
 	}
 	if _, _, err := open(1 << 20); err == nil {
@@ -56,7 +55,7 @@ func TestInsideRefuses(t *testing.T) {
 	}
 }
 
-// TestSyscallStepsRefuse takes steps of the set-up that cannot be done here: each says so.
+// TestSyscallStepsRefuse makes steps of the set-up that fail here. Each must return an error.
 func TestSyscallStepsRefuse(t *testing.T) {
 	t.Parallel()
 	if err := installFilter(setup{}); err != nil {
@@ -66,7 +65,7 @@ func TestSyscallStepsRefuse(t *testing.T) {
 		t.Error("a filter that is cut")
 	}
 	if err := installFilter(setup{Seccomp: bytes.Repeat([]byte{0xff}, instructionSize)}); err == nil {
-		t.Fatal("a filter of nonsense") // it would hold for the rest of the tests
+		t.Fatal("a filter of nonsense") // a filter would stay for the rest of the tests
 	}
 	if err := warmThreads(setup{Filter: FilterWorker}); err != nil {
 		t.Error(err)
@@ -122,7 +121,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestLevels judges hosts that this one is not.
+// TestLevels judges simulated hosts.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	old := &Sandbox{ids: &ids{}, landlock: scopedLandlock - 1, noProc: true, weakSeccomp: true, groups: unusable()}
@@ -150,7 +149,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestWatchStartsANewPeak is the peak where no control group keeps it.
+// TestWatchStartsANewPeak resets the peak where no control group keeps it.
 func TestWatchStartsANewPeak(t *testing.T) {
 	t.Parallel()
 	w := newWatch(os.Getpid(), func() { t.Error("killed without a limit") })
@@ -166,7 +165,7 @@ func TestWatchStartsANewPeak(t *testing.T) {
 	}
 }
 
-// TestMoreJailsThanUsers: without a user of its own no jail is made.
+// TestMoreJailsThanUsers checks that no jail starts without a user of its own.
 func TestMoreJailsThanUsers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -185,7 +184,7 @@ func TestMoreJailsThanUsers(t *testing.T) {
 	}
 }
 
-// TestNoGroupNoJail: a jail that cannot be limited is none.
+// TestNoGroupNoJail checks that a jail without limits does not start.
 func TestNoGroupNoJail(t *testing.T) {
 	t.Parallel()
 	groups, err := cgroups.Open()
@@ -199,14 +198,14 @@ func TestNoGroupNoJail(t *testing.T) {
 		t.Skip("this host gives us no control groups")
 	}
 	s := &Sandbox{ids: newIDs(700_000, 1), jails: map[*Jail]struct{}{}, groups: groups, filters: map[Filter][]byte{FilterWorker: nil}}
-	for range 2 { // the user id is given back
+	for range 2 { // the user id is released
 		if _, err := s.prepare(t.Context(), Profile{Filter: FilterWorker}); err == nil || !strings.Contains(err.Error(), "control group") {
 			t.Errorf("prepared with %v", err)
 		}
 	}
 }
 
-// TestStartKeepsItsBinary: a jail starts also when the descriptor of our binary comes right after those that it is given.
+// TestStartKeepsItsBinary starts a jail when the descriptor of our binary directly follows the passed descriptors.
 func TestStartKeepsItsBinary(t *testing.T) {
 	t.Parallel()
 	null, err := os.Open(os.DevNull)

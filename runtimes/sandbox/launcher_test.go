@@ -21,7 +21,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// child is a jail of a launcher, and what is said there.
+// child is a jail of a launcher, with its conversation.
 type child struct {
 	*sandbox.Jail
 	in  *frames.Reader
@@ -49,7 +49,7 @@ func newChildOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *ch
 	return &child{j, frames.NewReader(j.Conn(), kinds), frames.NewWriter(j.Conn())}
 }
 
-// begin runs a script and waits until it said something.
+// begin runs a script and waits for its first output.
 func (c *child) begin(t *testing.T, syscallProgram string) string {
 	t.Helper()
 	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
@@ -83,8 +83,8 @@ func (c *child) finish(t *testing.T) frames.Result {
 	}
 }
 
-// TestHostileChildren are programs of one launcher that look for each other: each is process 1 of its own namespace, as a
-// user of its own where that can be, on a disk of its own, without a privilege.
+// TestHostileChildren runs programs of one launcher that look for each other. Each must be process 1 of its own
+// namespace, without privileges and on its own disk, and if possible with its own user.
 func TestHostileChildren(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -113,7 +113,8 @@ func TestHostileChildren(t *testing.T) {
 	}
 }
 
-// TestLauncherDies: with a launcher die its children and all that runs in them; the next child has a new launcher.
+// TestLauncherDies checks that a launcher's children and their processes die with it. The next child must get a new
+// launcher.
 func TestLauncherDies(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -150,7 +151,7 @@ func TestLauncherDies(t *testing.T) {
 	}
 }
 
-// TestChildThatCannotStart: what a job cannot have ends its child, with the reason in the launcher's own words.
+// TestChildThatCannotStart checks that an impossible job ends its child, with the reason in the launcher's own words.
 func TestChildThatCannotStart(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -175,7 +176,8 @@ func TestChildThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeItsJob: a child that nobody gave a job is buried at once when it is killed, and leaves its launcher alone.
+// TestKilledBeforeItsJob kills a child that has no job yet. It must be destroyed at once, without effect on its
+// launcher.
 func TestKilledBeforeItsJob(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -195,8 +197,8 @@ func TestKilledBeforeItsJob(t *testing.T) {
 	}
 }
 
-// TestHostileResult: a child whose program left more than its server wants to read is killed with its last frame half
-// written. Its launcher does not wait for anybody to read the rest, which would be the end of all its children.
+// TestHostileResult kills a child whose last frame is half written, because its result is larger than the server wants
+// to read. The launcher must not wait for a reader of the rest, or all its children would end.
 func TestHostileResult(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -211,7 +213,7 @@ func TestHostileResult(t *testing.T) {
 	if kind, _, err := first.in.Read(); err != nil || kind != frames.Started {
 		t.Fatalf("%q, %v", byte(kind), err)
 	}
-	if _, err := first.Conn().Read(make([]byte, 1)); err != nil { // of the result
+	if _, err := first.Conn().Read(make([]byte, 1)); err != nil { // first byte of the result
 		t.Fatal(err)
 	}
 	first.Kill()
@@ -226,7 +228,8 @@ func TestHostileResult(t *testing.T) {
 	}
 }
 
-// TestResultOnce: a program whose result is a file does not send a second one as its end, which its launcher would hold too.
+// TestResultOnce checks that a program whose result is a file sends no second result in its end message. Its launcher
+// would have to hold both.
 func TestResultOnce(t *testing.T) {
 	t.Parallel()
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
@@ -237,17 +240,17 @@ func TestResultOnce(t *testing.T) {
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
-	if result := c.finish(t); string(result.Output) != "7" { // and the frame was not too large to be read
+	if result := c.finish(t); string(result.Output) != "7" { // and the frame was small enough to read
 		t.Errorf("%+v", result)
 	}
 }
 
-// TestCallsInOneWrite: two host calls that come at once are two, also when the first of them takes along what was printed
-// before it.
+// TestCallsInOneWrite sends two host calls in one write. Both must arrive, even if the first call flushes earlier
+// output.
 func TestCallsInOneWrite(t *testing.T) {
 	t.Parallel()
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
-	// Nothing is read of what it prints before it has said that it starts.
+	// No output is read before the program reports its start.
 	syscallProgram := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
 	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
@@ -274,8 +277,8 @@ func TestCallsInOneWrite(t *testing.T) {
 	}
 }
 
-// TestCallAfterMuch: a host call comes behind all that was printed before it, as much as a pipe holds, also where nothing of
-// it was read before.
+// TestCallAfterMuch checks that a host call comes after all earlier output, up to a full pipe, even if none of it was
+// read before.
 func TestCallAfterMuch(t *testing.T) {
 	t.Parallel()
 	const much = 60_000
@@ -303,8 +306,8 @@ func TestCallAfterMuch(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeItsJob: a host that tells every process of a service to stop tells the children that wait, too. Until they
-// are programs they share the memory of their launcher, and must not run a handler in it.
+// TestSignalBeforeItsJob sends a stop signal to waiting children, as a host does to every process of a service. Until
+// they execute programs they share the launcher's memory, and must not run a handler in it.
 func TestSignalBeforeItsJob(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -326,8 +329,8 @@ func TestSignalBeforeItsJob(t *testing.T) {
 	}
 }
 
-// TestLauncherThatDestroysNoChild: a launcher that does not take notice of a dead child is ended, so that nobody waits for ever.
-// Its other children know that it was no doing of theirs.
+// TestLauncherThatDestroysNoChild checks that a launcher that ignores a dead child is ended, so that waiting ends. Its
+// other children must be reported as orphaned.
 func TestLauncherThatDestroysNoChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -355,7 +358,8 @@ func TestLauncherThatDestroysNoChild(t *testing.T) {
 	}
 }
 
-// TestLauncherIsReplaced: one that ages starts children until another one is ready, and ends with the last of its own.
+// TestLauncherIsReplaced checks that an ageing launcher starts children until its successor is ready, and ends with its
+// last child.
 func TestLauncherIsReplaced(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -381,7 +385,7 @@ func TestLauncherIsReplaced(t *testing.T) {
 	<-first.Launcher().Done()
 }
 
-// TestLauncherThatCannotStart leaves nothing that the next one would wait for.
+// TestLauncherThatCannotStart checks that a failed launcher does not block the next one.
 func TestLauncherThatCannotStart(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -395,8 +399,8 @@ func TestLauncherThatCannotStart(t *testing.T) {
 	newChild(t, box, "one")
 }
 
-// TestHostileStderrOfALauncher: what a program said before it was ready is on the launcher's stderr, and nothing of it in
-// the log when the launcher ends.
+// TestHostileStderrOfALauncher checks that output of a program before its start goes to the launcher's stderr. None of
+// it may be in the log when the launcher ends.
 func TestHostileStderrOfALauncher(t *testing.T) {
 	t.Parallel()
 	const secret = "correct-horse-battery"
@@ -434,7 +438,7 @@ func TestHostileStderrOfALauncher(t *testing.T) {
 	}
 }
 
-// lines hands on what is logged.
+// lines sends log lines to a channel.
 type lines struct{ come chan string }
 
 func (l *lines) Write(text []byte) (int, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// mute is a launcher whose process answers nothing, and the sandbox that knows it.
+// mute returns a launcher whose process never answers, in a sandbox that knows it.
 func mute(groups *cgroups.Tree) *launcher {
 	box := &Sandbox{
 		ids: newIDs(1, 1), groups: groups, log: slog.New(slog.DiscardHandler), jails: map[*Jail]struct{}{},
@@ -30,7 +30,7 @@ func mute(groups *cgroups.Tree) *launcher {
 	return s
 }
 
-// TestSilentLauncher: a launcher that does not answer in time gets no more orders, and the child that it makes at last is killed.
+// TestSilentLauncher checks that a launcher that answers too late gets no more orders. The late child must be killed.
 func TestSilentLauncher(t *testing.T) {
 	t.Parallel()
 	s := mute(unusable())
@@ -65,11 +65,12 @@ func TestSilentLauncher(t *testing.T) {
 	if err := late.Wait(); err == nil || late.ProcessState.Exited() {
 		t.Errorf("the late child ended with %v", err)
 	}
-	close(s.jail.ended) // the last child takes its launcher along, of which there is no process here
+	close(s.jail.ended) // the launcher ends with its last child; it has no process here
 	s.handleNotice([]byte(`{"id":1,"gone":true}`), nil)
 }
 
-// TestOrdersThatAreNotSent: a child for which something is missing is not asked for, and what it got already is given back.
+// TestOrdersThatAreNotSent checks that a child with a missing resource is not ordered, and that its other resources are
+// released.
 func TestOrdersThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	asked := func(s *launcher) error {
@@ -99,14 +100,14 @@ func TestOrdersThatAreNotSent(t *testing.T) {
 		return
 	}
 	ungrouped := mute(groups)
-	for range 2 { // the one user is given back
+	for range 2 { // the only user is released
 		if err := asked(ungrouped); err == nil || !strings.Contains(err.Error(), "control group") {
 			t.Errorf("a child without its group: %v", err)
 		}
 	}
 }
 
-// TestForkServerRetires when it is old, and nobody uses one that has.
+// TestForkServerRetires retires an old fork server, and checks that a retired one is not used.
 func TestForkServerRetires(t *testing.T) {
 	t.Parallel()
 	for name, grow := range map[string]func(*launcher){

@@ -26,7 +26,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestUnusableBinary stands for every host on which a jail cannot be set up: nothing runs, and somebody is told why.
+// TestUnusableBinary simulates hosts that cannot set up a jail. Nothing may run, and the error must give the reason.
 func TestUnusableBinary(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -64,7 +64,7 @@ func TestUnusableBinary(t *testing.T) {
 	}
 }
 
-// TestLinkedWithCgo builds the binary as go build does where a C compiler is.
+// TestLinkedWithCgo builds the binary as go build does on a host with a C compiler.
 func TestLinkedWithCgo(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("gcc"); err != nil || os.Getenv(hostileVar) != "" {
@@ -118,7 +118,7 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
-// TestNoLimitNoJail: a limit that the kernel does not take is not left out.
+// TestNoLimitNoJail checks that a limit which the kernel rejects is not skipped.
 func TestNoLimitNoJail(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
@@ -173,7 +173,7 @@ func TestRoleReturns(t *testing.T) {
 	}
 }
 
-// TestRoleCloses closes the socket from within: a role that cannot go on must not hang there.
+// TestRoleCloses closes the socket from within: a role that cannot continue must not hang there.
 func TestRoleCloses(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -183,7 +183,7 @@ func TestRoleCloses(t *testing.T) {
 	}
 }
 
-// TestGroupsAreHidden: the names of control groups tell a program of the server and of other runs.
+// TestGroupsAreHidden checks that a program cannot see names of control groups, which reveal the server and other runs.
 func TestGroupsAreHidden(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -215,7 +215,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// serverVar makes this test binary a server that prepares jails, says which and waits to be killed.
+// serverVar makes this test binary a server that prepares jails, prints their names and waits to be killed.
 const serverVar = "ATELIER_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -245,7 +245,8 @@ func serve(exe string) error {
 	return err
 }
 
-// TestServerKilled kills a server without warning: its jails end with it, and the next server removes what they leave.
+// TestServerKilled kills a server without warning. Its jails must end with it, and the next server must remove their
+// remains.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()
@@ -279,11 +280,11 @@ func TestServerKilled(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	for _, pid := range pids {
-		for jailed(pid) { // none outlives its server
+		for jailed(pid) { // no jail outlives its server
 			time.Sleep(time.Millisecond)
 		}
 	}
-	newBox(t) // sweeps
+	newBox(t) // removes the remains
 	for _, dir := range groups {
 		if _, err := os.Lstat(filepath.Dir(dir)); !os.IsNotExist(err) {
 			t.Errorf("%s is left: %v", dir, err)
@@ -291,16 +292,16 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// jailed says whether a process is a living process 1 of a jail; a zombie waits for whoever adopts it.
+// jailed reports whether a process is a living process 1 of a jail. A zombie only waits for its parent.
 func jailed(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	return err == nil && strings.Contains(string(text), "Name:\thostiletest") && !strings.Contains(string(text), "State:\tZ")
 }
 
-// profileVar names a file; beside it goes what ran as an ordinary user, where make test looks for it.
+// profileVar names a profile. The profile of the ordinary user goes to the same folder, where make test looks for it.
 const profileVar = "ATELIER_TEST_JAIL_PROFILE"
 
-// TestOrdinaryUser runs the whole suite again as a user that may do nothing.
+// TestOrdinaryUser runs the whole suite again as a user without privileges.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("this is the ordinary user")
@@ -320,7 +321,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	exe, guests, tests := filepath.Join(dir, "hostile"), filepath.Join(dir, "guests"), filepath.Join(dir, "tests")
 	for from, to := range map[string]string{hostileExe(t): exe, guestsExe(t): guests, self: tests} {
-		// Not by ourselves: a process that another test starts meanwhile would hold the file open for writing.
+		// Done by another program: a process that another test starts meanwhile would hold the file open for writing.
 		if text, err := exec.Command("install", "-m", "755", from, to).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// another is a fork server that has nothing but the loop. Its children say on their stdout that they went on, and how many
-// filters they have that it had not.
+// another is a fork server with only the loop. Its children print that they continued, and how many filters they have
+// in addition to its own.
 const another = `
 import ctypes, fcntl, json, os
 def filters():
@@ -88,10 +88,11 @@ func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
 	return &looping{control, loopMemory, server}
 }
 
-// setFlags says how the loop clones. Its children are its own here, and in no namespace of their own.
+// setFlags sets the clone flags of the loop. Its children are its own here, without their own namespace.
 func setFlags(image []byte, flags uintptr) { (*loopMemory)(unsafe.Pointer(&image[0])).clone[0] = flags }
 
-// order orders a child, with so many descriptors more than it needs, and answers what it has for stdout and to speak on.
+// order orders a child with the given number of additional descriptors. It returns the other ends of the child's stdout
+// and sync descriptor.
 func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.File) {
 	t.Helper()
 	stdout, out, err := os.Pipe()
@@ -139,8 +140,8 @@ func readAll(t *testing.T, from io.Reader) []byte {
 	return reported
 }
 
-// TestLoop: child after child goes its way, has what it is to have and nothing else, and is answered with a handle. One
-// whose way ends early says where.
+// TestLoop checks that each child runs its syscall program, has only its own descriptors, and is answered with a
+// handle. A child that fails must report the failed call.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	l := startLooping(t, unix.CLONE_PIDFD, halves{})
@@ -173,7 +174,8 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestLoopFiltered: the fork server has its part of the filter when there is a child, and the child has both.
+// TestLoopFiltered checks that the fork server has its part of the filter when a child exists, and that the child has
+// both parts.
 func TestLoopFiltered(t *testing.T) {
 	t.Parallel()
 	filter, err := compileHalves(seccomp.Program())
@@ -194,7 +196,7 @@ func TestLoopFiltered(t *testing.T) {
 	}
 }
 
-// TestLoopUnfiltered: a fork server that cannot have its part of the filter ends, and has no children.
+// TestLoopUnfiltered checks that a fork server ends without children if its part of the filter fails.
 func TestLoopUnfiltered(t *testing.T) {
 	t.Parallel()
 	nonsense := bytes.Repeat([]byte{0xff}, instructionSize)
@@ -208,7 +210,7 @@ func TestLoopUnfiltered(t *testing.T) {
 	}
 }
 
-// TestLoopWithoutProcesses: a child that cannot be is answered with the reason, and the next order is as good as the first.
+// TestLoopWithoutProcesses checks that a failed fork is answered with the reason, and that the next order works.
 func TestLoopWithoutProcesses(t *testing.T) {
 	t.Parallel()
 	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, halves{}) // which the kernel refuses
@@ -223,7 +225,8 @@ func TestLoopWithoutProcesses(t *testing.T) {
 	}
 }
 
-// TestLoopUnheard: an answer that cannot be sent ends the fork server. Who ordered the child would wait for it forever.
+// TestLoopUnheard checks that a fork server ends if it cannot send an answer. Otherwise the launcher would wait
+// forever.
 func TestLoopUnheard(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string]uintptr{"a child": unix.CLONE_PIDFD, "no child": unix.CLONE_PIDFD | unix.CLONE_SIGHAND} {
@@ -232,7 +235,7 @@ func TestLoopUnheard(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.order(t, 20, 0, 0)
-		if err := l.control.CloseWrite(); err != nil { // a loop that goes on ends well
+		if err := l.control.CloseWrite(); err != nil { // a loop that continues ends without an error
 			t.Fatal(err)
 		}
 		var exit *exec.ExitError
@@ -242,8 +245,8 @@ func TestLoopUnheard(t *testing.T) {
 	}
 }
 
-// TestLoopRefuses: an order that is not as it has to be ends the fork server before there is a child. Its descriptors would
-// be others than the calls say.
+// TestLoopRefuses checks that an invalid order ends the fork server before a child exists. Its descriptors would not
+// match the calls.
 func TestLoopRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ more, short int }{

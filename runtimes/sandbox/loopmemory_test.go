@@ -15,14 +15,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// allSteps is the longest way that there is, but for the filter at its end.
+// allSteps returns the longest sequence of steps, without the filter at its end.
 func allSteps() []step {
 	return setup{Filter: FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}.steps(4)
 }
 
-// TestForkedChildrenMakeTheSameCalls: the child of a fork server makes the very calls that one of our own makes, with the same
-// arguments. Only addresses are those of another memory, and there is the same behind them. Its filter at the end is the
-// rest of that which the fork server has.
+// TestForkedChildrenMakeTheSameCalls checks that a fork server's child makes the same calls as a launcher's own child,
+// with the same arguments. Only addresses differ, with the same data behind them. The child's filter is the part that
+// the fork server lacks.
 func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	t.Parallel()
 	const at = 0x7f0012340000
@@ -85,7 +85,7 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 			}
 		}
 	}
-	// What is behind the way gives nothing back but the sight of its own /proc, and leaves no descriptor that is not the
+	// The calls after the sequence only restore the view of its own /proc, and close every descriptor that is not the
 	// program's.
 	var rest []uintptr
 	for _, c := range theirs[len(sequence):] {
@@ -96,7 +96,8 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	}
 }
 
-// TestLoopMemoryIsFull: what does not go on a board is refused, and so is an order without its descriptors.
+// TestLoopMemoryIsFull checks that too many calls or too much data are refused, and an order without its descriptors
+// too.
 func TestLoopMemoryIsFull(t *testing.T) {
 	t.Parallel()
 	for name, sequence := range map[string][]step{
@@ -120,7 +121,7 @@ func TestLoopMemoryIsFull(t *testing.T) {
 	}
 }
 
-// TestNoHalfFilter: a fork server without its part of the filter gets no children with theirs, nor the other way round.
+// TestNoHalfFilter checks that neither part of the filter is used without the other.
 func TestNoHalfFilter(t *testing.T) {
 	t.Parallel()
 	code := make([]byte, instructionSize)
@@ -148,7 +149,8 @@ func TestNoHalfFilter(t *testing.T) {
 	}
 }
 
-// TestForkServersMayLittle: what the filter of a fork server lets pass beyond that of programs, it or the way needs.
+// TestForkServersMayLittle checks that the filter of a fork server allows few additional calls, which the fork server
+// or the set-up needs.
 func TestForkServersMayLittle(t *testing.T) {
 	t.Parallel()
 	needed := []int{unix.SYS_CLONE3}
@@ -163,7 +165,7 @@ func TestForkServersMayLittle(t *testing.T) {
 	}
 }
 
-// TestLoopCode: the code of the loop ends where it says, and is all of it.
+// TestLoopCode checks that the code of the loop is complete and ends at its marker.
 func TestLoopCode(t *testing.T) {
 	t.Parallel()
 	if code := loopCode(); len(code) < 200 || len(code) > 1000 {
@@ -171,7 +173,7 @@ func TestLoopCode(t *testing.T) {
 	}
 }
 
-// TestForkServersThatSendNothing: one that ends while it is told, or says where its board is not.
+// TestForkServersThatSendNothing uses a fork server that ends during its start, and one that sends a wrong address.
 func TestForkServersThatSendNothing(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

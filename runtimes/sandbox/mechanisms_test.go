@@ -8,15 +8,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// TestWithoutMechanism shows what happens on hosts that lack something: what is required stops everything and names the flag, the
-// rest is told.
+// TestWithoutMechanism simulates hosts that lack a mechanism. A missing required mechanism prevents every jail and
+// names the flag. Other missing mechanisms are reported.
 func TestWithoutMechanism(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		without, allow []string
 		level          string
-		told           string // in the first sentence
-		isolation      string // what is kept with a run, in part
+		told           string // part of the first sentence
+		isolation      string // part of the isolation stored with a run
 	}{
 		"namespaces":          {without: []string{sandbox.Namespaces}, level: sandbox.LevelNone, told: "refuses new namespaces", isolation: "none"},
 		"seccomp":             {without: []string{sandbox.Seccomp}, level: sandbox.LevelNone, told: "--allow-weak-sandbox=seccomp", isolation: "none"},
@@ -55,7 +55,8 @@ func TestWithoutMechanism(t *testing.T) {
 	}
 }
 
-// TestWithoutMechanismForReal proves that a mask takes the wall away, so that tests which mask one prove something.
+// TestWithoutMechanismForReal checks that Options.Without really removes a mechanism, so that tests that use it are
+// valid.
 func TestWithoutMechanismForReal(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t), Without: []string{sandbox.Seccomp}, AllowWeak: []string{sandbox.Seccomp}})

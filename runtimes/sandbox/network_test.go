@@ -23,7 +23,7 @@ func newNetworkChild(t *testing.T, box *sandbox.Sandbox) *child {
 	return newChildOf(t, box, profile)
 }
 
-// answerOnce says who came to whom, to whoever comes first, and answers what was asked.
+// answerOnce answers the first connection with word, and sends its request to the channel.
 func answerOnce(listener net.Listener, word string) <-chan string {
 	asked := make(chan string, 1)
 	go func() {
@@ -43,7 +43,8 @@ func answerOnce(listener net.Listener, word string) <-chan string {
 
 const ask = `exec 9<>/dev/tcp/127.0.0.1/3128 && echo "$1" >&9 && read -r answer <&9 && echo "got $answer"`
 
-// TestNetworkOfAChild: there is one way out, at the same address in each, and each leads to who has that jail.
+// TestNetworkOfAChild checks that each child has one way out, at the same address, and that it leads to the owner of
+// its jail.
 func TestNetworkOfAChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -66,7 +67,7 @@ func TestNetworkOfAChild(t *testing.T) {
 	}
 }
 
-// TestNetworkEndsWithItsJail: who waits for a program that is gone is told so.
+// TestNetworkEndsWithItsJail checks that Accept ends with an error when the program is gone.
 func TestNetworkEndsWithItsJail(t *testing.T) {
 	t.Parallel()
 	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
@@ -82,7 +83,7 @@ func TestNetworkEndsWithItsJail(t *testing.T) {
 	}
 }
 
-// attempts at everything beyond the one way out, and at becoming somebody who could open another. Each must fail.
+// attempts holds attempts to reach anything but the proxy, and to become a user who could. Each must fail.
 const attempts = `
 import ctypes, errno, fcntl, os, socket, struct
 through = []
@@ -123,7 +124,8 @@ attempt("other namespace", lambda: call("setns", os.open("/proc/1/ns/net", os.O_
 print("through:", through)
 `
 
-// TestHostileProgramWithNetwork: a program with a network has nothing but its proxy, and no packet of it goes anywhere else.
+// TestHostileProgramWithNetwork checks that a program with a network reaches only its proxy, and that no packet goes
+// elsewhere.
 func TestHostileProgramWithNetwork(t *testing.T) {
 	t.Parallel()
 	outside, err := net.Listen("tcp", "0.0.0.0:0")
@@ -145,7 +147,7 @@ func TestHostileProgramWithNetwork(t *testing.T) {
 	}
 }
 
-// TestCaptureSees is the control of the test above: a question for a name server, which nobody would answer, is seen.
+// TestCaptureSees is the control of the test above: it must see a query to a name server that does not answer.
 func TestCaptureSees(t *testing.T) {
 	t.Parallel()
 	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
@@ -158,7 +160,7 @@ func TestCaptureSees(t *testing.T) {
 	}
 }
 
-// output is everything that the program prints until its end.
+// output returns all output of the program until its end.
 func (c *child) output(t *testing.T) string {
 	t.Helper()
 	reported := ""
@@ -174,7 +176,7 @@ func (c *child) output(t *testing.T) string {
 	}
 }
 
-// ownAddress is one of this machine that is no loopback, if it has any.
+// ownAddress returns an address of this machine other than loopback, if there is one.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -189,14 +191,14 @@ func ownAddress(t *testing.T) string {
 	return "192.0.2.1"
 }
 
-// capture sees every packet in the network namespace of a listener, and answers those that are not between the loopback
-// and itself over TCP. Without root nobody can look there.
+// capture records every packet in the network namespace of a listener. foreign returns those that are not TCP within
+// the loopback. This needs root.
 func capture(t *testing.T, listener net.Listener) (foreign func() []string) {
 	t.Helper()
 	if unix.Geteuid() != 0 {
 		return func() []string { return nil }
 	}
-	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of it would block who accepts
+	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of it would block Accept
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +216,7 @@ func capture(t *testing.T, listener net.Listener) (foreign func() []string) {
 			t.Errorf("enter the namespace: %v", err)
 			return
 		}
-		const everything = 0x0300 // ETH_P_ALL in the order of the network
+		const everything = 0x0300 // ETH_P_ALL in network byte order
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, everything)
 		if err != nil {
 			t.Errorf("capture packets: %v", err)

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRootRefuses furnishes a root where something else is in the way: each says so, and nothing is mounted.
+// TestRootRefuses fills a root where another file is in the way. Each step must return an error, and nothing may be
+// mounted.
 func TestRootRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"f", "work"} {
@@ -39,7 +40,7 @@ func TestRootRefuses(t *testing.T) {
 	}
 }
 
-// TestNetworkRefuses is a namespace whose child could not be started, and sockets that are none.
+// TestNetworkRefuses uses a namespace whose child could not start, and invalid sockets.
 func TestNetworkRefuses(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no child")
@@ -51,7 +52,7 @@ func TestNetworkRefuses(t *testing.T) {
 	}
 }
 
-// TestChildWithoutParts is the launcher's side of a child that has nothing of what it needs.
+// TestChildWithoutParts tests the launcher's side of a child without any of its parts.
 func TestChildWithoutParts(t *testing.T) {
 	t.Parallel()
 	made := newPlan([]step{do("x", unix.SYS_GETPID, descriptor("nowhere"))}, &heap{})

@@ -7,7 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// TestSlackOfJails: process 1 of a jail may be late, whatever its server may be; a program is as punctual as anywhere.
+// TestSlackOfJails checks the timer slack: process 1 of a jail may wake late, whatever its server has, but a program
+// has the default.
 func TestSlackOfJails(t *testing.T) {
 	t.Parallel()
 	if got := sandbox.SlackOfJails(50_000); got != 1_000_000 {

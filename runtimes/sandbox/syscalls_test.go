@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// none is a pointer or descriptor that is never valid: a call that the filter lets through fails with EBADF or EFAULT and
-// does no harm, a call that it stops fails with the filter's own number.
+// none is a pointer or descriptor that is never valid. An allowed call fails with EBADF or EFAULT and does no harm. A
+// refused call fails with the filter's own error number.
 const none = ^uintptr(0)
 
-// TestHostileSyscalls calls what a program must not, in the real jail, with arguments that cannot work.
+// TestHostileSyscalls makes forbidden calls in the real jail, with arguments that cannot work.
 func TestHostileSyscalls(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -66,7 +66,7 @@ func TestHostileSyscalls(t *testing.T) {
 	})
 }
 
-// TestHostileWorkerSyscalls does the same where next to nothing is allowed.
+// TestHostileWorkerSyscalls does the same in a worker's jail, which allows very few calls.
 func TestHostileWorkerSyscalls(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -116,7 +116,8 @@ func errnoName(number int) string {
 	return fmt.Sprintf("%s (%d)", unix.ErrnoName(syscall.Errno(number)), number)
 }
 
-// TestHostileForeignABI makes calls by the tables of other machines, which a filter that only looks at numbers lets pass.
+// TestHostileForeignABI makes calls through other machines' tables, which a filter that only checks numbers would
+// allow.
 func TestHostileForeignABI(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {

@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// TestLinkedWithCgo: a binary that cannot change all of its threads drops nothing, and says so. The race detector makes
-// this test binary one.
+// TestLinkedWithCgo checks that a binary that cannot change all its threads drops no privileges and returns an error.
+// The race detector makes this test binary such a binary.
 func TestLinkedWithCgo(t *testing.T) {
 	t.Parallel()
 	if everyThread(unix.SYS_GETPID, 0, 0, 0) == nil {
@@ -42,7 +42,7 @@ func TestLinkedWithCgo(t *testing.T) {
 	}
 }
 
-// TestLandlockRefuses is a right that no kernel knows, and a path that is not.
+// TestLandlockRefuses uses a right that no kernel knows, and a missing path.
 func TestLandlockRefuses(t *testing.T) {
 	t.Parallel()
 	version := landlockVersion()
@@ -57,10 +57,11 @@ func TestLandlockRefuses(t *testing.T) {
 	}
 }
 
-// TestMountsNeedPrivileges makes a root without the right to: the first step of each part says so.
+// TestMountsNeedPrivileges makes a root without the needed privileges. The first step of each part must return an
+// error.
 func TestMountsNeedPrivileges(t *testing.T) {
 	if os.Geteuid() == 0 {
-		return // TestOrdinaryUser comes here again
+		return // TestOrdinaryUser runs this test again
 	}
 	t.Chdir(t.TempDir())
 	for name, err := range map[string]error{
@@ -76,7 +77,7 @@ func TestMountsNeedPrivileges(t *testing.T) {
 	}
 }
 
-// TestStartRefuses is what a jail cannot be started with.
+// TestStartRefuses tries to start a jail with invalid settings.
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := New(t.Context(), Options{Exe: "/nowhere"}); !errors.Is(err, os.ErrNotExist) {
@@ -112,7 +113,7 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// TestPageOfThePath: the page is where the filter says, or nowhere.
+// TestPageOfThePath checks that the page is mapped where the filter expects it, or not at all.
 func TestPageOfThePath(t *testing.T) {
 	t.Parallel()
 	page, err := mapPath()
@@ -129,7 +130,7 @@ func TestPageOfThePath(t *testing.T) {
 	}
 }
 
-// cancelling is the connection of a jail whose server loses interest just as the jail becomes ready.
+// cancelling is the connection of a jail whose server cancels just as the jail becomes ready.
 type cancelling struct {
 	net.Conn
 	cancel context.CancelFunc
@@ -141,7 +142,7 @@ func (c cancelling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestReadyTooLate: whoever gave up does not get a jail whose connection has a deadline.
+// TestReadyTooLate checks that a cancelled caller gets no jail whose connection has a deadline.
 func TestReadyTooLate(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
@@ -161,7 +162,7 @@ func TestReadyTooLate(t *testing.T) {
 	}
 }
 
-// TestStrangeChildren are children whose process is not what it should be.
+// TestStrangeChildren uses children with an unexpected process.
 func TestStrangeChildren(t *testing.T) {
 	t.Parallel()
 	if err := (&Jail{state: childIsReady, handle: -1}).open(); err == nil {
@@ -172,7 +173,7 @@ func TestStrangeChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(alive)
-	process := &Jail{ended: make(chan struct{})} // of which Kill would be noticed
+	process := &Jail{ended: make(chan struct{})} // the test would notice a Kill of it
 	j := &Jail{state: childIsReady, handle: alive, destroyTimer: time.NewTimer(0), launcher: &launcher{jail: process}}
 	<-j.destroyTimer.C
 	j.notDestroyed()
@@ -181,10 +182,10 @@ func TestStrangeChildren(t *testing.T) {
 	}
 	gone := &Jail{sandbox: &Sandbox{ids: &ids{}, jails: map[*Jail]struct{}{}, log: slog.New(slog.DiscardHandler)}, gone: make(chan struct{})}
 	gone.finish(io.ErrUnexpectedEOF)
-	<-gone.gone // whatever could not be cleaned up
+	<-gone.gone // even if the cleanup failed
 }
 
-// TestForkServerTalksNonsense: it is listened to until it says something that makes no sense, or nothing more.
+// TestForkServerTalksNonsense checks that the launcher reads from a fork server until it sends invalid data or ends.
 func TestForkServerTalksNonsense(t *testing.T) {
 	t.Parallel()
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
@@ -205,7 +206,7 @@ func TestForkServerTalksNonsense(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreNoDescriptors: a message that comes with something else is refused.
+// TestCredentialsAreNoDescriptors checks that a message with other control data is refused.
 func TestCredentialsAreNoDescriptors(t *testing.T) {
 	t.Parallel()
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
@@ -220,7 +221,7 @@ func TestCredentialsAreNoDescriptors(t *testing.T) {
 	}
 }
 
-// TestOrdersEnd: a launcher that nobody has use for stops taking orders.
+// TestOrdersEnd checks that an unused launcher stops accepting orders.
 func TestOrdersEnd(t *testing.T) {
 	t.Parallel()
 	control, server := pair(t, unix.SOCK_SEQPACKET)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestWatch counts a tree of ordinary processes: as root the real path to it is never taken.
+// TestWatch measures a tree of ordinary processes, because as root the real code path is never used.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("/bin/bash", "-c", "x=$(head -c 30M /dev/zero | tr '\\0' x); for i in 1 2 3 4 5 6; do (sleep 30) & done; wait")
@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// TestWatchSeesSharedMemory: anonymous memory that is shared belongs to a process as well, to Python the usual kind of it.
+// TestWatchSeesSharedMemory checks that shared anonymous memory counts for a process. Python uses it often.
 func TestWatchSeesSharedMemory(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("/usr/bin/python3", "-I", "-S", "-c", "import mmap; m = mmap.mmap(-1, 60 << 20); m.write(b'x' * len(m)); print(flush=True); input()")

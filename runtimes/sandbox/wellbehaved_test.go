@@ -2,7 +2,7 @@ package sandbox_test
 
 import "testing"
 
-// TestWellBehaved runs what ordinary programs do: a jail that forbids everything would pass every hostile test.
+// TestWellBehaved runs ordinary operations, because a jail that forbids everything would pass every hostile test.
 func TestWellBehaved(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
