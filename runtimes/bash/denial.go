@@ -24,22 +24,22 @@ var (
 	client  = regexp.MustCompile(`://|/dev/(?:tcp|udp)/|\b(?:curl|wget|git|openssl|nc|python3?|pip3?|node|npm)\b`)
 )
 
-// chose says whether a script gave its exit code by itself: what went wrong before that it had dealt with.
+// chose reports whether a script chose its exit code itself. Then it had handled all earlier errors.
 func chose(command string) bool { return ownCode.MatchString(strings.TrimSpace(command)) }
 
-// stopped says whether a denied request may be what ended a script: the code is one that curl or wget give for it, or the command
-// that failed is one that makes requests.
+// stopped reports whether a denied request may have ended a script: the code is one of curl or wget for it, or the command
+// that failed makes requests.
 func stopped(code int, command string) bool {
 	switch code {
-	case 4, 8: // of wget: the network, the server's answer
+	case 4, 8: // wget: network error, error response of the server
 		return true
-	case 5, 6, 7, 22, 28, 35, 52, 55, 56, 97: // of curl: names, connections, an answer of 400 and above
+	case 5, 6, 7, 22, 28, 35, 52, 55, 56, 97: // curl: name, connection, response of 400 and above
 		return true
 	}
 	return client.MatchString(command)
 }
 
-// deny recognises a failure that the jail is the reason of, from what the script's tools said of it and the command that
+// deny detects a failure that the sandbox caused. It uses the messages of the script's tools and the command that
 // failed.
 func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 	last := lines[len(lines)-1]
@@ -56,7 +56,7 @@ func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 	}
 }
 
-// beyond says whether a refused path is not one of the places that are the program's own.
+// beyond reports whether a refused path is outside the program's own places.
 func beyond(found []string) bool {
 	if found == nil {
 		return false
@@ -69,9 +69,9 @@ func beyond(found []string) bool {
 	return true
 }
 
-// hostIn is the host that a script tried to reach, with its port, "" if that is not what failed or cannot be known.
+// hostIn returns the host and port that a script tried to reach, or "" if that did not fail or is unknown.
 func hostIn(lines []string, command string) string {
-	const near = 3 // bash says it in two lines
+	const near = 3 // Bash prints two lines
 	said := strings.Join(lines[max(0, len(lines)-near):], "\n")
 	if found := device.FindStringSubmatch(said); found != nil {
 		return found[1] + ":" + found[2]

@@ -55,7 +55,7 @@ func tooDeep(text []byte) (line, column int, deep bool) {
 	return 0, 0, false
 }
 
-// comment measures a comment at the start of text: its length, its newlines and where the last of them is.
+// comment measures a comment at the start of text: its length, its newlines and the position of the last newline.
 func comment(text []byte) (length, lines, last int) {
 	if len(text) < 2 {
 		return 0, 0, 0

@@ -20,8 +20,8 @@ type Engine struct {
 	Language    runtimes.Language
 	Name        runtimes.Name
 	Runtime     runtimes.Runtime
-	Interpreter string // absolute path, "" when the language needs none
-	Unavailable string // why it cannot run here and what to do, "" when it can
+	Interpreter string // absolute path, "" if the language needs none
+	Unavailable string // reason why it cannot run here, with a fix; "" if it can
 }
 
 // Box is the doctor's interface to the sandbox itself, in addition to the engines.
@@ -39,7 +39,7 @@ type Options struct {
 	Box     Box
 	Engines []Engine
 	Inspect Inspect // nil: skip its checks
-	Server  string  // base address of a server to try over HTTP; "" leaves that out
+	Server  string  // base address of a server for the HTTP checks; "" skips them
 	Planted Planted // created before the sandbox; see Plant
 	Binary  string  // file that is started in sandboxes
 	Only    []Group // nil: all groups; the environment and the controls are always checked

@@ -184,6 +184,6 @@ func orNone(text string) string {
 
 // hostname returns the host's name, which no program may learn.
 func hostname() string {
-	name, _ := os.Hostname() // "" is never equal to the jail's
+	name, _ := os.Hostname() // "" never equals the sandbox's name
 	return name
 }

@@ -41,7 +41,7 @@ type File struct {
 	Real  string // path with links resolved
 	Owner int
 	Mode  fs.FileMode
-	Loose string // the file, or the folder above it, that others may change; "" for none
+	Loose string // the file or parent folder that other users may change; "" for none
 	Err   string
 }
 

@@ -19,7 +19,7 @@ type request struct {
 	name, method, path string
 	host               string
 	headers            map[string]string
-	want               []fault.Code // "" for an answer that is no refusal
+	want               []fault.Code // "" for a response without a refusal
 	status             int          // 0: any status
 }
 

@@ -49,7 +49,7 @@ type Check struct {
 	Verdict   Verdict           `json:"verdict"`
 	Evidence  string            `json:"evidence"`
 	Fix       string            `json:"fix,omitempty"`
-	Mechanism string            `json:"mechanism,omitempty"` // of sandbox.Mechanisms, where one stands behind it
+	Mechanism string            `json:"mechanism,omitempty"` // name from sandbox.Mechanisms, if one implements it
 }
 
 // lookAround is the check that a program can inspect its environment at all.
@@ -61,7 +61,7 @@ func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround
 // Report holds all checks.
 type Report struct {
 	Verdict Verdict `json:"verdict"`
-	Level   string  `json:"level"` // of the sandbox, as it is kept with each run
+	Level   string  `json:"level"` // of the sandbox, as stored with each run
 	Passed  int     `json:"passed"`
 	Reduced int     `json:"reduced"`
 	Failed  int     `json:"failed"`

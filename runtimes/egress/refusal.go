@@ -25,7 +25,7 @@ const (
 
 // refusal is the reason why a network request of a program failed.
 type refusal struct {
-	rule    string // "" if no rule of ours denied it: it failed
+	rule    string // "" if the request failed without a rule
 	message string
 	remedy  string
 	grant   *runtimes.Grant

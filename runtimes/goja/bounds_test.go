@@ -14,7 +14,7 @@ func TestLongWords(t *testing.T) {
 	engine := newEngine(t)
 	for source, want := range map[string]runtimes.ErrorType{
 		`throw new Error("x".repeat(2e6))`:                     runtimes.RuntimeError,
-		`throw new Error("x".repeat(6e7))`:                     runtimes.RuntimeError, // beyond the largest frame
+		`throw new Error("x".repeat(6e7))`:                     runtimes.RuntimeError, // larger than the largest frame
 		`throw { toString() { throw 1 }, x: "x".repeat(2e6) }`: runtimes.RuntimeError,
 		`ctx.call("x".repeat(2e6), {})`:                        runtimes.RuntimeError,
 		`ctx.call("", {})`:                                     runtimes.RuntimeError,

@@ -112,7 +112,7 @@ func javascript() []attack {
 // withShared adds a module that two runs import.
 func withShared(j *runtimes.Job) { j.Files["shared.js"] = []byte("export const shared = {}") }
 
-// doneOrStopped: whether pending timers keep a run is the engine's to say, but they may not keep it for ever.
+// doneOrStopped accepts both results: the engine decides whether pending timers keep a run, but not forever.
 func doneOrStopped(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if string(o.Output) != `"done"` && (o.Error == nil || o.Error.Type != runtimes.Timeout) {
@@ -120,10 +120,10 @@ func doneOrStopped(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	}
 }
 
-// anyEnd: whatever this does to itself, it ends, and the next run works.
+// anyEnd accepts any end of the program. The next run must work.
 func anyEnd(*testing.T, runtimes.Outcome, *runtimetest.Host) {}
 
-// noForeignFileOfJavaScript: an error points into the program, or nowhere.
+// noForeignFileOfJavaScript checks that an error's position is in the program or absent.
 func noForeignFileOfJavaScript(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.js" {

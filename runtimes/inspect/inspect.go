@@ -40,8 +40,8 @@ const (
 // Options configures an Inspector.
 type Options struct {
 	Jailer worker.Jailer
-	Python string // absolute path of python3; "" or one that is not there: Python is not inspected
-	Bash   string // absolute path of bash, which has the last word about what another parser refuses; may be ""
+	Python string // absolute path of python3; if "" or missing, Python is not inspected
+	Bash   string // absolute path of bash, which rechecks scripts that the other parser rejects; may be ""
 	Log    *slog.Logger
 }
 

@@ -365,7 +365,7 @@ def obey(rules, entry):
             try:
                 tree = ast.parse(source)
             except (SyntaxError, ValueError, MemoryError, RecursionError):
-                continue  # nobody can run it, and who tries is told
+                continue  # it cannot run, and an attempt to run it reports the error
             lines = source.removeprefix(b"\xef\xbb\xbf").splitlines()
             found = sorted((node.lineno, node.col_offset, str(error), error) for node, error in rules.broken(tree) if hasattr(node, "lineno"))
             for line, offset, message, error in found:

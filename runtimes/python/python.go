@@ -54,7 +54,7 @@ const stackBytes = 64 << 20
 // Options configures an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Models      string        // directory of the host that jobs with Models see beneath ModelsDir; "" for none
+	Models      string        // host directory that jobs with Models see at ModelsDir; "" for none
 	Egress      *egress.Proxy // proxy for programs with granted hosts; nil: the engine creates its own
 	Interpreter string        // absolute path of python3
 	Idle        int           // started interpreters that wait for a run; default 2
@@ -174,10 +174,10 @@ type startMessage struct {
 	Env       map[string]string `json:"env"`
 	Recursion int64             `json:"recursion"`
 	Largest   int64             `json:"largest"`
-	Rules     []string          `json:"rules,omitempty"`   // modules that may be imported; none means no rules
-	Code      []byte            `json:"code,omitempty"`    // of the entrypoint and what it imports, as another run compiled it
-	Keep      bool              `json:"keep,omitempty"`    // say what you compile
-	Modules   []string          `json:"modules,omitempty"` // files that Keep is about, beside the entrypoint
+	Rules     []string          `json:"rules,omitempty"`   // modules that may be imported; nil: no rules
+	Code      []byte            `json:"code,omitempty"`    // code of the entrypoint and its imports, compiled by another run
+	Keep      bool              `json:"keep,omitempty"`    // whether to send the compiled code
+	Modules   []string          `json:"modules,omitempty"` // files for Keep, in addition to the entrypoint
 }
 
 // Run implements runtimes.Runtime.

@@ -104,7 +104,7 @@ func (s suite) echo(t *testing.T) {
 		got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(input) })
 		same(t, "output", normal(t, got), normal(t, input))
 	}
-	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // well within the limit, unless each bracket becomes six bytes
+	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // within the limit, unless each bracket becomes six bytes
 	got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(page) })
 	same(t, "a page", got, page)
 }

@@ -34,7 +34,7 @@ type Programs struct {
 	State       string            // returns whether a mark of an earlier run is visible, and leaves one
 	Lib         map[string]string // further files
 	Multi       string            // an entry that uses them and returns {"answer":42}
-	Denied      string            // calls the host function "nope" and does not catch what comes
+	Denied      string            // calls the host function "nope" and does not catch its error
 }
 
 // Job returns a job with one of the programs and the default limits.

@@ -43,7 +43,7 @@ type Options struct {
 	Refuse    ErrorWriter
 	Log       *slog.Logger
 	Version   string
-	PublicURL string // "" takes the address that a request came by
+	PublicURL string // "" selects the address of the request
 	BasePath  string
 	BodyBytes int64
 	Now       func() time.Time

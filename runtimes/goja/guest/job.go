@@ -14,10 +14,10 @@ const RoleName = "goja"
 
 // Job is the payload of the Job frame.
 type Job struct {
-	Files       map[string]string `json:"files,omitempty"` // none if the worker should have compiled them before
+	Files       map[string]string `json:"files,omitempty"` // empty if the worker should have compiled the program before
 	Entrypoint  string            `json:"entrypoint"`
 	Language    runtimes.Language `json:"language"`
-	Digest      string            `json:"digest,omitempty"` // of files and entrypoint
+	Digest      string            `json:"digest,omitempty"` // digest of files and entrypoint
 	Input       json.RawMessage   `json:"input,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Limits      runtimes.Limits   `json:"limits"`

@@ -26,17 +26,17 @@ type Job struct {
 	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
-	Indent     uint              `json:"indent,omitempty"` // above 0: the entrypoint is formatted with so many spaces, and not checked
+	Indent     uint              `json:"indent,omitempty"` // above 0: format the entrypoint with that many spaces instead of checking it
 }
 
 // Report is the output of a job.
 type Report struct {
 	Errors   []fault.Detail      `json:"errors,omitempty"`
-	Gaps     []fault.Detail      `json:"gaps,omitempty"` // of JavaScript that is not for goja: what goja lacks
+	Gaps     []fault.Detail      `json:"gaps,omitempty"` // JavaScript for engines other than goja: features that goja lacks
 	Warnings []fault.Detail      `json:"warnings,omitempty"`
-	Names    map[string][]string `json:"names,omitempty"` // of Python: what the top level of each entrypoint binds, * where it may be anything
+	Names    map[string][]string `json:"names,omitempty"` // Python: names bound at the top level of each entrypoint, * if there may be any
 	Module   *runtimes.Module    `json:"module,omitempty"`
-	Text     string              `json:"text,omitempty"` // of what was formatted
+	Text     string              `json:"text,omitempty"` // formatted text
 }
 
 // maxStack makes a parser that recurses without a bound crash early, with a message that the server recognizes.

@@ -15,10 +15,10 @@ const RoleName = "wasm"
 
 // Job is the payload of the Job frame.
 type Job struct {
-	Module      []byte            `json:"module,omitempty"` // none in a brief job
-	Brief       bool              `json:"brief,omitempty"`  // the worker should have compiled the module before
-	Name        string            `json:"name"`             // of the module's file, its first argument
-	Digest      string            `json:"digest,omitempty"` // of files and entrypoint
+	Module      []byte            `json:"module,omitempty"` // empty in a brief job
+	Brief       bool              `json:"brief,omitempty"`  // whether the worker should have compiled the module before
+	Name        string            `json:"name"`             // name of the module's file, its first argument
+	Digest      string            `json:"digest,omitempty"` // digest of files and entrypoint
 	Input       json.RawMessage   `json:"input,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Limits      runtimes.Limits   `json:"limits"`
