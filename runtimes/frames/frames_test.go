@@ -33,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestHeldFrame: what is held goes ahead of the next frame in the same write, or when it is told to, and only once.
+// TestHeldFrame checks that a held frame is sent once: with the next frame in the same write, or by Flush.
 func TestHeldFrame(t *testing.T) {
 	t.Parallel()
 	var wire writes
@@ -66,7 +66,7 @@ func TestHeldFrame(t *testing.T) {
 	}
 }
 
-// writes are the texts of single Write calls.
+// writes records the data of each Write call.
 type writes []string
 
 func (w *writes) Write(p []byte) (int, error) {

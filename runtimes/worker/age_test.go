@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestPoolForgetsTheOld: a worker that is too old goes, also from a pool that prepares none and that nobody asks.
+// TestPoolForgetsTheOld checks that a worker that is too old ends, even in an unused pool that prepares none.
 func TestPoolForgetsTheOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPoolForgetsTheOld(t *testing.T) {
 	})
 }
 
-// TestPoolRests: a pool that may rest prepares none before somebody asks, and gives back what nobody asks for any more.
+// TestPoolRests checks that a pool that may rest prepares no worker before the first run, and ends unused workers.
 func TestPoolRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// TestStayAwake: it reads as the connection does, whether it is awake or asleep when something comes, ends or fails.
+// TestStayAwake checks that the reader reads like the connection, whether it polls or sleeps when data, the end or an
+// error comes.
 func TestStayAwake(t *testing.T) {
 	t.Parallel()
 	for _, runs := range []int64{enough - 1, enough} {
@@ -52,7 +53,7 @@ func TestStayAwake(t *testing.T) {
 	}
 }
 
-// TestStayAwakeIsForTheKernels: what is no descriptor, or has no span, is read as it is.
+// TestStayAwakeIsForTheKernels checks that a connection without a descriptor, or without a span, is returned unchanged.
 func TestStayAwakeIsForTheKernels(t *testing.T) {
 	t.Parallel()
 	piped, other := net.Pipe()
@@ -66,7 +67,7 @@ func TestStayAwakeIsForTheKernels(t *testing.T) {
 	}
 }
 
-// TestConcurrentRuns: runs are lonely when some came one after the other, until two are there at once.
+// TestConcurrentRuns checks that runs are lonely after some came one after the other, until two are active at once.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	var c concurrentRuns
@@ -99,7 +100,7 @@ func TestConcurrentRuns(t *testing.T) {
 	}
 }
 
-// connected makes two ends of a socket.
+// connected returns the two ends of a socket.
 func connected(t *testing.T) (ours, theirs net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestTurnsAreBounded: a program that writes a byte to stdout and one to stderr in turn makes no event of each.
+// TestTurnsAreBounded checks that a program that writes single bytes to stdout and stderr in turn does not make an
+// event of each.
 func TestTurnsAreBounded(t *testing.T) {
 	t.Parallel()
 	const each = 20_000
@@ -55,7 +56,7 @@ func (h *audience) kinds() []runtimes.Kind {
 	return kinds
 }
 
-// full is a worker that holds more memory than a run with a small limit may have, once it has run something.
+// full is a worker that, after its first run, holds more memory than a run with a small limit may have.
 type full struct {
 	*stage
 	limited atomic.Int64
@@ -68,7 +69,7 @@ func (f *full) Limit(l runtimes.Limits) error {
 	return nil
 }
 
-// TestPoolReplacesTheFull: a worker that grew in one run is no reason to refuse another that may have less memory.
+// TestPoolReplacesTheFull checks that a worker that grew in one run is replaced for a run with less memory.
 func TestPoolReplacesTheFull(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless, wrap: func(s *stage) worker.Jail { return &full{stage: s} }}

@@ -1,4 +1,4 @@
 package worker
 
-// CheckResult is what a result has to pass, whatever a worker said.
+// CheckResult is the check that every result of a worker has to pass.
 var CheckResult = checkResult

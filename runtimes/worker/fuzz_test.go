@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// FuzzResult holds results that pass to what their readers rely on, with another reader as the judge.
+// FuzzResult checks with another reader that accepted results have the properties that their readers rely on.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":1,"b":[true,null,"x"]}`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, ` [ 1 , 2 ] `, `"\ud83c\udf89"`, `"\ud83c"`, `"\udf89\ud83c"`, `{"\ud800":1}`,
@@ -44,7 +44,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// walk reads one value token by token and refuses depth and keys that appear twice.
+// walk reads one value token by token and rejects excessive depth and duplicate keys.
 func walk(dec *json.Decoder, depth *int, keys *[]map[string]bool) error {
 	isKey := []bool{}
 	for {

@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// secret is a number, so that it fits where a worker says numbers; it has to be in no log in any spelling.
+// secret is a number, so that a worker can send it in place of a number. No log may contain it in any form.
 const secret = "31415926"
 
 func spelled() string {
@@ -28,8 +28,8 @@ func spelled() string {
 	}, "\n")
 }
 
-// TestHostileLastStderr: however a worker that was taken over ends, and in whichever part of the protocol it puts what it
-// knows, the log has nothing of it.
+// TestHostileLastStderr checks that the log never contains data of a hostile worker, however it ends and wherever in
+// the protocol it puts the data.
 func TestHostileLastStderr(t *testing.T) {
 	t.Parallel()
 	die := func(a *actor) {
@@ -37,7 +37,7 @@ func TestHostileLastStderr(t *testing.T) {
 			e.Code, e.Stderr = 2, "panic: "+spelled()+"\nfatal error: stack overflow\n"
 		})
 	}
-	header := func(kind frames.Kind) []byte { // of a frame as long as the secret says
+	header := func(kind frames.Kind) []byte { // of a frame whose length is the secret
 		return []byte{byte(kind), 0x76, 0x5e, 0xdf, 0x01}
 	}
 	tests := map[string]func(*actor){
@@ -68,7 +68,7 @@ func TestHostileLastStderr(t *testing.T) {
 					t.Error(err)
 				}
 				text := log.String()
-				if err != nil { // what the log of runs gets
+				if err != nil { // the text in the log of runs
 					text += err.Error()
 					for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
 						text += cause.Error()
@@ -82,7 +82,8 @@ func TestHostileLastStderr(t *testing.T) {
 	}
 }
 
-// TestLastStderrOfAWorkerThatKnowsNothing are told: that is how a host is found out that cannot start one.
+// TestLastStderrOfAWorkerThatKnowsNothing checks that the last output of a worker without a job is reported. It shows
+// why a host cannot start one.
 func TestLastStderrOfAWorkerThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: func(a *actor) {

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain: no session and no pool leaves a goroutine behind.
+// TestMain checks that no session and no pool leaves a goroutine behind.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestNetworkOfATask is open while the program runs, and closed before anybody hears how it ended.
+// TestNetworkOfATask checks that the network is open while the program runs, and closed before the result is reported.
 func TestNetworkOfATask(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func TestNetworkOfATask(t *testing.T) {
 	}
 }
 
-// TestNetworkThatIsNotThere is the house's failure: the program was promised one.
+// TestNetworkThatIsNotThere checks that a missing network is a server failure, because the program was promised one.
 func TestNetworkThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}})

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// troupe is a jailer whose workers all play the same part.
+// troupe is a jailer whose workers all run the same function.
 type troupe struct {
 	t    testing.TB
 	play func(*actor)
@@ -43,7 +43,7 @@ func (j *troupe) Prepare(_ context.Context, profile sandbox.Profile) (worker.Jai
 	return s, nil
 }
 
-// made is how many workers were prepared.
+// made returns how many workers were prepared.
 func (j *troupe) made() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -56,7 +56,7 @@ func (j *troupe) fail(err error) {
 	j.failed = err
 }
 
-// tireless serves one job after the other; the output is how many it has served.
+// tireless serves one job after the other; the output is the number of jobs served.
 func tireless(a *actor) {
 	for n := 1; ; n++ {
 		if kind, _ := a.read(); kind != frames.Job {
@@ -74,7 +74,7 @@ func newPool(t testing.TB, options worker.Options) *worker.Pool {
 	return pool
 }
 
-// serve runs a job for a workspace and returns its output, which is how many jobs the worker had.
+// serve runs a job for a workspace and returns its output, the number of jobs of its worker.
 func serve(t *testing.T, pool *worker.Pool, workspace string, edit ...func(*runtimes.Job)) string {
 	t.Helper()
 	task := worker.Task{Job: job(), Payload: struct{}{}}
@@ -113,7 +113,8 @@ func TestPoolReusesWithinAWorkspaceOnly(t *testing.T) {
 	expect(t, "recycled", serve(t, pool, "a"), "1")
 }
 
-// TestPoolCountsProcessorTimeOfARun: a run has what its worker took since the run before, and not what it took to start.
+// TestPoolCountsProcessorTimeOfARun checks that a run counts its worker's processor time since the previous run, but
+// not the time of the start.
 func TestPoolCountsProcessorTimeOfARun(t *testing.T) {
 	t.Parallel()
 	const start, each = 7 * time.Millisecond, 5 * time.Millisecond
@@ -199,7 +200,7 @@ func TestPoolCounts(t *testing.T) {
 	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 1}); got != want {
 		t.Errorf("after one run %+v, want %+v", got, want)
 	}
-	serve(t, pool, "a") // its last
+	serve(t, pool, "a") // its last job
 	serve(t, pool, "a")
 	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 2, Retired: 1}); got != want {
 		t.Errorf("after three runs %+v, want %+v", got, want)
@@ -222,7 +223,7 @@ func TestPoolCountsWhoDiesInARun(t *testing.T) {
 	}
 }
 
-// TestPoolGivesPlaces: an idle worker of one workspace makes room for another one's.
+// TestPoolGivesPlaces checks that an idle worker of one workspace is replaced for another workspace.
 func TestPoolGivesPlaces(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless}
@@ -281,7 +282,7 @@ func TestPoolPreparesAnotherDisk(t *testing.T) {
 	}
 }
 
-// TestPoolWaitsForThePrelude: a worker is idle when it has said that it is ready, and dead if it never does.
+// TestPoolWaitsForThePrelude checks that a worker is idle once it has sent Ready, and destroyed if it never does.
 func TestPoolWaitsForThePrelude(t *testing.T) {
 	t.Parallel()
 	good := newPool(t, worker.Options{Idle: 1, Prelude: "ahead", Jailer: &troupe{t: t, play: func(a *actor) {

@@ -16,14 +16,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestProgramTravelsOnce: a worker gets a program with its first job and once more when it says that it forgot it. Asking
-// twice, or for no reason, is against the protocol.
+// TestProgramTravelsOnce checks that a worker gets a program with its first job, and again if it reports that it forgot
+// it. A second request, or one without a reason, violates the protocol.
 func TestProgramTravelsOnce(t *testing.T) {
 	t.Parallel()
 	const whole, brief = `"whole"`, `"brief"`
 	tests := map[string]struct {
 		play func(a *actor)
-		want []string // outputs of one run after the other, or what is wrong
+		want []string // outputs of consecutive runs, or the error
 	}{
 		"remembered": {func(a *actor) {
 			for {
@@ -83,15 +83,15 @@ func TestProgramTravelsOnce(t *testing.T) {
 	}
 }
 
-// served is one job that ends well.
+// served serves one job that succeeds.
 func served(a *actor) {
 	_, payload := a.read()
 	a.send(frames.Started, "")
 	a.send(frames.Done, `{"output":`+payload+`}`)
 }
 
-// TestLateStart: a worker may tell afterwards when its program started, but not a time before it had the job. The time
-// limit counts from then on.
+// TestLateStart checks that a worker may report the start of its program later, but no time before it had the job. The
+// time limit counts from the start.
 func TestLateStart(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -114,7 +114,7 @@ func TestLateStart(t *testing.T) {
 	}
 }
 
-// waiting is a host that answers a call when the worker is gone.
+// waiting is a host that answers a call after the worker is gone.
 type waiting struct {
 	*audience
 	gone <-chan struct{}
@@ -125,7 +125,7 @@ func (w waiting) Call(context.Context, string, json.RawMessage) (json.RawMessage
 	return nil, nil
 }
 
-// endless is a host whose calls go on until nobody wants them any more.
+// endless is a host whose calls continue until they are cancelled.
 type endless struct{ *audience }
 
 func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -133,8 +133,8 @@ func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawM
 	return nil, ctx.Err()
 }
 
-// asksAndEnds is a worker whose program does not wait for what it asked: in a thread or in the background it asks, and ends
-// meanwhile. What it sent is in the socket when it is gone.
+// asksAndEnds is a worker whose program makes a call in a thread or in the background, and ends without waiting for the
+// reply. Its output is already in the socket when it ends.
 func asksAndEnds(t *testing.T) *stage {
 	t.Helper()
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -159,7 +159,7 @@ func asksAndEnds(t *testing.T) *stage {
 	})
 }
 
-// TestEndBeforeAnAnswer: such a program has its result, whether its calls are over then or would go on.
+// TestEndBeforeAnAnswer checks that such a program gets its result, whether its calls have ended or would continue.
 func TestEndBeforeAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, host := range map[string]func(*stage) runtimes.Host{
@@ -177,7 +177,7 @@ func TestEndBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// TestDeadBeforeTheJob: a worker that was dead when the job came is the house's trouble, whatever it would have been.
+// TestDeadBeforeTheJob checks that a worker that died before its job is a server failure.
 func TestDeadBeforeTheJob(t *testing.T) {
 	t.Parallel()
 	jail := newStage(t, func(*actor) {})

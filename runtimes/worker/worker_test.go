@@ -33,14 +33,14 @@ type stage struct {
 	kills int
 }
 
-// newStage starts a worker that plays the given part until its end or its death.
+// newStage starts a worker that runs the given function until its end or its death.
 func newStage(t testing.TB, play func(*actor)) *stage {
 	t.Helper()
 	server, client := net.Pipe()
 	return newStageOver(t, server, client, play)
 }
 
-// newStageOver is a stage with a connection of another kind.
+// newStageOver returns a stage with a connection of another kind.
 func newStageOver(t testing.TB, server, client net.Conn, play func(*actor)) *stage {
 	t.Helper()
 	s := &stage{server: server, client: client, done: make(chan struct{})}
@@ -88,14 +88,14 @@ func (s *stage) Wait() sandbox.Exit {
 	return s.exit
 }
 
-// set changes what the kernel would count.
+// set changes the simulated counters of the kernel.
 func (s *stage) set(change func(*sandbox.Usage, *sandbox.Exit)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.usage, &s.exit)
 }
 
-// actor is a worker's side of the conversation. Its errors do not matter: the worker may be killed at any time.
+// actor is the worker's side of the protocol. It ignores errors, because the worker may be killed at any time.
 type actor struct {
 	*stage
 	in  *frames.Reader
@@ -112,7 +112,7 @@ func (a *actor) read() (frames.Kind, string) {
 
 func (a *actor) send(kind frames.Kind, payload string) { _ = a.out.Write(kind, []byte(payload)) }
 
-// begin takes the job and starts.
+// begin reads the job and starts.
 func (a *actor) begin() {
 	a.read()
 	a.send(frames.Started, "")
@@ -146,7 +146,7 @@ func (h *audience) Call(ctx context.Context, name string, args json.RawMessage) 
 	return nil, nil
 }
 
-// transcript is all events, neighbouring ones of a kind in one.
+// transcript returns all events, with neighbouring events of a kind joined.
 func (h *audience) transcript(t testing.TB) string {
 	t.Helper()
 	h.mu.Lock()
@@ -189,7 +189,7 @@ func TestRunOutcomes(t *testing.T) {
 		play   func(*actor)
 		task   func(*worker.Task)
 		want   runtimes.ErrorType // "" for success
-		says   string             // in the message
+		says   string             // part of the message
 		output string
 		events string
 	}{
@@ -494,7 +494,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelReachesCalls: a host function that waits must not keep a run alive.
+// TestCancelReachesCalls checks that a waiting host function does not keep a run alive.
 func TestCancelReachesCalls(t *testing.T) {
 	t.Parallel()
 	host := newAudience()
@@ -559,7 +559,7 @@ func TestCallAnswers(t *testing.T) {
 	}
 }
 
-// TestACallThatPanics: what is wrong with us in a host call fails that run, as an error of the house, and nothing else.
+// TestACallThatPanics checks that a panic in a host call fails only that run, as a server error.
 func TestACallThatPanics(t *testing.T) {
 	t.Parallel()
 	host := newAudience()
@@ -592,7 +592,7 @@ func TestACallThatPanics(t *testing.T) {
 	}
 }
 
-// TestNotesAreBounded: a program that logs without end keeps running and its notes are counted.
+// TestNotesAreBounded checks that a program that logs without end keeps running and its notes are counted.
 func TestNotesAreBounded(t *testing.T) {
 	t.Parallel()
 	host := newAudience()
@@ -623,7 +623,7 @@ func TestDeathBeforeTheStartIsOurs(t *testing.T) {
 	}
 }
 
-// TestLossOfTheLauncherIsOurs: a program whose jail went down with the process that starts jails did not fail.
+// TestLossOfTheLauncherIsOurs checks that a program did not fail if its jail ended with the launcher.
 func TestLossOfTheLauncherIsOurs(t *testing.T) {
 	t.Parallel()
 	_, err := worker.Run(t.Context(), newStage(t, func(a *actor) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These tests are within the package: the tables of a kernel that is not ours cannot come in by the front door.
+// These tests are in the package itself, because only its internals accept the tables of another kernel.
 
 func TestHierarchies(t *testing.T) {
 	t.Parallel()

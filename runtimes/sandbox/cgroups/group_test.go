@@ -141,7 +141,7 @@ func TestSweep(t *testing.T) {
 	for _, base := range stale {
 		err := os.WriteFile(filepath.Join(base, "j1", "cgroup.procs"), []byte(strconv.Itoa(member.Process.Pid)), 0)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
-			_ = member.Process.Kill() // another test started a server just now, and that swept first
+			_ = member.Process.Kill() // a server of another test has just started and swept first
 		} else if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestChild: a group for a child counts what joins by its doors, and is in no hierarchy that is only there to kill.
+// TestChild checks that a group for a child counts processes that join by its descriptors. It must be in no hierarchy
+// that only serves for killing.
 func TestChild(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
@@ -211,7 +212,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestRetire: a group is used again with counters that begin anew, but not when it tells of the one before.
+// TestRetire checks that a group is reused with reset counters, but not if traces of the previous use are left.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
@@ -240,7 +241,7 @@ func TestRetire(t *testing.T) {
 		t.Fatal(err)
 	}
 	greedy, second := use("for i in 1 2 3 4 5 6 7 8; do sleep 0.01 & done 2>/dev/null; wait", 4)
-	if diff := cmp.Diff(first, second); diff != "" && tree.Mode() != cgroups.V2 { // where a peak cannot be set back
+	if diff := cmp.Diff(first, second); diff != "" && tree.Mode() != cgroups.V2 { // where the peak cannot be reset
 		t.Errorf("a quiet group was not used again: %s", diff)
 	}
 	greedy.Kill()

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestVersion1Alone uses what this host has of version 1 as if there were no unified tree: killing then means freezing.
+// TestVersion1Alone uses version 1 of this host as if there were no unified tree. Killing then needs freezing.
 func TestVersion1Alone(t *testing.T) {
 	t.Parallel()
 	all, err := detect("self")
@@ -64,7 +64,7 @@ func TestVersion1Alone(t *testing.T) {
 	}
 }
 
-// TestVersion1WithoutTime: what cannot be enforced is said.
+// TestVersion1WithoutTime checks that limits which cannot be enforced are reported.
 func TestVersion1WithoutTime(t *testing.T) {
 	t.Parallel()
 	all, err := detect("self")
@@ -90,8 +90,8 @@ func TestVersion1WithoutTime(t *testing.T) {
 	}
 }
 
-// TestVersion2Files stands in for a kernel with version 2 alone, which the machine at hand may not be: files have the
-// names and forms that the kernel documents.
+// TestVersion2Files simulates a kernel with version 2 only, which this machine may not have. The files have the names
+// and formats that the kernel documents.
 func TestVersion2Files(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// files makes a directory with files in it, which stands in for a group.
+// files makes a directory with files, which simulates a group.
 func files(t *testing.T, all map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,8 +20,8 @@ func files(t *testing.T, all map[string]string) string {
 	return dir
 }
 
-// TestUnwillingTrees meets hierarchies that refuse one thing after the other: the answer is always no groups and a reason,
-// and nothing is left behind.
+// TestUnwillingTrees uses hierarchies that refuse one operation each. The result must always be no groups and a reason,
+// and nothing may be left behind.
 func TestUnwillingTrees(t *testing.T) {
 	t.Parallel()
 	const name = "atelier-1-2-x"
@@ -35,7 +35,7 @@ func TestUnwillingTrees(t *testing.T) {
 	}
 	tests := map[string]struct {
 		open   func(*Tree)
-		leaves string // a directory that has to stay as it is
+		leaves string // a directory that must stay unchanged
 		told   int
 	}{
 		"no unified hierarchy":      {func(tree *Tree) { tree.openV2(nil, name) }, "", 0},
@@ -62,7 +62,7 @@ func TestUnwillingTrees(t *testing.T) {
 	}
 }
 
-// TestUnwillingGroups: a limit that could not be set is an error, never a silence.
+// TestUnwillingGroups checks that a limit that could not be set is an error.
 func TestUnwillingGroups(t *testing.T) {
 	t.Parallel()
 	tree := &Tree{mode: V2, bases: map[string]string{"unified": filepath.Join(t.TempDir(), "gone")}}
@@ -96,7 +96,7 @@ func TestUnwillingGroups(t *testing.T) {
 	}
 }
 
-// TestPeakOfVersion2 starts a new peak per open file, as kernels since 6.12 do, and does without on others.
+// TestPeakOfVersion2 starts a new peak per open file, as kernels since 6.12 do, and works without that on others.
 func TestPeakOfVersion2(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"memory.peak": "8192\n"})
@@ -111,7 +111,7 @@ func TestPeakOfVersion2(t *testing.T) {
 	if err := group.Remove(); err != nil || exists(dir) {
 		t.Errorf("the group is left: %v", err)
 	}
-	group.ResetPeak() // nothing to reset any more
+	group.ResetPeak() // nothing left to reset
 	older := t.TempDir()
 	if err := os.Symlink("/proc/sys/kernel/ngroups_max", filepath.Join(older, "memory.peak")); err != nil {
 		t.Fatal(err)

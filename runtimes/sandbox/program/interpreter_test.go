@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// TestHomeStaysHidden: an interpreter in somebody's home brings the installation around it, not the home.
+// TestHomeStaysHidden checks that an interpreter in a home directory mounts its installation, but not the home.
 func TestHomeStaysHidden(t *testing.T) {
 	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -40,7 +40,8 @@ func TestHomeStaysHidden(t *testing.T) {
 	}
 }
 
-// TestVersion: where python3 leads to a program that has its version in its name, that is known without starting it.
+// TestVersion checks that the version is known without a start if python3 leads to a program with the version in its
+// name.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"python3.11": "3.11", "python3": "", "python3.11-config": "", "node": ""} {
@@ -55,14 +56,15 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestNoInterpreter: what cannot be started, or would show too much of the host, is refused with the reason.
+// TestNoInterpreter checks that an unusable interpreter, or one that would show too much of the host, is refused with
+// the reason.
 func TestNoInterpreter(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lonely := filepath.Join(t.TempDir(), "python3") // what lies around it is somebody's home, not an installation
+	lonely := filepath.Join(t.TempDir(), "python3") // its folder is a home directory, not an installation
 	if err := os.WriteFile(lonely, []byte("#!"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func TestNoInterpreter(t *testing.T) {
 			t.Errorf("%q is %+v", path, found)
 		}
 	}
-	link := filepath.Join(t.TempDir(), "python3") // is not there in a jail, what it leads to is
+	link := filepath.Join(t.TempDir(), "python3") // the jail has the target, but not the link
 	if err := os.Symlink("/usr/bin/env", link); err != nil {
 		t.Fatal(err)
 	}

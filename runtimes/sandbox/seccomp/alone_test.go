@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// TestAlone: a program that is alone has threads and no children, executes nothing after itself, and cannot make the
-// memory from which it was executed.
+// TestAlone checks that a program under Alone may have threads but no children. It may execute no other program, and
+// cannot map the memory from which it was executed.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	const (

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// TestForks compares what a fork server's child may do with what any program may, for each number there is and arguments
-// on both sides of each check: the stricter answer of its two filters is that of the whole one.
+// TestForks compares a fork server's child with other programs, for every call number and arguments on both sides of
+// each check. The stricter answer of its two filters must equal the answer of the complete filter.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	bare := seccomp.Policy{Rules: map[string]seccomp.Rule{}, Default: seccomp.Errno(38)}
@@ -48,7 +48,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// stricter is the answer that the kernel takes of those of two filters, the later one first: as signed numbers the lower
+// stricter returns the answer that the kernel takes from two filters, the later one first. As signed numbers, the lower
 // action is the stricter one.
 func stricter(later, earlier seccomp.Action) seccomp.Action {
 	const action = 0xffff0000
@@ -58,8 +58,8 @@ func stricter(later, earlier seccomp.Action) seccomp.Action {
 	return later
 }
 
-// around are arguments that each combination of answers to the checks comes from: what a check wants, its neighbours, and
-// the same with something above.
+// around returns arguments that produce each combination of check results: the checked values, their neighbours, and
+// the same with higher bits set.
 func around(checks []seccomp.Check) [][6]uint64 {
 	all := [][6]uint64{{}, args(none, none, none, none, none, none)}
 	for _, check := range checks {
@@ -80,7 +80,7 @@ func around(checks []seccomp.Check) [][6]uint64 {
 
 const none = ^uint64(0)
 
-// TestForksNeedBoth: neither part is the whole, so a child that has one of them only is noticed by these calls.
+// TestForksNeedBoth checks that neither part is the complete filter, so these calls detect a child with only one part.
 func TestForksNeedBoth(t *testing.T) {
 	t.Parallel()
 	server, child := seccomp.Forks(seccomp.Program())

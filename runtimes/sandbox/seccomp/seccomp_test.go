@@ -15,7 +15,7 @@ const (
 	auditI386  = 0x40000003
 )
 
-// call is a system call as the kernel shows it to a filter.
+// call is a system call as a filter sees it.
 type call struct {
 	audit  uint32
 	number uint32
@@ -28,7 +28,8 @@ func run(t *testing.T, policy seccomp.Policy, arch seccomp.Arch, c call) seccomp
 	return machine(t, policy, arch)(c)
 }
 
-// machine executes a filter. The interpreter reads words as networks write them, so that is how they are laid out here.
+// machine returns a function that executes a filter. The words are big-endian here, because the interpreter reads them
+// in network byte order.
 func machine(t *testing.T, policy seccomp.Policy, arch seccomp.Arch) func(call) seccomp.Action {
 	t.Helper()
 	code, err := seccomp.Assemble(policy, arch)
@@ -184,7 +185,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestCompiler: what a compiler may do beyond a worker is to make memory executable that it does not write to any more.
+// TestCompiler checks that a compiler may additionally only make memory executable that is no longer writable.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
 	perm := seccomp.Errno(1)
@@ -212,7 +213,7 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// TestEveryNumber compares the compiled search with the plain meaning of the policy, for each number there is.
+// TestEveryNumber compares the compiled search with the plain meaning of the policy, for every call number.
 func TestEveryNumber(t *testing.T) {
 	t.Parallel()
 	plain := seccomp.Policy{Default: seccomp.Errno(38), Rules: map[string]seccomp.Rule{}}
