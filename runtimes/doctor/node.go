@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// aloneCalls returns further calls that are refused to a program that may start no others. Mounting memory over its own
-// path is one of them, because the program could then execute once more.
+// aloneCalls returns further calls that are refused to a program that may start no others. One of them maps memory at the
+// address of the program's own path. With a path of its choice there, a program could execute once more.
 func aloneCalls() []call {
 	there := uintptr(seccomp.ProgramPath)
 	return []call{
