@@ -74,7 +74,7 @@ type EgressData struct {
 	Host     string   `json:"host"`
 	Port     uint16   `json:"port"`
 	Decision Decision `json:"decision"`
-	Rule     string   `json:"rule"`  // the grant that allowed it, or what denied it
+	Rule     string   `json:"rule"`  // the grant that allowed it, or the rule that denied it
 	Bytes    int64    `json:"bytes"` // in both directions
 	Ms       float64  `json:"ms"`
 }

@@ -64,7 +64,7 @@ type Result struct {
 	Output   json.RawMessage        `json:"output,omitempty"`
 	Error    *runtimes.ProgramError `json:"error,omitempty"`
 	ExitCode *int                   `json:"exitCode,omitempty"`
-	Signal   int                    `json:"signal,omitempty"` // that ended the main process, 0 for none
+	Signal   int                    `json:"signal,omitempty"` // signal that ended the main process, 0 for none
 	DiskFull bool                   `json:"diskFull,omitempty"`
 	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
 }

@@ -126,7 +126,7 @@ func (c *Child) Full() bool {
 type Rlimits struct {
 	FileBytes uint64 `json:"fileBytes,omitempty"`
 	OpenFiles uint64 `json:"openFiles,omitempty"`
-	Processes uint64 `json:"processes,omitempty"` // of the user of the child
+	Processes uint64 `json:"processes,omitempty"` // limit of the child's user
 	Stack     uint64 `json:"stack,omitempty"`
 }
 

@@ -17,7 +17,7 @@ import (
 // its control groups.
 type order struct {
 	ID   int64 `json:"id"`
-	User int   `json:"user"` // in the launcher's namespace
+	User int   `json:"user"` // user id in the launcher's namespace
 	Disk int64 `json:"disk"` // bytes
 }
 

@@ -31,8 +31,8 @@ func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 // halves holds a filter in two parts, for fork servers. The kernel checks and compiles each installed filter again for
 // each process. So the fork server installs the larger part once.
 type halves struct {
-	Server []byte `json:"server,omitempty"` // the fork server has it before it forks, and so have its children
-	Child  []byte `json:"child,omitempty"`  // each child adds it as its last step
+	Server []byte `json:"server,omitempty"` // installed by the fork server before it forks, and inherited
+	Child  []byte `json:"child,omitempty"`  // installed by each child as its last step
 }
 
 var errHalf = errors.New("a part of the filter is missing")

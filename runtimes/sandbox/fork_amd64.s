@@ -1,8 +1,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// CALLS makes the calls of a table, one after the other, with registers only: R12 is the call, R13 the first one, R14 the
-// failure; the kernel leaves them alone. It goes to done at the end of the table.
+// CALLS makes the calls of a table one after the other, using only registers: R12 is the call, R13 the first call, R14 the
+// failure. The kernel preserves these registers. At the end of the table it goes to done.
 #define CALLS \
 next: \
 	MOVQ call_trap(R12), AX; \
@@ -38,7 +38,7 @@ exit: \
 
 // func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 //
-// The child has our memory and a stack pointer that is ours.
+// The child shares the memory and the stack pointer of its parent.
 TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ flags+0(FP), DI
 	MOVQ handle+8(FP), DX
@@ -60,8 +60,8 @@ TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 done:
 	JMP  leave
 
-// The loop of a fork server, as loopmemory.go has it: int64_t loop(struct loopMemory *), which answers in each child. It may be
-// anywhere in memory, and calls nothing. BX is the board.
+// loop is the loop of a fork server (see loopmemory.go): int64_t loop(struct loopMemory *). It returns in each child. The code
+// is position-independent and calls no function. BX is the loop memory.
 TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	PUSHQ BX
 	PUSHQ R12
@@ -77,7 +77,7 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	MOVL $317, AX          // seccomp
 	SYSCALL
 	TESTQ AX, AX
-	JNE  leave             // nobody is forked who would have half a filter
+	JNE  leave             // no child may have half a filter
 
 order:
 	MOVQ loopMemory_space(BX), AX
@@ -133,7 +133,7 @@ barren:
 
 answered:
 	TESTQ AX, AX
-	JLT  leave             // who ordered would wait forever
+	JLT  leave             // the launcher would wait forever
 	MOVQ loopMemory_first(BX), DI
 	MOVL $0xffffffff, SI
 	XORL DX, DX

@@ -1,8 +1,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// CALLS makes the calls of a table, one after the other, with registers only: R19 is the call, R20 the first one, R21 the
-// failure; the kernel leaves them alone. It goes to done at the end of the table.
+// CALLS makes the calls of a table one after the other, using only registers: R19 is the call, R20 the first call, R21 the
+// failure. The kernel preserves these registers. At the end of the table it goes to done.
 #define CALLS \
 next: \
 	MOVD call_trap(R19), R8; \
@@ -37,7 +37,7 @@ exit: \
 
 // func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 //
-// The child has our memory and a stack pointer that is ours.
+// The child shares the memory and the stack pointer of its parent.
 TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD flags+0(FP), R0
 	MOVD $0, R1
@@ -58,8 +58,8 @@ TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 done:
 	JMP  leave
 
-// The loop of a fork server, as loopmemory.go has it: int64_t loop(struct loopMemory *), which answers in each child. It may be
-// anywhere in memory, and calls nothing. R22 is the board.
+// loop is the loop of a fork server (see loopmemory.go): int64_t loop(struct loopMemory *). It returns in each child. The code
+// is position-independent and calls no function. R22 is the loop memory.
 TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	STP.W (R19, R20), -32(RSP)
 	STP  (R21, R22), 16(RSP)
@@ -71,7 +71,7 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	MOVD $0, R1
 	MOVD $277, R8          // seccomp
 	SVC
-	CBNZ R0, leave         // nobody is forked who would have half a filter
+	CBNZ R0, leave         // no child may have half a filter
 
 order:
 	MOVD loopMemory_space(R22), R6
@@ -129,7 +129,7 @@ barren:
 	SVC
 
 answered:
-	TBNZ $63, R0, leave    // who ordered would wait forever
+	TBNZ $63, R0, leave    // the launcher would wait forever
 	MOVD loopMemory_first(R22), R0
 	MOVD $0xffffffff, R1
 	MOVD $0, R2

@@ -65,7 +65,7 @@ func TestSyscallStepsRefuse(t *testing.T) {
 		t.Error("a filter that is cut")
 	}
 	if err := installFilter(setup{Seccomp: bytes.Repeat([]byte{0xff}, instructionSize)}); err == nil {
-		t.Fatal("a filter of nonsense") // a filter would stay for the rest of the tests
+		t.Fatal("a filter of nonsense") // an installed filter would stay for all later tests
 	}
 	if err := warmThreads(setup{Filter: FilterWorker}); err != nil {
 		t.Error(err)

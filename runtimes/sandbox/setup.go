@@ -4,21 +4,21 @@ package sandbox
 // decisions that depend on the host; the jailed side obeys or fails.
 type setup struct {
 	Filter   Filter            `json:"filter"`
-	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions as the kernel takes them; empty leaves the filter out
-	Landlock int               `json:"landlock"`          // version of its interface, 0 leaves it out
+	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions in the kernel's format; empty for no filter
+	Landlock int               `json:"landlock"`          // version of its interface, 0 for none
 	Mounts   []Mount           `json:"mounts,omitempty"`
 	Links    map[string]string `json:"links,omitempty"` // path → target
 	Files    map[string]string `json:"files,omitempty"` // path → content
 	Devices  []string          `json:"devices,omitempty"`
 	Disk     int64             `json:"disk,omitempty"` // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`
-	Tasks    uint64            `json:"tasks"`              // most processes and threads the jail may ever have
-	Launcher bool              `json:"launcher,omitempty"` // process 1 starts children, and gets its orders over a socket of their own
-	Users    int               `json:"users,omitempty"`    // of a launcher: how many there are from insideID on
-	Groups   int               `json:"groups,omitempty"`   // of a launcher: how many control groups a child joins
-	Network  bool              `json:"network,omitempty"`  // of a launcher: each child has a network namespace of its own
-	Forks    *Command          `json:"forks,omitempty"`    // of a launcher: the fork server
-	Halves   halves            `json:"halves,omitzero"`    // of a launcher with a fork server: Seccomp in two parts
+	Tasks    uint64            `json:"tasks"`              // absolute limit of processes and threads
+	Launcher bool              `json:"launcher,omitempty"` // process 1 starts children, and gets orders over a separate socket
+	Users    int               `json:"users,omitempty"`    // launcher only: number of users from insideID on
+	Groups   int               `json:"groups,omitempty"`   // launcher only: number of control groups that a child joins
+	Network  bool              `json:"network,omitempty"`  // launcher only: each child has its own network namespace
+	Forks    *Command          `json:"forks,omitempty"`    // launcher only: the fork server
+	Halves   halves            `json:"halves,omitzero"`    // launcher with a fork server only: Seccomp in two parts
 }
 
 // First argument of a jailed process, and exit codes of process 1 before its role serves.

@@ -22,13 +22,13 @@ type Job struct {
 	Argv []string `json:"argv,omitempty"` // Argv[0] is an absolute path
 	Env  []string `json:"env,omitempty"`
 
-	Files   map[string][]byte `json:"files,omitempty"`   // to write beneath the work directory
+	Files   map[string][]byte `json:"files,omitempty"`   // files to write to the work directory
 	Stdin   string            `json:"stdin,omitempty"`   // one of Files; "" is an empty stdin
 	Start   json.RawMessage   `json:"start,omitempty"`   // first line on the program's descriptor 3
-	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
-	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
+	Result  string            `json:"result,omitempty"`  // file in the work directory to read at the end
+	Largest int64             `json:"largest,omitempty"` // size limit of the result in bytes
 	Rlimits sandbox.Rlimits   `json:"rlimits"`
-	Keep    bool              `json:"keep,omitempty"` // the program says something to keep before it runs, as the first after its Start
+	Keep    bool              `json:"keep,omitempty"` // the program sends data to keep before it runs, as the first line after its Start
 }
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
@@ -37,10 +37,10 @@ func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, En
 type Report struct {
 	End  json.RawMessage `json:"end,omitempty"`  // the last {"end": …} line that the program sent over descriptor 3
 	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
-	File FileState       `json:"file,omitempty"` // of the result file
-	Flaw string          `json:"flaw,omitempty"` // what is wrong with an invalid one
+	File FileState       `json:"file,omitempty"` // state of the result file
+	Flaw string          `json:"flaw,omitempty"` // error of an invalid result file
 
-	Kept []byte `json:"kept,omitempty"` // what a program with Keep said that it keeps
+	Kept []byte `json:"kept,omitempty"` // data that a program with Keep sent
 }
 
 // FileState is the state of the result file.
@@ -65,9 +65,9 @@ type Message struct {
 
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
-	Tag  int64           `json:"tag"` // of a call: the program's own, its answer has it too
+	Tag  int64           `json:"tag"` // the program's own number of a call; the reply has the same
 	End  json.RawMessage `json:"end"`
-	Code *uint8          `json:"code"` // goes with End: how the program is about to exit
+	Code *uint8          `json:"code"` // with End: exit code of the program
 }
 
 // JSON encodes v without escaping <, > and &. json.Marshal makes six bytes of each, also in raw messages. A page within
