@@ -96,7 +96,7 @@ func TestAutoBecomesNodeWhereGojaIsSlow(t *testing.T) {
 		RuntimeChoice *choice
 	}
 	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents/loop/versions", map[string]any{}).Into(t, &v)
-	if c := v.RuntimeChoice; v.Runtime != "node" || c == nil || c.Reason != "slow" || c.Runs != 1 || c.CPUMs < 100 || !strings.Contains(c.Message, "ms of CPU per run in goja") {
+	if c := v.RuntimeChoice; v.Runtime != "node" || c == nil || c.Reason != "slow" || c.Runs != 1 || c.CPUMs < 100 || !strings.Contains(c.Message, "ms of CPU time per run in goja") {
 		t.Errorf("%+v", v)
 	}
 	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/loop", map[string]any{"code": loop("3e2")}, servertest.Headers{"If-Match": `"1"`})

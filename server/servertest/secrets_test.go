@@ -338,7 +338,7 @@ func TestBoundSecrets(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header) }))
 	defer other.Close()
 	host := site.Listener.Addr().String()
-	s := servertest.New(t)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": host + "," + other.Listener.Addr().String()}))
 	s.Want(t, 200, http.MethodPut, "/api/v1/secrets/KEY", map[string]any{"value": hidden, "bind": map[string]string{"host": host, "header": "x-api-key", "format": "Key {value}"}})
 	agents := map[string]map[string]any{
 		"goja": {"language": "javascript", "runtime": "goja", "code": `export default async ({site, other}, ctx) => {

@@ -3,6 +3,7 @@ package servertest_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestSocketResumes(t *testing.T) {
 	if got, want := kinds(append(seen, rest...)), kinds(whole); got != want {
 		t.Errorf("in two parts %s\nin one %s", got, want)
 	}
-	again, err := s.Stream(t, run, "?from=100").Rest(t)
+	again, err := s.Stream(t, run, fmt.Sprintf("?from=%d", whole[len(whole)-1].Seq)).Rest(t)
 	if len(again) != 0 || !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
 		t.Errorf("after the end: %s, %v", kinds(again), err)
 	}

@@ -227,44 +227,59 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 
 // loadDraft saves a folder of _drafts as the draft of its skill, if it differs.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
-	sk, err := read(folders.Dir(s.root, folder), path.Base(folder))
-	if err != nil {
-		return err
-	}
-	known, err := s.any(ctx, systemActor(), sk.Settings.Name)
-	switch {
-	case err == nil && known.Uninstalled:
-		return nil
-	case err == nil && known.Drafted:
-		a, err := s.Agents.Get(ctx, systemActor(), known.AgentID)
-		if err != nil {
-			return err
-		}
-		is := registry.Version{Agent: a.Name, Title: a.Title, Description: a.Description, Spec: a.Draft.Spec}
-		if is.Digest, err = s.Agents.DraftDigest(is); err != nil {
-			return err
-		}
-		if s.compare(is, sk, known) == nil {
-			return nil
-		}
-	case err == nil && known.Published:
-		v, err := s.Agents.Version(ctx, systemActor(), known.AgentID, registry.Latest)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-		is := sk
-		is.Settings.Changelog = v.Changelog
-		if err == nil && s.compare(v, is, known) == nil {
-			return nil // the draft was promoted; its folder belongs to a person and stays
-		}
-	case err != nil && !fault.Is(err, fault.NotFound):
+	sk, known, seen, err := s.differing(ctx, folder)
+	if err != nil || seen == nil {
 		return err
 	}
 	if err := s.judge(sk, s.Agents.Inspect(ctx, systemActor(), programOf(sk))[0]); err != nil {
 		return err
 	}
-	_, err = s.draft(ctx, systemActor(), sk, known.Claims, registry.AnyRevision())
+	if _, err = s.draft(ctx, systemActor(), sk, known.Claims, *seen); fault.Is(err, fault.StaleDraft) {
+		return nil // saved meanwhile, which writes the folder again
+	}
 	return err
+}
+
+// differing reads a folder of _drafts and the draft of its skill, and returns the revision to replace if they differ, nil
+// if they are equal. A save writes the draft and then its folder; the lock keeps an old folder from replacing a new draft.
+func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skill, known registry.Skill, seen *registry.Seen, err error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if sk, err = read(folders.Dir(s.root, folder), path.Base(folder)); err != nil {
+		return sk, known, nil, err
+	}
+	found := registry.AnyRevision()
+	known, err = s.any(ctx, systemActor(), sk.Settings.Name)
+	switch {
+	case err == nil && known.Uninstalled:
+		return sk, known, nil, nil
+	case err == nil && known.Drafted:
+		a, err := s.Agents.Get(ctx, systemActor(), known.AgentID)
+		if err != nil {
+			return sk, known, nil, err
+		}
+		is := registry.Version{Agent: a.Name, Title: a.Title, Description: a.Description, Spec: a.Draft.Spec}
+		if is.Digest, err = s.Agents.DraftDigest(is); err != nil {
+			return sk, known, nil, err
+		}
+		if s.compare(is, sk, known) == nil {
+			return sk, known, nil, nil
+		}
+		found = registry.SeenRevision(a.Draft.Revision)
+	case err == nil && known.Published:
+		v, err := s.Agents.Version(ctx, systemActor(), known.AgentID, registry.Latest)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return sk, known, nil, err
+		}
+		is := sk
+		is.Settings.Changelog = v.Changelog
+		if err == nil && s.compare(v, is, known) == nil {
+			return sk, known, nil, nil // the draft was promoted; its folder belongs to a person and stays
+		}
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return sk, known, nil, err
+	}
+	return sk, known, &found, nil
 }
 
 // base returns the name of a folder, also of a draft's folder.
