@@ -102,7 +102,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
   'an agent that is not in the registry': async (page) => {
     await page.goto('/studio/registry/default/nothing');
-    await page.getByText('No agent named').waitFor();
+    await page.getByText('There is no agent').waitFor();
   },
   'the versions of an agent': async (page, studio) => {
     await studio.versions('old');
@@ -125,7 +125,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   deleting: async (page, studio) => {
     await studio.versions('old');
     await studio.choose('Actions for old', 'Delete…', 'main');
-    await page.getByRole('textbox', { name: /^Why it is deleted/ }).waitFor();
+    await page.getByRole('textbox', { name: /^Reason for the deletion/ }).waitFor();
   },
   renaming: async (page, studio) => {
     await studio.versions('old');

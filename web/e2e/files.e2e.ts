@@ -186,7 +186,7 @@ test('deleting the entrypoint or its folder shows a warning', async () => {
   await asked.getByText('src/main.ts is the entrypoint').waitFor();
   await asked.getByRole('button', { name: 'Cancel' }).click();
   await row('notes.md').press('Delete');
-  await asked.getByText('It leaves the draft at once').waitFor();
+  await asked.getByText('Removed from the draft.').waitFor();
   expect(await asked.getByText('is the entrypoint').count()).toBe(0);
 });
 

@@ -14,7 +14,7 @@ let site: Server;
 beforeAll(async () => {
   [atelier, browser] = await Promise.all([startAtelier(), launch()]);
   site = createServer((_, answer) => answer.end('{"temperature":7}'));
-  await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((listening) => site.listen(atelier.grantable, '127.0.0.1', listening));
 });
 afterAll(async () => {
   await browser.close();

@@ -156,7 +156,7 @@ describe('a newcomer', () => {
   });
 
   test('A25 watches the lines arrive while the program runs', async () => {
-    const gate = await startGate();
+    const gate = await startGate(atelier);
     onTestFinished(() => gate.close());
     const code = `def main(input, ctx):\n    for n in range(1, 6):\n        print("line", n)\n        if n == 2: ${gate.wait}\n`;
     const made = await atelier.api('POST', '/api/v1/code-agents', {

@@ -67,7 +67,7 @@ test('data changed outside the server is reported', async () => {
   await verify(id);
   await verdict().getByText('Does not match the record.').waitFor();
   await verdict()
-    .getByText(/^Output: What the server has is sha256:/)
+    .getByText(/^Output: The server’s data has the digest sha256:/)
     .waitFor();
   expect([await mark('Matches').count(), await mark('Does not match').count()]).toEqual([3, 1]);
   // A version without secrets has nothing to redact.
@@ -100,7 +100,7 @@ test('a version whose settings were changed behind the server is named, also wit
     })
     .toContain('Does not match the record.');
   await verdict()
-    .getByText(/^Digest: What the server has is sha256:/)
+    .getByText(/^Digest: The server’s data has the digest sha256:/)
     .waitFor();
   expect([await mark('Matches').count(), await mark('Does not match').count()]).toEqual([3, 1]);
 });

@@ -113,7 +113,7 @@ describe('an OpenID provider', () => {
       const session = await openSession(browser, away);
       await session.page.goto('/studio/');
       await session.page.getByRole('link', { name: 'Sign in with single sign-on' }).click();
-      await session.page.getByRole('alert').filter({ hasText: 'is unreachable' }).waitFor();
+      await session.page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
       expect(await violations(session.page)).toEqual([]);
       await session.page.getByLabel('Token').fill(away.token);
       await session.page.getByRole('button', { name: 'Sign in', exact: true }).click();

@@ -128,7 +128,7 @@ test('features of a newer Python are marked: a library name, and a syntax error 
   await page.getByRole('button', { name: /^Problems/ }).click();
   const list = page.getByRole('region', { name: 'Problems' });
   if (minor < 12) await list.getByRole('button', { name: /"batched" is unknown import symbol/ }).waitFor();
-  else await list.getByText('No problems in the files').waitFor();
+  else await list.getByText('No problems.').waitFor();
   expect(await list.getByRole('button', { name: /accumulate/ }).count()).toBe(0);
   if (minor >= 14) return;
   const refused = page.waitForResponse(
@@ -154,7 +154,7 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   await page.getByRole('button', { name: /^Problems/ }).click();
   const list = page.getByRole('region', { name: 'Problems' });
   const ofTheServer = list.getByRole('button', { name: /SyntaxError/ });
-  if (known.valid) await list.getByText('No problems in the files').waitFor();
+  if (known.valid) await list.getByText('No problems.').waitFor();
   else await ofTheServer.waitFor();
   // The service reports more here than the server, but the server's result wins.
   const validated = page.waitForResponse((answer) => answer.url().endsWith('/validate'));
@@ -163,5 +163,5 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   await list.getByRole('button', { name: /was not closed/ }).waitFor();
   await expect.poll(() => ofTheServer.count()).toBe(0);
   await studio.replaceCode('def main(input, ctx):\n    return {}\n');
-  await list.getByText('No problems in the files').waitFor();
+  await list.getByText('No problems.').waitFor();
 });

@@ -115,7 +115,7 @@ test('loaded runs stay when a refresh fails, and a draft is checked against its 
   await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 404, json: { title: 'Not now.' } }));
   const asked = page.waitForResponse((answer) => answer.status() === 404);
   await studio.start(); // the list is stale after a run ends
-  await studio.ended(/ in /);
+  await studio.ended(/ · /);
   await page.getByRole('tab', { name: 'History' }).click();
   await (await asked).finished();
   await history

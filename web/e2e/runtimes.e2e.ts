@@ -36,7 +36,7 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   await expect.poll(() => reason.innerText()).toContain('Runs in the fast engine');
 
   await studio.replaceCode(forNode);
-  await expect.poll(() => reason.innerText()).toContain('"node:path" is a module of Node');
+  await expect.poll(() => reason.innerText()).toContain('The Node module "node:path"');
   await studio.hasNoErrorMarks();
   await studio.start();
   await studio.ended(/^Succeeded ·/);
@@ -72,6 +72,6 @@ test('a runtime that is missing cannot be chosen and says what to install', asyn
   await expect
     .poll(() => page.getByRole('note', { name: 'Runtime' }).innerText())
     .toContain('Node would be the better choice');
-  await expect.poll(() => page.getByText(/install it, or name it with --node/).count()).toBe(1);
+  await expect.poll(() => page.getByText(/Install it or set its path with --node/).count()).toBe(1);
   await session.close();
 });

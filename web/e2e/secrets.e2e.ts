@@ -35,7 +35,7 @@ describe('secrets', () => {
       await page.getByRole('button', { name: 'New secret…' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Set' }).click();
-      await dialog.getByText('A name has up to 64 letters').waitFor();
+      await dialog.getByText('Use up to 64 letters').waitFor();
       await dialog.getByText('Enter a value.').waitFor();
       await dialog.getByLabel('Name').fill(name);
       await dialog.getByLabel('Value', { exact: true }).fill('short');

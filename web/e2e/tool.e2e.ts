@@ -133,7 +133,7 @@ test('a pending command is promised to the clipboard on click, and a failure sho
   await refuse(page, '**/code-agents/promised/versions/1.0.0');
   await studio.versions('promised');
   await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
-  await page.getByText('What the version takes could not be loaded. Not now.').waitFor();
+  await page.getByText('The input schema of the version could not be loaded. Not now.').waitFor();
 });
 
 test('a line that comes late does not take the place of what was copied since', async () => {

@@ -47,7 +47,7 @@ describe('comparing', () => {
 
     await compare.getByRole('combobox', { name: 'To' }).selectOption('1.0.0');
     await compare.getByText('No differences.').waitFor();
-    expect(await compare.getByText('difference').count()).toBe(0); // announced once
+    expect(await compare.getByText(/differences?\.?$/).count()).toBe(1); // announced once
   });
 });
 
@@ -170,13 +170,13 @@ describe('references of an agent', () => {
     await studio.versions('pinned');
     await page.getByRole('list', { name: 'Used by' }).getByText('Morning report').waitFor();
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
-    await page.getByRole('textbox', { name: 'Why' }).press('Escape');
+    await page.getByRole('textbox', { name: 'Reason' }).press('Escape');
     const actions = page.getByRole('button', { name: 'Actions for 1.0.0', exact: true });
     await expect.poll(() => actions.evaluate((button) => button === document.activeElement)).toBe(true);
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
     const deprecate = dialog('Deprecate pinned@1.0.0');
     await deprecate.getByRole('region', { name: 'Affected programs' }).getByText('Morning report').waitFor();
-    const why = deprecate.getByRole('textbox', { name: 'Why' });
+    const why = deprecate.getByRole('textbox', { name: 'Reason' });
     await expect.poll(() => why.evaluate((field) => field === document.activeElement)).toBe(true);
     const instead = deprecate.getByRole('combobox', { name: 'Successor' });
     await expect.poll(() => instead.inputValue()).toBe('pinned@1.0.1');
@@ -534,7 +534,7 @@ describe('failed loads succeed on retry', () => {
     await studio.versions('away-5');
     await page.getByRole('button', { name: 'Compare…' }).click();
     const shown = dialog('Compare away-5');
-    await askAgain(shown, 'They could not be compared.', allow);
+    await askAgain(shown, 'The versions could not be compared.', allow);
     await shown.getByRole('region', { name: 'Changes of main.js' }).waitFor();
     allow = await refuse(page, '**/code-agents/away-5/versions/1.0.0');
     await shown.getByRole('radio', { name: 'Side by side' }).click();
@@ -551,7 +551,7 @@ describe('failed loads succeed on retry', () => {
     ];
     await studio.choose('Actions for 1.0.0', 'Export as tool');
     const shown = dialog(/away-6/);
-    const words = ['The manifest could not be loaded.', 'What it takes could not be loaded.'];
+    const words = ['The manifest could not be loaded.', 'Its input schema could not be loaded.'];
     for (const [i, allow] of allowed.entries()) await askAgain(shown, words[i] ?? '', allow);
     await shown.getByRole('region', { name: 'Manifest' }).waitFor();
     await shown.getByRole('region', { name: 'Call it over HTTP' }).waitFor();

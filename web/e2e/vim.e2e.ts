@@ -157,7 +157,7 @@ test('a keymap that failed to load shows an error until another is chosen, and c
   await open('lost');
   await page.route(/\/assets\/openVim-/, (route) => route.abort());
   await choose('Vim');
-  const told = page.getByRole('alert').filter({ hasText: 'The keys of Vim could not be loaded.' });
+  const told = page.getByRole('alert').filter({ hasText: 'The Vim key bindings could not be loaded.' });
   await told.waitFor();
   await choose('Default');
   await told.waitFor({ state: 'detached' });

@@ -93,7 +93,7 @@ describe('workspaces', () => {
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Rename', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
-      await page.getByText(`Who works in ${title} Ltd`).waitFor();
+      await page.getByText(`The members of ${title} Ltd.`).waitFor();
 
       await page.goto('/studio/workspaces');
       await page.getByText('are only for server administrators').waitFor();
@@ -156,7 +156,7 @@ describe('pages that are not for everybody', () => {
     for (const name of [/^Replace/, /^Remove/, /^New secret/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
-    await page.getByText('Whoever runs the server can change it.').waitFor();
+    await page.getByText('Server administrators can change them.').waitFor();
     await page.goto('/studio/tokens');
     await page.getByRole('button', { name: 'All agents' }).click();
     await page.getByRole('link', { name: 'weather', exact: true }).first().waitFor();

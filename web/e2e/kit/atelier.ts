@@ -1,6 +1,7 @@
 // Starts the real binary with its own data directory and runs its other commands.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { patience } from './patience';
@@ -15,6 +16,8 @@ export type Atelier = {
   login: string;
   token: string;
   data: string;
+  /** A free port of this machine that programs may be granted. */
+  grantable: number;
   /** Calls the API with the administrator's token. */
   api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Runs another command of the binary against this server's data. */
@@ -40,6 +43,8 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     ATELIER_TOKEN: token,
     ATELIER_SKILLS_BUILTIN: 'false', // the tests start with an empty Studio
   };
+  const grantable = await freePort();
+  if (!flags.includes('--egress-hosts')) flags.push('--egress-hosts', `*,127.0.0.1:${String(grantable)}`);
   const start = async (listen: string): Promise<[ChildProcess, string]> => {
     const started = spawn(binary, ['serve', '--listen', listen, ...flags], {
       env: environment,
@@ -60,6 +65,7 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     login,
     token,
     data,
+    grantable,
     api: async (method, path, body, headers = {}) => {
       const response = await fetch(url + path, {
         method,
@@ -83,6 +89,14 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
       await rm(data, { recursive: true, force: true });
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((done) => server.close(() => done()));
+  return port;
 }
 
 /** Starts a server for one callback and stops it afterwards. */

@@ -1,6 +1,5 @@
 // Blocks a program at an HTTP request until the test opens the gate.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 export interface Gate {
   /** The capabilities an agent needs to wait at the gate. */
@@ -11,12 +10,13 @@ export interface Gate {
   close: () => Promise<void>;
 }
 
-export async function startGate(): Promise<Gate> {
+/** Starts a gate at a port that the server lets programs be granted. */
+export async function startGate({ grantable }: { grantable: number }): Promise<Gate> {
   let open = (): void => undefined;
   const opened = new Promise<void>((done) => (open = done));
   const server = createServer((_, answer) => void opened.then(() => answer.end('open')));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  await new Promise<void>((done) => server.listen(grantable, '127.0.0.1', done));
+  const host = `127.0.0.1:${String(grantable)}`;
   return {
     host,
     wait: `ctx.fetch("http://${host}/")`,
