@@ -194,7 +194,6 @@ var draftReaders = map[string]string{
 	"studio/agents.Release":     "replaces the draft that it has read under the lock",
 	"studio/agents.untouched":   "compares the draft for Release",
 	"studio/archives.agent":     "an archive holds whatever the draft is",
-	"studio/skills.loadDraft":   "compares the draft with its folder",
 	"studio/skills.draft":       "writes the draft that it has just saved into its folder",
 }
 

@@ -258,14 +258,18 @@ func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skil
 		if err != nil {
 			return sk, known, nil, err
 		}
-		is := registry.Version{Agent: a.Name, Title: a.Title, Description: a.Description, Spec: a.Draft.Spec}
+		draft, err := a.DraftAt(registry.AnyRevision())
+		if err != nil {
+			return sk, known, nil, err
+		}
+		is := registry.Version{Agent: a.Name, Title: a.Title, Description: a.Description, Spec: draft.Spec}
 		if is.Digest, err = s.Agents.DraftDigest(is); err != nil {
 			return sk, known, nil, err
 		}
 		if s.compare(is, sk, known) == nil {
 			return sk, known, nil, nil
 		}
-		found = registry.SeenRevision(a.Draft.Revision)
+		found = registry.SeenRevision(draft.Revision)
 	case err == nil && known.Published:
 		v, err := s.Agents.Version(ctx, systemActor(), known.AgentID, registry.Latest)
 		if err != nil && !fault.Is(err, fault.NotFound) {
