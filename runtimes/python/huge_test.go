@@ -30,6 +30,10 @@ func TestForkServersHaveHugePages(t *testing.T) {
 	if outcome, _ := runtimetest.Run(t, newEngine(t), programs().Job("def main(): return 1")); outcome.Error != nil {
 		t.Fatalf("%+v", outcome.Error)
 	}
+	start, err := os.ReadFile("start.py")
+	if err != nil {
+		t.Fatal(err)
+	}
 	servers, huge := 0, false
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range all {
@@ -38,7 +42,7 @@ func TestForkServersHaveHugePages(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _ := os.ReadFile(name) // the process may have ended
-		if !bytes.Contains(line, []byte("# Starts a fork server")) || !ours(pid) {
+		if !bytes.Contains(line, start) || !ours(pid) {
 			continue
 		}
 		servers++
