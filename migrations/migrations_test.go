@@ -54,7 +54,7 @@ func TestMigrationsHaveUniqueStampsAndBothDirectionsInBothDialects(t *testing.T)
 }
 
 // A database that ran a file does not run it again, so an edit would reach only new databases. merged.sha256 has the
-// format of sha256sum, and only grows.
+// format of sha256sum.
 func TestMigrationsAreNeverEdited(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("merged.sha256")
@@ -80,7 +80,7 @@ func TestMigrationsAreNeverEdited(t *testing.T) {
 		case "":
 			t.Errorf("add this line to merged.sha256:\n%s  %s", found, file)
 		default:
-			t.Errorf("%s was merged, and is not what it was: write another migration", file)
+			t.Errorf("%s has changed: before the first release give it a new timestamp in both dialects, afterwards write another migration", file)
 		}
 		delete(merged, file)
 		return nil
@@ -89,6 +89,6 @@ func TestMigrationsAreNeverEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file := range merged {
-		t.Errorf("%s was merged and is gone", file)
+		t.Errorf("%s does not exist: remove its line from merged.sha256 if no release had it", file)
 	}
 }

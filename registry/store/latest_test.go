@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/atelier-run/atelier/registry"
@@ -55,51 +54,5 @@ func tellsLatest(t *testing.T, s *store.Store, a registry.Agent, want string, de
 	_, all := candidates(t, s, a.ID, registry.Latest)
 	if at := registry.Pick(registry.Latest, all); at < 0 || all[at].Version != want {
 		t.Errorf("name@latest stands for %d of %v, not %s", at, all, want)
-	}
-}
-
-// A migration corrects older databases: numbers are compared as numbers, and build metadata is ignored.
-func TestLatestVersionsAreRepaired(t *testing.T) {
-	t.Parallel()
-	const migration = "20261122051000"
-	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
-		t.Run(string(d), func(t *testing.T) {
-			t.Parallel()
-			s := storetest.Open(t, d)
-			want := map[string]string{"some": "1.10.0+b-1", "all": "12.0.1", "none": "2.0.0", "early": ""}
-			agents := map[string]registry.Agent{}
-			for name, numbers := range map[string][]string{
-				"some": {"1.9.9", "1.10.0+b-1", "1.2.30", "!2.0.0", "2.1.0-rc.1"}, "all": {"!9.0.0", "!12.0.1", "!12.0.0"}, "none": {"1.0.0", "2.0.0"}, "early": {"!1.0.0-rc.1"},
-			} {
-				agents[name] = create(t, s, agent(name))
-				for _, number := range numbers {
-					v := version(agents[name], number)
-					if number[0] == '!' {
-						v = version(agents[name], number[1:])
-						v.Deprecated = true
-					}
-					if err := s.InsertVersion(t.Context(), ws, v); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			err := errors.Join(
-				s.Exec(t.Context(), "UPDATE agents SET latest_version = '2.0.0' WHERE name = 'some'"),
-				s.Exec(t.Context(), "ALTER TABLE agents DROP COLUMN latest_deprecated"),
-				s.Exec(t.Context(), "DELETE FROM bun_migrations WHERE name = '"+migration+"'"),
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if applied, err := s.Migrate(t.Context()); err != nil || len(applied) != 1 {
-				t.Fatal(applied, err)
-			}
-			for name, latest := range want {
-				got, err := s.Agent(t.Context(), ws, agents[name].ID)
-				if err != nil || got.LatestVersion != latest || got.LatestDeprecated != (name == "all") {
-					t.Errorf("%s: %q, deprecated %t, %v; want %q", name, got.LatestVersion, got.LatestDeprecated, err, latest)
-				}
-			}
-		})
 	}
 }

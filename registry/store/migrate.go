@@ -25,7 +25,7 @@ type Migration struct {
 // after the other.
 const migrationLock = 0x6174656c
 
-// Migrate applies pending migrations and returns their names. It rejects a schema that is newer than this program.
+// Migrate applies pending migrations and returns their names. It rejects a schema with migrations that this program does not have.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	var applied []string
 	err := s.alone(ctx, func(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		if err := m.Init(ctx); err != nil {
 			return err
 		}
-		if err := refuseNewer(ctx, m); err != nil {
+		if err := refuseUnknown(ctx, m); err != nil {
 			return err
 		}
 		group, err := m.Migrate(ctx)
@@ -52,7 +52,7 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return applied, wrap("migrate database", err)
 }
 
-// MigrationStatus lists every migration, oldest first. It rejects a schema that is newer than this program.
+// MigrationStatus lists every migration, oldest first. It rejects a schema with migrations that this program does not have.
 func (s *Store) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	m, err := s.migrator()
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	if err := m.Init(ctx); err != nil {
 		return nil, wrap("read migrations", err)
 	}
-	if err := refuseNewer(ctx, m); err != nil {
+	if err := refuseUnknown(ctx, m); err != nil {
 		return nil, err
 	}
 	all, err := m.MigrationsWithStatus(ctx)
@@ -100,15 +100,21 @@ func markApplied(ctx context.Context, tx bun.IConn, m *migrate.Migration) error 
 	return err
 }
 
-func refuseNewer(ctx context.Context, m *migrate.Migrator) error {
+// refuseUnknown rejects a database with migrations that this program does not have.
+func refuseUnknown(ctx context.Context, m *migrate.Migrator) error {
 	missing, err := m.MissingMigrations(ctx)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	known, err := m.MigrationsWithStatus(ctx)
 	if err != nil {
 		return err
 	}
-	if len(missing) == 0 {
-		return nil
-	}
 	newest := slices.MaxFunc(missing, func(a, b migrate.Migration) int { return strings.Compare(a.Name, b.Name) })
+	if newest.Name < known[0].Name {
+		return fmt.Errorf("the database was made by a development version before the first release: its migration %s no longer exists; use an empty database or data directory. "+
+			"To keep agents, run \"atelier archive export\" with the program that made the database, then \"atelier archive import\" with this one", newest.Name)
+	}
 	return fmt.Errorf("the database was written by a newer Atelier: this one does not know its migration %s; run the newer one, or restore a backup from before it",
 		newest.Name)
 }

@@ -94,21 +94,30 @@ func TestMigrationsGoUpDownAndUpWithRows(t *testing.T) {
 	})
 }
 
-func TestNewerSchemaIsRefused(t *testing.T) {
+func TestOpen_UnknownMigration_Refused(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, o store.Options) {
-		s := storetest.Reopen(t, o)
-		if err := s.Exec(t.Context(), "INSERT INTO bun_migrations (name, group_id) VALUES ('29990101000000', 9)"); err != nil {
-			t.Fatal(err)
-		}
-		for _, leave := range []bool{false, true} {
-			o.NoMigrate = leave
-			_, err := store.Open(t.Context(), o)
-			if err == nil || !strings.Contains(err.Error(), "newer Atelier") || !strings.Contains(err.Error(), "29990101000000") {
-				t.Errorf("%v", err)
-			}
-		}
-	})
+	tests := map[string]struct{ migration, want string }{
+		"newer":                    {"29990101000000", "newer Atelier"},
+		"before the first release": {"20261123191500", "use an empty database"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, o store.Options) {
+				s := storetest.Reopen(t, o)
+				if err := s.Exec(t.Context(), "INSERT INTO bun_migrations (name, group_id) VALUES ('"+tt.migration+"', 9)"); err != nil {
+					t.Fatal(err)
+				}
+				for _, leave := range []bool{false, true} {
+					o.NoMigrate = leave
+					_, err := store.Open(t.Context(), o)
+					if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.migration) {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestNoMigrateLeavesTheSchema(t *testing.T) {

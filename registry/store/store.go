@@ -57,8 +57,8 @@ type Store struct {
 	stopWatch   func()
 }
 
-// Open connects to the database and migrates its schema unless NoMigrate is set. It rejects a schema that is newer than
-// this program.
+// Open connects to the database and migrates its schema unless NoMigrate is set. It rejects a schema with
+// migrations that this program does not have.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Blobs == nil {
 		return nil, errors.New("open store: no blob store is given")

@@ -1,2 +1,0 @@
-DROP TABLE versions;
-DROP FUNCTION refuse_version_change();

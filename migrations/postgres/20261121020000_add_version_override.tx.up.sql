@@ -1,7 +1,0 @@
-ALTER TABLE versions ADD COLUMN override json; -- why the number is smaller than advised
-
-DROP TRIGGER versions_are_immutable ON versions;
-CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
-	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, files_digest, spec, files ON versions
-	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();

@@ -1,2 +1,0 @@
-ALTER TABLE versions DROP COLUMN deprecated_successor;
-DROP TABLE pins;

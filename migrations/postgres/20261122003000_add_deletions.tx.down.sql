@@ -1,2 +1,0 @@
-DROP INDEX agents_by_update;
-ALTER TABLE agents DROP COLUMN deletion;

@@ -1,1 +1,0 @@
-ALTER TABLE runs ADD COLUMN draft_revision bigint NOT NULL DEFAULT 0; -- of a run of a draft

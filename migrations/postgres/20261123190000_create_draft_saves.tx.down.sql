@@ -1,2 +1,0 @@
-DROP TABLE draft_contents;
-DROP TABLE draft_saves;

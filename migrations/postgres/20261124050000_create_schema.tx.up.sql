@@ -1,0 +1,414 @@
+-- Workspaces are tenants. A closed workspace keeps its rows and its name, and nobody enters it.
+CREATE TABLE workspaces (
+	id         text PRIMARY KEY,
+	name       text NOT NULL UNIQUE,
+	title      text NOT NULL,
+	created_at timestamptz NOT NULL,
+	closed_at  timestamptz
+);
+
+CREATE TABLE users (
+	id         text PRIMARY KEY,
+	name       text NOT NULL UNIQUE, -- for signing in
+	title      text NOT NULL, -- for other people
+	password   text NOT NULL, -- argon2id with its parameters and salt; '' for none
+	created_at timestamptz NOT NULL
+);
+
+CREATE TABLE memberships (
+	workspace_id text NOT NULL REFERENCES workspaces (id),
+	user_id      text NOT NULL REFERENCES users (id),
+	role         text NOT NULL CHECK (role IN ('viewer', 'developer', 'approver', 'administrator')),
+	created_at   timestamptz NOT NULL,
+	PRIMARY KEY (workspace_id, user_id)
+);
+CREATE INDEX memberships_of_user ON memberships (user_id);
+
+-- Invitations are one-time links by which people become members. Only hashes of their secrets are kept.
+CREATE TABLE invitations (
+	id              text PRIMARY KEY,
+	workspace_id    text NOT NULL REFERENCES workspaces (id),
+	hash            text NOT NULL UNIQUE,
+	role            text NOT NULL CHECK (role IN ('viewer', 'developer', 'approver', 'administrator')),
+	note            text NOT NULL, -- the name of the invited person
+	created_by_id   text NOT NULL,
+	created_by_type text NOT NULL,
+	created_by_name text NOT NULL,
+	created_at      timestamptz NOT NULL,
+	expires_at      timestamptz NOT NULL
+);
+CREATE INDEX invitations_of_workspace ON invitations (workspace_id, created_at);
+
+-- A person's identity at the provider of logins. The user is stored after it in the same transaction.
+CREATE TABLE identities (
+	issuer     text NOT NULL,
+	subject    text NOT NULL,
+	user_id    text NOT NULL UNIQUE REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED,
+	created_at timestamptz NOT NULL,
+	PRIMARY KEY (issuer, subject)
+);
+
+-- Only hashes of tokens, sessions and links are kept.
+CREATE TABLE tokens (
+	id              text COLLATE "C" PRIMARY KEY,
+	workspace_id    text NOT NULL,
+	name            text NOT NULL,
+	hash            text NOT NULL UNIQUE,
+	user_id         text NOT NULL, -- the token may do no more than this user; '' for the server's own tokens
+	scopes          text NOT NULL, -- JSON array of strings
+	agents          text NOT NULL, -- JSON array of agents' ids and names; empty for all
+	created_by_id   text NOT NULL,
+	created_by_type text NOT NULL,
+	created_by_name text NOT NULL,
+	created_at      timestamptz NOT NULL,
+	last_used_at    timestamptz,
+	expires_at      timestamptz,
+	revoked_at      timestamptz
+);
+CREATE INDEX tokens_newest ON tokens (workspace_id, created_at, id);
+CREATE INDEX tokens_of_user ON tokens (user_id) WHERE user_id <> '';
+
+CREATE TABLE sessions (
+	hash         text PRIMARY KEY,
+	workspace_id text NOT NULL,
+	actor_id     text NOT NULL,
+	actor_type   text NOT NULL,
+	actor_name   text NOT NULL,
+	address      text NOT NULL, -- address and browser describe the session to the person who may end it
+	browser      text NOT NULL,
+	created_at   timestamptz NOT NULL,
+	last_used_at timestamptz,
+	expires_at   timestamptz NOT NULL
+);
+
+CREATE TABLE login_links (
+	hash         text PRIMARY KEY,
+	workspace_id text NOT NULL,
+	user_id      text NOT NULL,
+	expires_at   timestamptz NOT NULL
+);
+
+-- Wrong secrets from one network, and until when they count. They are stored so that a restart does not allow ten more guesses.
+CREATE TABLE login_failures (
+	source   text PRIMARY KEY,
+	failures integer NOT NULL,
+	until    timestamptz NOT NULL
+);
+
+CREATE TABLE agents (
+	id                text COLLATE "C" PRIMARY KEY,
+	workspace_id      text NOT NULL,
+	name              text COLLATE "C" NOT NULL,
+	title             text NOT NULL,
+	description       text NOT NULL,
+	tags              jsonb NOT NULL, -- array of strings
+	metadata          json,          -- json, not jsonb: a client reads its own object as it sent it
+	language          text NOT NULL, -- of the draft
+	search_text       text NOT NULL, -- lower-case name, title, description and tags
+	listed            boolean NOT NULL,
+	listing_language  text NOT NULL, -- of the latest version, while the agent is listed
+	listing_text      text NOT NULL, -- lower-case name, title, description and tags of the latest version, while the agent is listed
+	latest_version    text NOT NULL, -- the version that name@latest resolves to
+	latest_deprecated boolean NOT NULL,
+	version_count     bigint NOT NULL,
+	origin            text NOT NULL, -- the source of a copied agent; '' for an agent that was created here
+	created_by_id     text NOT NULL,
+	created_by_type   text NOT NULL,
+	created_by_name   text NOT NULL,
+	updated_by_id     text NOT NULL,
+	updated_by_type   text NOT NULL,
+	updated_by_name   text NOT NULL,
+	created_at        timestamptz NOT NULL,
+	updated_at        timestamptz NOT NULL,
+	deleted_at        timestamptz,
+	deletion          text NOT NULL -- who deleted the agent and why; '' for an agent that exists
+);
+CREATE INDEX agents_by_name ON agents (workspace_id, name, id) WHERE deleted_at IS NULL;
+CREATE INDEX agents_by_update ON agents (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX agents_deleted ON agents (workspace_id, name, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX agents_listed ON agents (name, id) WHERE listed AND deleted_at IS NULL AND latest_version <> '';
+
+-- Every name that an agent with versions ever had, so that name@1.2.0 never refers to anything else: a deleted agent
+-- keeps its name, a renamed one its former names.
+CREATE TABLE agent_names (
+	workspace_id text NOT NULL,
+	name_key     text COLLATE "C" NOT NULL, -- the name with '-' as '_'
+	agent_id     text COLLATE "C" NOT NULL REFERENCES agents (id),
+	PRIMARY KEY (workspace_id, name_key)
+);
+CREATE INDEX agent_names_by_agent ON agent_names (agent_id);
+
+-- A draft has its own table because it is large and an agent is read often.
+CREATE TABLE drafts (
+	agent_id      text COLLATE "C" PRIMARY KEY REFERENCES agents (id),
+	workspace_id  text NOT NULL,
+	revision      bigint NOT NULL,
+	language      text NOT NULL,
+	runtime       text NOT NULL,
+	saved_by_id   text NOT NULL,
+	saved_by_type text NOT NULL,
+	saved_by_name text NOT NULL,
+	saved_at      timestamptz NOT NULL,
+	spec          json NOT NULL, -- without files; json keeps the order of properties, which digests and schemas need
+	files         json NOT NULL  -- path to content
+);
+
+-- The history of drafts. Contents have their own table, so that saves share the files that did not change.
+CREATE TABLE draft_saves (
+	agent_id      text COLLATE "C" NOT NULL REFERENCES agents (id),
+	revision      bigint NOT NULL,
+	workspace_id  text NOT NULL,
+	saved_by_id   text NOT NULL,
+	saved_by_type text NOT NULL,
+	saved_by_name text NOT NULL,
+	saved_at      timestamptz NOT NULL,
+	began_at      timestamptz NOT NULL, -- time of the first save that shares this row
+	session       text NOT NULL, -- of the browser that saved; '' for other clients
+	label         text NOT NULL,
+	spec          json NOT NULL, -- without files
+	files         json NOT NULL, -- path to digest of the content
+	PRIMARY KEY (agent_id, revision)
+);
+
+CREATE TABLE draft_contents (
+	agent_id     text COLLATE "C" NOT NULL REFERENCES agents (id),
+	digest       text COLLATE "C" NOT NULL,
+	workspace_id text NOT NULL,
+	content      bytea NOT NULL,
+	PRIMARY KEY (agent_id, digest)
+);
+
+-- Usage has its own table because every run writes it. It has no foreign key, so that it never rejects a run's record.
+CREATE TABLE agent_usage (
+	agent_id     text COLLATE "C" PRIMARY KEY,
+	workspace_id text NOT NULL,
+	run_count    bigint NOT NULL,
+	last_used_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE versions (
+	id                   text COLLATE "C" PRIMARY KEY,
+	workspace_id         text NOT NULL,
+	agent_id             text COLLATE "C" NOT NULL REFERENCES agents (id),
+	agent_name           text NOT NULL, -- at the time of publishing, because the digest covers it
+	version              text COLLATE "C" NOT NULL,
+	digest               text NOT NULL,
+	content_digest       text NOT NULL,
+	code_digest          text NOT NULL,
+	title                text NOT NULL,
+	description          text NOT NULL,
+	language             text NOT NULL,
+	runtime              text NOT NULL,
+	runtime_choice       json, -- why auto chose the runtime
+	published_by_id      text NOT NULL,
+	published_by_type    text NOT NULL,
+	published_by_name    text NOT NULL,
+	published_at         timestamptz NOT NULL,
+	deprecated           boolean NOT NULL,
+	deprecated_reason    text NOT NULL,
+	deprecated_successor text NOT NULL, -- a reference to use instead
+	changelog            text NOT NULL,
+	override             json, -- why the version is lower than advised
+	files_digest         text, -- of the blob that holds the files when they are large
+	spec                 json NOT NULL, -- without files; json keeps the order of properties, which digests and schemas need
+	files                json, -- path to content
+	UNIQUE (agent_id, version),
+	CHECK ((files IS NULL) <> (files_digest IS NULL))
+);
+CREATE INDEX versions_by_digest ON versions (agent_id, digest);
+
+-- The database itself rejects changes of a published version. Deprecation is not content.
+CREATE FUNCTION refuse_version_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'a published version is immutable';
+END
+$$;
+CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
+	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
+	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files ON versions
+	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
+CREATE TRIGGER versions_are_kept BEFORE DELETE ON versions
+	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
+
+-- References to agents from outside: nodes of workflows, sets of tools, other agents.
+CREATE TABLE pins (
+	workspace_id text NOT NULL,
+	owner        text NOT NULL, -- an identifier of the owner's choice
+	agent_id     text NOT NULL REFERENCES agents (id),
+	version      text NOT NULL, -- as in a reference: 1.2.0, ^1, latest, sha256:…
+	label        text NOT NULL, -- the owner's name for people
+	created_at   timestamptz NOT NULL,
+	PRIMARY KEY (workspace_id, owner, agent_id, version)
+);
+CREATE INDEX pins_by_agent ON pins (agent_id);
+
+-- Agents that are skills too. Their versions are in table versions.
+CREATE TABLE skills (
+	agent_id          text PRIMARY KEY REFERENCES agents (id),
+	workspace_id      text NOT NULL,
+	origin            text NOT NULL, -- builtin, folder, archive, url, created, registered
+	source            text NOT NULL, -- an address or the name of an archive, '' otherwise
+	handler           text NOT NULL, -- as in skill.yaml
+	drafted           boolean NOT NULL, -- the agent's draft waits to be promoted
+	claims            text NOT NULL, -- a client's statements about the code; recorded and never trusted
+	installed_at      timestamptz NOT NULL,
+	installed_by_id   text NOT NULL,
+	installed_by_type text NOT NULL,
+	installed_by_name text NOT NULL
+);
+CREATE INDEX skills_by_workspace ON skills (workspace_id);
+
+-- Tool sets pin several versions under one name. tools is a JSON list of agentId, name, version and digest.
+CREATE TABLE tool_sets (
+	id           text PRIMARY KEY,
+	workspace_id text NOT NULL,
+	name         text NOT NULL,
+	title        text NOT NULL,
+	description  text NOT NULL,
+	tools        text NOT NULL,
+	created_at   timestamptz NOT NULL,
+	updated_at   timestamptz NOT NULL,
+	updated_by   text NOT NULL,
+	UNIQUE (workspace_id, name)
+);
+
+-- Servers that have the database open. A run and an idempotency key name the server that works on them and its epoch. A
+-- server or epoch without a row here has ended and may no longer write either.
+CREATE TABLE servers (
+	id         text COLLATE "C" PRIMARY KEY,
+	epoch      bigint NOT NULL UNIQUE, -- grows each time a server opens the database
+	started_at timestamptz NOT NULL
+);
+
+-- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Documents
+-- are json, not jsonb: they are read byte for byte, as their hashes need, and may contain \u0000.
+CREATE TABLE runs (
+	id                text COLLATE "C" PRIMARY KEY,
+	workspace_id      text NOT NULL,
+	organisation_id   text NOT NULL,
+	agent_id          text COLLATE "C" NOT NULL, -- '' for inline code
+	agent_name        text NOT NULL,
+	version           text NOT NULL, -- '' for inline code, 'draft' for a draft
+	draft_revision    bigint NOT NULL, -- 0 unless a draft ran
+	digest            text NOT NULL,
+	code_digest       text NOT NULL,
+	language          text NOT NULL,
+	runtime           text NOT NULL,
+	trigger_type      text NOT NULL,
+	parent_run_id     text NOT NULL,
+	workflow_run_id   text NOT NULL,
+	node_id           text NOT NULL,
+	actor_id          text NOT NULL,
+	actor_type        text NOT NULL,
+	actor_name        text NOT NULL,
+	status            text NOT NULL,
+	error_type        text NOT NULL, -- '' for none
+	exit_code         bigint,
+	truncated         boolean NOT NULL,
+	input_validation  text NOT NULL, -- passed, failed, skipped
+	output_validation text NOT NULL,
+	tokens_used       bigint NOT NULL,
+	queued_ms         double precision NOT NULL,
+	start_ms          double precision NOT NULL,
+	run_ms            double precision NOT NULL,
+	total_ms          double precision NOT NULL,
+	cpu_ms            double precision NOT NULL,
+	peak_memory_bytes bigint NOT NULL,
+	memory_bytes      bigint NOT NULL, -- the limit
+	inputs_hash       text NOT NULL,
+	outputs_hash      text NOT NULL,
+	isolation         text NOT NULL,
+	trace_id          text NOT NULL,
+	server_id         text COLLATE "C" NOT NULL,
+	epoch             bigint NOT NULL,
+	result_seq        bigint NOT NULL, -- of the result event, 0 before the end
+	created_at        timestamptz NOT NULL,
+	started_at        timestamptz,
+	finished_at       timestamptz,
+	error             json,
+	input             json,
+	output            json,
+	stdout            bytea, -- a program may print any character, U+0000 too
+	stderr            bytea
+);
+-- Lists of runs merge one range per status, so that rare and old runs are found as fast as new ones, whatever the filter.
+CREATE INDEX runs_newest ON runs (workspace_id, status, created_at, id);
+CREATE INDEX runs_of_agent ON runs (agent_id, status, created_at, id) WHERE agent_id <> '';
+CREATE INDEX runs_of_version ON runs (agent_id, version, status, created_at, id) WHERE agent_id <> '';
+CREATE INDEX runs_by_version ON runs (workspace_id, version, status, created_at, id);
+CREATE INDEX runs_of_parent ON runs (parent_run_id) WHERE parent_run_id <> '';
+CREATE INDEX runs_of_workflow ON runs (workflow_run_id) WHERE workflow_run_id <> '';
+CREATE INDEX runs_unfinished ON runs (status) WHERE status IN ('queued', 'awaiting_approval', 'running');
+
+CREATE TABLE run_events (
+	run_id       text COLLATE "C" NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+	seq          bigint NOT NULL,
+	workspace_id text NOT NULL,
+	at           timestamptz NOT NULL,
+	kind         text NOT NULL,
+	data         json NOT NULL,
+	PRIMARY KEY (run_id, seq)
+);
+
+CREATE TABLE idempotency_keys (
+	owner        text NOT NULL,
+	key          text NOT NULL,
+	workspace_id text NOT NULL,
+	body_hash    text NOT NULL,
+	status       bigint NOT NULL, -- 0 until the first request has its answer
+	made_kind    text NOT NULL, -- kind of the created thing, '' for nothing so far
+	made_id      text NOT NULL,
+	server_id    text COLLATE "C" NOT NULL,
+	epoch        bigint NOT NULL,
+	expires_at   timestamptz NOT NULL,
+	body         bytea,
+	PRIMARY KEY (owner, key)
+);
+CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
+CREATE INDEX idempotency_keys_by_workspace ON idempotency_keys (workspace_id);
+
+-- A value is encrypted with a key that is not in the database, together with workspace, agent, name and binding of its row.
+CREATE TABLE secrets (
+	workspace_id text NOT NULL,
+	agent_id     text NOT NULL, -- '' for all agents of the workspace
+	name         text NOT NULL,
+	key_id       text NOT NULL,
+	sealed       bytea NOT NULL,
+	bind_host    text NOT NULL, -- '' for none
+	bind_header  text NOT NULL,
+	bind_format  text NOT NULL,
+	set_by_id    text NOT NULL,
+	set_by_type  text NOT NULL,
+	set_by_name  text NOT NULL,
+	set_at       timestamptz NOT NULL,
+	last_used_at timestamptz,
+	PRIMARY KEY (workspace_id, agent_id, name)
+);
+
+-- Runs that read a secret. There are no foreign keys: the secret may be removed, and the run too.
+CREATE TABLE secret_uses (
+	workspace_id text NOT NULL,
+	agent_id     text NOT NULL, -- of the secret
+	name         text NOT NULL,
+	used_at      timestamptz NOT NULL,
+	run_id       text NOT NULL,
+	run_agent_id text NOT NULL,
+	run_agent    text NOT NULL,
+	version      text NOT NULL,
+	PRIMARY KEY (workspace_id, agent_id, name, used_at, run_id)
+);
+CREATE INDEX secret_uses_by_age ON secret_uses (used_at);
+
+-- A workspace's own quotas: NULL means the server's default, 0 means no limit.
+CREATE TABLE quotas (
+	workspace_id        text PRIMARY KEY,
+	concurrent_runs     bigint,
+	runs_per_day        bigint,
+	cpu_seconds_per_day bigint,
+	storage_bytes       bigint
+);
+
+-- A new server has one workspace and its administrator.
+INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', now());
+INSERT INTO users (id, name, title, password, created_at) VALUES ('admin', 'admin', 'Administrator', '', now());
+INSERT INTO memberships (workspace_id, user_id, role, created_at) VALUES ('default', 'admin', 'administrator', now());

@@ -1,3 +1,0 @@
-DROP TRIGGER versions_are_kept;
-DROP TRIGGER versions_are_immutable;
-DROP TABLE versions;

@@ -1,2 +1,0 @@
-DROP TABLE run_events;
-DROP TABLE runs;

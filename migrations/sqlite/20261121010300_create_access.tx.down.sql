@@ -1,3 +1,0 @@
-DROP TABLE login_links;
-DROP TABLE sessions;
-DROP TABLE tokens;

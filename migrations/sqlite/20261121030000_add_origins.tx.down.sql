@@ -1,2 +1,0 @@
-DROP INDEX agents_listed;
-ALTER TABLE agents DROP COLUMN origin;

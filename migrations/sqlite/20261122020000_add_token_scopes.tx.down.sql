@@ -1,2 +1,0 @@
-ALTER TABLE tokens DROP COLUMN agents;
-ALTER TABLE tokens DROP COLUMN scopes;

@@ -1,3 +1,0 @@
-ALTER TABLE sessions DROP COLUMN last_used_at;
-ALTER TABLE sessions DROP COLUMN browser;
-ALTER TABLE sessions DROP COLUMN address;

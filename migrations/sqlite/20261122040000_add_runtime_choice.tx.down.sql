@@ -1,8 +1,0 @@
-DROP TRIGGER versions_are_immutable;
-ALTER TABLE versions DROP COLUMN runtime_choice;
-CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
-	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, files_digest, spec, files ON versions
-BEGIN
-	SELECT RAISE(ABORT, 'a published version is immutable');
-END;

@@ -1,2 +1,0 @@
-DROP TABLE secret_uses;
-DROP TABLE secrets;
