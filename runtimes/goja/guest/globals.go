@@ -9,7 +9,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/buffer"
-	"github.com/dop251/goja_nodejs/url"
 	"github.com/google/uuid"
 )
 
@@ -30,8 +29,8 @@ func globals() []maker {
 		{"clearInterval", clearFunction("clearInterval")},
 		{"clearImmediate", clearFunction("clearImmediate")},
 		{"queueMicrotask", queueMicrotask},
-		{"URL", fromModule(url.Require, "URL")},
-		{"URLSearchParams", fromModule(url.Require, "URLSearchParams")},
+		{"URL", func(r *run, vm *goja.Runtime) goja.Value { return r.urlClasses(vm).Get("URL") }},
+		{"URLSearchParams", func(r *run, vm *goja.Runtime) goja.Value { return r.urlClasses(vm).Get("URLSearchParams") }},
 		{"Buffer", newBuffer},
 		{"atob", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", atob(vm)) }},
 		{"btoa", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", btoa(vm)) }},
@@ -130,32 +129,13 @@ func queueMicrotask(_ *run, vm *goja.Runtime) goja.Value {
 	})
 }
 
-// fromModule returns one export of a module of goja_nodejs. It does not use that library's loader, which reads files.
-func fromModule(load func(*goja.Runtime, *goja.Object), name string) func(*run, *goja.Runtime) goja.Value {
-	return func(r *run, vm *goja.Runtime) goja.Value { return r.module(vm, name, load).Get(name) }
-}
-
-// module loads a module of goja_nodejs once per run. URL and URLSearchParams must share one module instance.
-func (r *run) module(vm *goja.Runtime, name string, load func(*goja.Runtime, *goja.Object)) *goja.Object {
-	if name == "URLSearchParams" {
-		name = "URL"
-	}
-	if exports, ok := r.modules[name]; ok {
-		return exports
-	}
+// newBuffer returns the Buffer of goja_nodejs and adds the methods that its prototype lacks. It does not use that
+// library's loader, which reads files.
+func newBuffer(r *run, vm *goja.Runtime) goja.Value {
 	module, exports := vm.NewObject(), vm.NewObject()
 	_ = module.Set("exports", exports)
-	load(vm, module)
-	if r.modules == nil {
-		r.modules = map[string]*goja.Object{}
-	}
-	r.modules[name] = exports
-	return exports
-}
-
-// newBuffer returns the Buffer of goja_nodejs and adds the methods that its prototype lacks.
-func newBuffer(r *run, vm *goja.Runtime) goja.Value {
-	class := r.module(vm, "Buffer", buffer.Require).Get("Buffer")
+	buffer.Require(vm, module)
+	class := exports.Get("Buffer")
 	extend, ok := goja.AssertFunction(r.web(vm).Get("extendBuffer"))
 	if !ok {
 		return class

@@ -28,6 +28,8 @@ type inspector struct {
 	above []*goja.Object
 	refs  []*goja.Object // objects that contain themselves, in order of discovery
 	size  int
+
+	customs int // calls of the program's own methods
 }
 
 // inspect formats a value and never fails. It marks values that it cannot inspect.
@@ -123,6 +125,9 @@ func (in *inspector) object(object *goja.Object) string {
 			return "<Revoked Proxy>"
 		}
 	}
+	if text, ok := in.custom(object); ok {
+		return text
+	}
 	what := kindOf(object)
 	if len(in.above) > in.depth && what != errorObject && what != dateObject && what != regExpObject && what != functionObject {
 		if what == arrayObject {
@@ -140,6 +145,47 @@ func (in *inspector) object(object *goja.Object) string {
 	}
 	in.size += len(text)
 	return text
+}
+
+// custom formats an object with its own method nodejs.util.inspect.custom, which Node also calls. The method returns
+// text, or another value to show in its place.
+func (in *inspector) custom(object *goja.Object) (string, bool) {
+	symbol, ok := in.vm.GlobalObject().Get("Symbol").(*goja.Object)
+	if !ok {
+		return "", false
+	}
+	lookup, ok := goja.AssertFunction(symbol.Get("for"))
+	if !ok {
+		return "", false
+	}
+	key, err := lookup(symbol, in.vm.ToValue("nodejs.util.inspect.custom"))
+	if err != nil {
+		return "", false
+	}
+	name, ok := key.(*goja.Symbol)
+	if !ok {
+		return "", false
+	}
+	show, ok := goja.AssertFunction(object.GetSymbol(name))
+	if !ok || in.customs >= inspectItems {
+		return "", false
+	}
+	in.customs++
+	left := in.depth - len(in.above)
+	inner := func(call goja.FunctionCall) goja.Value {
+		return in.vm.ToValue(in.run.inspectTo(in.vm, call.Argument(0), left))
+	}
+	result, err := show(object, in.vm.ToValue(left), in.vm.NewObject(), in.vm.ToValue(inner))
+	if err != nil {
+		panic(err)
+	}
+	if goja.IsString(result) {
+		return result.String(), true
+	}
+	if result == object {
+		return "", false
+	}
+	return in.value(result), true
 }
 
 func (in *inspector) reference(object *goja.Object) int {

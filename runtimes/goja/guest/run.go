@@ -30,7 +30,7 @@ type run struct {
 	calls   int64
 	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
 	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls
-	modules map[string]*goja.Object              // modules loaded for globals
+	modules map[string]*goja.Object              // exports of this package's scripts that ran
 }
 
 // interruption is the reason why a program is stopped from outside.

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -47,13 +46,13 @@ type worker struct {
 	out      *frames.Writer
 	programs *lru.Cache[string, *program]
 	spare    *goja.Runtime
-	fresh    int64                         // memory in use before the first run
-	base     int64                         // memory in use before the current run
-	web      func() (*goja.Program, error) // web.js, compiled when a program first needs it
+	fresh    int64                    // memory in use before the first run
+	base     int64                    // memory in use before the current run
+	scripts  map[string]*goja.Program // this package's scripts that a program needed so far
 }
 
 func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: lru.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	w := &worker{out: frames.NewWriter(conn), programs: lru.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), scripts: map[string]*goja.Program{}}
 	w.fresh = taken()
 	w.base = w.fresh
 	jobs := make(chan *run)

@@ -1,25 +1,21 @@
 package guest
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/base64"
-	"unicode/utf16"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 //go:embed web.js
 var webSource string
-
-func compileWeb() (*goja.Program, error) {
-	tree, err := goja.Parse(programName, webSource, parser.WithDisableSourceMaps)
-	if err != nil {
-		return nil, err
-	}
-	return goja.CompileAST(tree, true)
-}
 
 // webNames returns the names of the globals that web.js creates.
 func webNames() []string {
@@ -31,12 +27,47 @@ func webNames() []string {
 
 // web runs web.js in the VM once and returns its exports.
 func (r *run) web(vm *goja.Runtime) *goja.Object {
-	if exports, ok := r.modules["web"]; ok {
+	return r.script(vm, "web.js", webSource, func(native *goja.Object) {
+		method(vm, native, "encode", func(call goja.FunctionCall) goja.Value {
+			return vm.ToValue(vm.NewArrayBuffer([]byte(call.Argument(0).String())))
+		})
+		method(vm, native, "decode", func(call goja.FunctionCall) goja.Value { return decodeText(vm, call) })
+		method(vm, native, "setTimeout", func(call goja.FunctionCall) goja.Value { return r.loop.set(vm, call, false, false) })
+		method(vm, native, "fetch", func(call goja.FunctionCall) goja.Value { return r.call(vm, "fetch", call.Argument(0)) })
+		method(vm, native, "toBase64", func(call goja.FunctionCall) goja.Value {
+			buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
+			if !ok {
+				return goja.Undefined()
+			}
+			start, size := call.Argument(1).ToInteger(), call.Argument(2).ToInteger()
+			return vm.ToValue(base64.StdEncoding.EncodeToString(span(vm, buffer, start, size)))
+		})
+		method(vm, native, "fromBase64", func(call goja.FunctionCall) goja.Value {
+			data, err := base64.StdEncoding.DecodeString(call.Argument(0).String())
+			if err != nil {
+				panic(throw(vm, "Error", "The host's answer is malformed."))
+			}
+			return vm.ToValue(vm.NewArrayBuffer(data))
+		})
+	})
+}
+
+// script runs one of this package's scripts in the VM once and returns its exports. A script is a function of the Go
+// functions that it needs; bind adds them. The worker compiles each script once.
+func (r *run) script(vm *goja.Runtime, name, source string, bind func(native *goja.Object)) *goja.Object {
+	if exports, ok := r.modules[name]; ok {
 		return exports
 	}
-	program, err := r.worker.web()
-	if err != nil {
-		panic(err) // web.js is part of this package
+	program := r.worker.scripts[name]
+	if program == nil {
+		tree, err := goja.Parse(programName, source, parser.WithDisableSourceMaps)
+		if err == nil {
+			program, err = goja.CompileAST(tree, true)
+		}
+		if err != nil {
+			panic(err) // the script is part of this package
+		}
+		r.worker.scripts[name] = program
 	}
 	value, err := vm.RunProgram(program)
 	if err != nil {
@@ -44,30 +75,10 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	}
 	make, ok := goja.AssertFunction(value)
 	if !ok {
-		panic("web.js is no function")
+		panic(name + " is not a function")
 	}
 	native := vm.NewObject()
-	method(vm, native, "encode", func(call goja.FunctionCall) goja.Value {
-		return vm.ToValue(vm.NewArrayBuffer([]byte(call.Argument(0).String())))
-	})
-	method(vm, native, "decode", func(call goja.FunctionCall) goja.Value { return decodeUTF8(vm, call) })
-	method(vm, native, "setTimeout", func(call goja.FunctionCall) goja.Value { return r.loop.set(vm, call, false, false) })
-	method(vm, native, "fetch", func(call goja.FunctionCall) goja.Value { return r.call(vm, "fetch", call.Argument(0)) })
-	method(vm, native, "toBase64", func(call goja.FunctionCall) goja.Value {
-		buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
-		if !ok {
-			return goja.Undefined()
-		}
-		start, size := call.Argument(1).ToInteger(), call.Argument(2).ToInteger()
-		return vm.ToValue(base64.StdEncoding.EncodeToString(span(vm, buffer, start, size)))
-	})
-	method(vm, native, "fromBase64", func(call goja.FunctionCall) goja.Value {
-		data, err := base64.StdEncoding.DecodeString(call.Argument(0).String())
-		if err != nil {
-			panic(throw(vm, "Error", "The host's answer is malformed."))
-		}
-		return vm.ToValue(vm.NewArrayBuffer(data))
-	})
+	bind(native)
 	result, err := make(goja.Undefined(), native)
 	if err != nil {
 		panic(err)
@@ -76,7 +87,7 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	if r.modules == nil {
 		r.modules = map[string]*goja.Object{}
 	}
-	r.modules["web"] = exports
+	r.modules[name] = exports
 	return exports
 }
 
@@ -89,34 +100,40 @@ func span(vm *goja.Runtime, buffer goja.ArrayBuffer, start, size int64) []byte {
 	return data[start : start+size]
 }
 
-// decodeUTF8 implements decode(buffer, offset, length, label, fatal). It returns text, or undefined if fatal is set and
-// the bytes are invalid.
-func decodeUTF8(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
+// decodeText implements decode(buffer, offset, length, encoding, fatal). It returns text, or undefined if fatal is set
+// and the bytes are invalid.
+func decodeText(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
 	if !ok {
 		return goja.Undefined()
 	}
-	start, size := call.Argument(1).ToInteger(), call.Argument(2).ToInteger()
-	data, fatal := span(vm, buffer, start, size), call.Argument(4).ToBoolean()
+	data, fatal := span(vm, buffer, call.Argument(1).ToInteger(), call.Argument(2).ToInteger()), call.Argument(4).ToBoolean()
+	var encoding encoding.Encoding = unicode.UTF8
 	switch call.Argument(3).String() {
 	case "utf-16le":
-		units := make([]uint16, len(data)/2)
-		for i := range units {
-			units[i] = uint16(data[2*i]) | uint16(data[2*i+1])<<8
+		encoding = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	case "windows-1252":
+		encoding = charmap.Windows1252
+	default:
+		if utf8.Valid(data) {
+			return vm.ToValue(string(data))
 		}
-		return vm.ToValue(string(utf16.Decode(units)))
-	case "latin1":
-		runes := make([]rune, len(data))
-		for i, b := range data {
-			runes[i] = rune(b)
+	}
+	text := decoded(encoding, data)
+	if fatal && strings.ContainsRune(text, utf8.RuneError) {
+		if back, err := encoding.NewEncoder().Bytes([]byte(text)); err != nil || !bytes.Equal(back, data) {
+			return goja.Undefined()
 		}
-		return vm.ToValue(string(runes))
 	}
-	if utf8.Valid(data) {
-		return vm.ToValue(string(data))
+	return vm.ToValue(text)
+}
+
+// decoded decodes bytes. Invalid sequences become U+FFFD, as in browsers: one for each longest part that starts a
+// character.
+func decoded(encoding encoding.Encoding, data []byte) string {
+	text, err := encoding.NewDecoder().Bytes(data)
+	if err != nil {
+		return strings.ToValidUTF8(string(data), string(utf8.RuneError))
 	}
-	if fatal {
-		return goja.Undefined()
-	}
-	return vm.ToValue(string([]rune(string(data)))) // every invalid byte becomes U+FFFD
+	return string(text)
 }

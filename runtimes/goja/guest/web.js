@@ -161,7 +161,7 @@
 
   const labels = {
     "utf-8": "utf-8", utf8: "utf-8", "unicode-1-1-utf-8": "utf-8", "utf-16le": "utf-16le", "utf-16": "utf-16le", ucs2: "utf-16le",
-    latin1: "latin1", "iso-8859-1": "latin1", ascii: "latin1", "us-ascii": "latin1", "windows-1252": "latin1",
+    latin1: "windows-1252", "iso-8859-1": "windows-1252", ascii: "windows-1252", "us-ascii": "windows-1252", "windows-1252": "windows-1252",
   };
   class TextDecoder {
     #label;
@@ -172,7 +172,7 @@
       hidden(this, { fatal: Boolean(options.fatal), ignoreBOM: Boolean(options.ignoreBOM) });
     }
     get encoding() {
-      return this.#label === "latin1" ? "windows-1252" : this.#label;
+      return this.#label;
     }
     decode(input, options = {}) {
       let [buffer, offset, length] = bytesOf(input);
@@ -189,7 +189,7 @@
         length -= rest;
       }
       const text = native.decode(buffer, offset, length, this.#label, this.fatal);
-      if (text === undefined) throw new TypeError("The encoded data was not valid for encoding utf-8");
+      if (text === undefined) throw new TypeError("The encoded data was not valid for encoding " + this.#label);
       return !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     }
   }
