@@ -34,17 +34,31 @@ func CheckName(name string) error {
 // NameKey returns the form of a name that must be unique in a workspace: "my-agent" and "my_agent" conflict.
 func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// CheckPath returns the problem with a file's path, "" if there is none. A path is relative, slash-separated, clean and
+// These files of an agent's folder on disk do not belong to the program.
+const (
+	SettingsFile = "agent.yaml"
+	ExampleFile  = "input.json"
+)
+
+// checkPath returns the problem with a file's path, "" if there is none. A path is relative, slash-separated, clean and
 // printable UTF-8. Characters that change the text direction or have no width are rejected, because they would make one
-// path look like another.
-func CheckPath(p string) string {
+// path look like another. Names that start with a dot belong to tools on disk, such as .git; a folder with an agent may
+// have them, but a program may not.
+func checkPath(p string) string {
 	switch {
 	case p == "" || len(p) > MaxPath:
-		return "A path must have 1 to 255 bytes."
+		return "must have a path of 1 to 255 bytes."
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == ':' }):
-		return "A path must be printable UTF-8 without backslashes and colons."
+		return "must have a path of printable UTF-8 without backslashes and colons."
 	case path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
-		return "A path must be relative, without . and .. parts, empty parts or a slash at the end."
+		return "must have a relative path without . and .. parts, empty parts or a slash at the end."
+	case dotPath(p):
+		return "must not have a name that starts with a dot, because folders on disk skip such names; rename it."
+	case foldPath(p) == SettingsFile || foldPath(p) == ExampleFile:
+		return "must not be " + strings.ToLower(p) + ", which is reserved in the folder of an agent; rename it."
 	}
 	return ""
 }
+
+// dotPath reports whether a part of a path starts with a dot. Readers of folders skip such files.
+func dotPath(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }

@@ -31,29 +31,29 @@ func TestNameKey(t *testing.T) {
 	}
 }
 
-func TestCheckPath(t *testing.T) {
+func TestPaths_OnePath(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{
-		"main.ts": true, "lib/util.ts": true, ".env": true, "..a/b..": true, "a b.txt": true, "straße/データ.json": true, "🙂.txt": true,
+		"main.ts": true, "lib/util.ts": true, "a.b/b..": true, "lib/agent.yaml": true, "a b.txt": true, "straße/データ.json": true, "🙂.txt": true,
 		strings.Repeat("a", 255): true,
-		"":                       false, ".": false, "..": false, "/": false, "/etc/passwd": false, "../x": false, "a/../../x": false, "a/../b": false,
+		"":                       false, ".env": false, "..a/b": false, "lib/.env": false, "agent.yaml": false, "input.json": false, "INPUT.json": false, ".": false, "..": false, "/": false, "/etc/passwd": false, "../x": false, "a/../../x": false, "a/../b": false,
 		"a//b": false, "a/": false, "./a": false, "a/.": false, `a\b`: false, "c:x": false, "a\x00b": false, "a\nb": false, "a\x7f": false,
 		"a\u0085": false, "a\u202egnp.js": false, "a\u200bb": false, "a\u00a0b": false, "a\xff": false, strings.Repeat("a", 256): false,
 		strings.Repeat("ä", 128): false,
 	}
 	for path, ok := range tests {
-		if problem := registry.CheckPath(path); (problem == "") != ok {
+		if problem := new(registry.Paths).Add(path); (problem == "") != ok {
 			t.Errorf("%q: %q", path, problem)
 		}
 	}
 }
 
-func FuzzCheckPath(f *testing.F) {
+func FuzzPaths_OnePath(f *testing.F) {
 	for _, seed := range []string{"main.ts", "a/../b", "/x", "a\x00", "..", "lib/\u202e"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, p string) {
-		if registry.CheckPath(p) != "" {
+		if new(registry.Paths).Add(p) != "" {
 			return
 		}
 		for _, part := range strings.Split(p, "/") {

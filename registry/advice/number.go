@@ -40,6 +40,26 @@ func Base(number string, published []string) string {
 	return best.Original()
 }
 
+// Previous returns the index of the published version that precedes a number or equals it: the highest one that is not
+// above it, -1 if there is none. A stable number ignores pre-releases. Build metadata does not count.
+func Previous(number string, published []string) int {
+	limit, err := semver.StrictNewVersion(number)
+	if err != nil {
+		return -1
+	}
+	at, best := -1, (*semver.Version)(nil)
+	for i, text := range published {
+		v, err := semver.StrictNewVersion(text)
+		if err != nil || v.GreaterThan(limit) || (v.Prerelease() != "" && limit.Prerelease() == "") {
+			continue
+		}
+		if best == nil || v.GreaterThan(best) {
+			at, best = i, v
+		}
+	}
+	return at
+}
+
 // Next returns the number after a bump. Before 1.0.0 a breaking change raises the minor number, as is customary. Only
 // people decide to leave 0.x.
 func Next(base string, bump registry.Bump) (string, error) {

@@ -199,25 +199,17 @@ func (r *reader) version(a Agent, number string) error {
 
 // files reads the files of a folder, which are sorted by path.
 func (r *reader) files(folder string) (map[string]registry.File, error) {
-	files, folded, last, total := map[string]registry.File{}, map[string]bool{}, "", int64(0)
+	files, paths, last, total := map[string]registry.File{}, registry.Paths{}, "", int64(0)
 	for r.next != nil && strings.HasPrefix(r.next.Name, folder) {
 		path := strings.TrimPrefix(r.next.Name, folder)
-		if problem := registry.CheckPath(path); problem != "" {
-			return nil, invalid("contains a file with an invalid path: %s", shown(r.next.Name))
-		}
-		key := strings.ToLower(path)
-		switch {
-		case path <= last:
+		if path <= last {
 			return nil, invalid("contains files that are out of order or duplicated: %s", shown(r.next.Name))
-		case folded[key]:
-			return nil, invalid("contains files whose paths differ only in case: %s", shown(r.next.Name))
+		}
+		switch problem := paths.Add(path); {
+		case problem != "":
+			return nil, invalid("contains the file %s, which %s", shown(r.next.Name), strings.TrimSuffix(problem, "."))
 		case len(files) == MaxFiles:
 			return nil, invalid("contains more than %d files in %s", MaxFiles, shown(folder))
-		}
-		for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
-			if _, isFile := files[path[:at]]; isFile {
-				return nil, invalid("contains a file inside a file: %s", shown(r.next.Name))
-			}
 		}
 		if total += r.next.Size; total > MaxBytes {
 			return nil, invalid("contains more than %s in %s", bytesize.Text(MaxBytes), shown(folder))
@@ -226,7 +218,7 @@ func (r *reader) files(folder string) (map[string]registry.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		folded[key], files[path], last = true, content, path
+		files[path], last = content, path
 	}
 	return files, nil
 }

@@ -33,7 +33,7 @@ func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 	}
 	zip.Multistream(false)
 	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("is larger unpacked than " + bytesize.Text(maxStream))}
-	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
+	r := reader{files: map[string]registry.File{}}
 	if err := r.unpack(tar.NewReader(stream)); err != nil {
 		return nil, err
 	}

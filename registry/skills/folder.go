@@ -36,7 +36,7 @@ func (d dir) Open(name string) (fs.File, error) {
 // ReadFolder reads the files of a skill's folder. It skips names that begin with a dot and files that Python generates.
 // A link, a device or a file that is too large is an error, because a skill is read completely or not at all.
 func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
-	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
+	r := reader{files: map[string]registry.File{}}
 	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -87,7 +87,7 @@ func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 // reader collects files within the limits, from a folder or an archive.
 type reader struct {
 	files   map[string]registry.File
-	folded  map[string]string
+	paths   registry.Paths
 	total   int64
 	folders int
 }
@@ -97,14 +97,9 @@ func (r *reader) refuse(name, format string, args ...any) error {
 }
 
 func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err error) {
-	key := strings.ToLower(name)
-	switch other, twice := r.folded[key]; {
-	case registry.CheckPath(name) != "":
-		return r.refuse(name, "has an invalid path. %s", registry.CheckPath(name))
-	case twice && other == name:
-		return r.refuse(name, "is a duplicate.")
-	case twice:
-		return r.refuse(name, "must not differ from %s only in case.", shown(other))
+	switch problem := r.paths.Add(name); {
+	case problem != "":
+		return r.refuse(name, "%s", problem)
 	case len(r.files) == MaxFiles:
 		return r.refuse(name, "is over the limit of %d files.", MaxFiles)
 	}
@@ -120,7 +115,7 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	if r.total += int64(len(content)); r.total > MaxBytes {
 		return r.refuse(name, "exceeds the folder limit of %s.", bytesize.Text(MaxBytes))
 	}
-	r.files[name], r.folded[key] = content, name
+	r.files[name] = content
 	return nil
 }
 

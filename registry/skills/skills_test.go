@@ -250,7 +250,7 @@ func TestAFolderOnDisk(t *testing.T) {
 			}
 		}, "over the limit of 500 files"},
 		"case":      {func(t *testing.T, dir string) { put(t, dir, "Handler.py", "x") }, "only in case"},
-		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "has an invalid path"},
+		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "must have a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,9 +338,9 @@ func TestArchives(t *testing.T) {
 		"link":               {packed(t, with(entry{"greet/x", "/etc/passwd", tar.TypeSymlink})...), "must be a regular file"},
 		"hard link":          {packed(t, with(entry{"greet/x", "greet/skill.yaml", tar.TypeLink})...), "must be a regular file"},
 		"device":             {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "must be a regular file"},
-		"climbs":             {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "has an invalid path"},
-		"absolute":           {packed(t, with(entry{name: "/etc/x", content: "x"})...), "has an invalid path"},
-		"twice":              {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "is a duplicate"},
+		"climbs":             {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "must have a"},
+		"absolute":           {packed(t, with(entry{name: "/etc/x", content: "x"})...), "must have a"},
+		"twice":              {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "given twice"},
 		"case":               {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "only in case"},
 		"two folders":        {packed(t, with(entry{name: "other/x", content: "x"})...), "contains no skill.yaml"},
 		"nothing":            {packed(t), "contains no skill.yaml"},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
 )
 
 type publishCommand struct {
@@ -15,23 +16,30 @@ type publishCommand struct {
 	Changelog string `help:"Description of the changes for callers." placeholder:"TEXT"`
 	Force     bool   `help:"Accept a smaller number than suggested. Requires --comment."`
 	Comment   string `help:"Reason for the smaller number, stored with the version." placeholder:"TEXT"`
+	IfChanged bool   `help:"If the draft has no changes since the previous version, print that version and exit with 0."`
 	Replay    int    `help:"Publish only if the draft gives the same answers to this many recorded inputs, 1 to 100." placeholder:"N"`
 	seen
 	asked
 }
 
 func (c *publishCommand) run(ctx context.Context, p Process) error {
-	body := c.in(map[string]any{"changelog": c.Changelog, "force": c.Force, "comment": c.Comment, "replay": c.Replay})
+	body := c.in(map[string]any{"changelog": c.Changelog, "force": c.Force, "comment": c.Comment, "replay": c.Replay, "ifChanged": c.IfChanged})
 	if c.Version != "" {
 		body["version"] = c.Version
 	}
 	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/versions", body, func(answer json.RawMessage) error {
-		var made registry.Version
+		var made agents.Published
 		if err := read(answer, &made); err != nil {
 			return err
 		}
-		if err := p.print(made.Reference()); err != nil || made.RuntimeChoice == nil {
+		if err := p.print(made.Reference()); err != nil {
 			return err
+		}
+		if made.Existing {
+			return p.say("no changes since %s; nothing was published", made.Reference())
+		}
+		if made.RuntimeChoice == nil {
+			return nil
 		}
 		return p.say("%s", made.RuntimeChoice.Message)
 	})

@@ -3,6 +3,9 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -18,6 +21,7 @@ type PublishBody struct {
 	Changelog string `json:"changelog,omitempty"`
 	Force     bool   `json:"force,omitempty" doc:"Accept a smaller number than suggested. Requires comment."`
 	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested, stored with the version."`
+	IfChanged bool   `json:"ifChanged,omitempty" doc:"If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists."`
 	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences."`
 }
 
@@ -30,6 +34,7 @@ type versionAnswer struct {
 
 // publishAnswer is a new version and its draft.
 type publishAnswer struct {
+	Status   int
 	Location string `header:"Location"`
 	Body     agents.Published
 }
@@ -42,8 +47,10 @@ func (a *API) publishVersion() {
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion.",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
+		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version.",
+		status: http.StatusCreated, idempotent: true, answers: map[string]*huma.Response{"200": {Description: "The draft has no changes since this version, and the request had ifChanged.",
+			Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}}},
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*publishAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {
 			return nil, err
@@ -53,12 +60,16 @@ func (a *API) publishVersion() {
 			return nil, err
 		}
 		v, err := a.Agents.Publish(keyed(ctx), actor(ctx), q.Agent, agents.PublishRequest{
-			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
+			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay, IfChanged: q.Body.IfChanged,
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &publishAnswer{Location: a.BasePath + Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version.Version, Body: v}, nil
+		status := http.StatusCreated
+		if v.Existing {
+			status = http.StatusOK
+		}
+		return &publishAnswer{Status: status, Location: a.BasePath + Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version.Version, Body: v}, nil
 	})
 }
 

@@ -15,7 +15,7 @@ func TestPins(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)
-	s.Want(t, 201, "POST", "/api/v1/code-agents/weather/versions", map[string]any{"version": "2.0.0"})
+	s.Publish(t, "weather", "2.0.0")
 	body := map[string]any{"owner": "workflow:42", "label": "Morning mail", "references": []string{"weather@1.0.0", "weather@^2"}}
 	var list struct{ Items []pin }
 	for range 2 { // repeating changes nothing
@@ -112,7 +112,7 @@ func TestSimultaneousDeprecationsDoNotNameEachOther(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)
-	s.Want(t, 201, "POST", "/api/v1/code-agents/weather/versions", map[string]any{"version": "2.0.0"})
+	s.Publish(t, "weather", "2.0.0")
 	const path = "/api/v1/code-agents/weather/versions/"
 	for range 20 {
 		var statuses [2]int

@@ -142,3 +142,45 @@ func TestDiffOfVersions(t *testing.T) {
 	}
 	s.Want(t, 404, "GET", "/api/v1/code-agents/weather/versions/1.0.0/diff/3.0.0", nil)
 }
+
+// Publishing a draft without changes is refused with the existing version, or answered with it if the client asks.
+func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	const versions = "/api/v1/code-agents/weather/versions"
+	for name, body := range map[string]map[string]any{"auto": {}, "a number": {"version": "1.4.0"}, "a pre-release": {"version": "2.0.0-rc.1"}, "a changelog": {"changelog": "New."}} {
+		var refused struct{ Code, Version, Detail string }
+		s.Want(t, 409, "POST", versions, body).Into(t, &refused)
+		if refused.Code != "version_exists" || refused.Version != "1.0.0" || !strings.Contains(refused.Detail, "no changes since weather@1.0.0") {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+	var made struct {
+		Version, Digest string
+		Existing        bool
+	}
+	answer := s.Want(t, 200, "POST", versions, map[string]any{"ifChanged": true})
+	if answer.Into(t, &made); made.Version != "1.0.0" || !made.Existing || !strings.HasSuffix(answer.Header.Get("Location"), "/versions/1.0.0") {
+		t.Errorf("%+v %s", made, answer.Header)
+	}
+	code, stdout, stderr := command(t, s, "", "publish", "weather", "--if-changed")
+	if code != 0 || stdout != "weather@1.0.0\n" || !strings.Contains(stderr, "no changes since weather@1.0.0") {
+		t.Errorf("%d %q %q", code, stdout, stderr)
+	}
+	if code, _, stderr = command(t, s, "", "publish", "weather"); code != 1 || !strings.Contains(stderr, "no changes since weather@1.0.0") {
+		t.Errorf("%d %q", code, stderr)
+	}
+
+	// A pre-release may become stable, and content of an older version may be published again.
+	original := "def main(city, days=1): return {'text': city}\n"
+	save(t, s, "1", map[string]any{"code": "def main(city, days=1): return {'text': 'x'}\n"})
+	for _, version := range []string{"1.1.0-rc.1", "1.1.0"} {
+		s.Want(t, 201, "POST", versions, map[string]any{"version": version})
+	}
+	save(t, s, "2", map[string]any{"code": original})
+	s.Want(t, 201, "POST", versions, map[string]any{"ifChanged": true}).Into(t, &made)
+	if made.Version != "1.1.1" {
+		t.Errorf("restoring old content published %+v", made)
+	}
+}

@@ -71,6 +71,7 @@ func TestReplayFindsWhatCallersWouldNotice(t *testing.T) {
 	}
 	s.Want(t, http.StatusNotFound, http.MethodGet, agent+"/versions/2.0.0", nil)
 	s.Want(t, http.StatusCreated, http.MethodPost, agent+"/versions", map[string]any{"bump": "major"})
+	s.Want(t, http.StatusOK, http.MethodPatch, agent, map[string]any{"description": "Other words."})
 	s.Want(t, http.StatusCreated, http.MethodPost, agent+"/versions", map[string]any{"bump": "patch", "replay": 20})
 	s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, agent+"/replay", map[string]any{"runs": 101})
 }

@@ -15,12 +15,6 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// These are the two files of an agent's folder that do not belong to the program.
-const (
-	settingsFile = "agent.yaml"
-	exampleFile  = "input.json"
-)
-
 // SpecOf returns the program of an input, without defaults for missing fields.
 func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
 
@@ -33,7 +27,7 @@ type Folder struct {
 // ReadFolder reads an agent from agent.yaml, an optional input.json, and all other files as files of the program. It
 // skips names that start with a dot.
 func ReadFolder(folder fs.FS) (Folder, error) {
-	settings, err := fs.ReadFile(folder, settingsFile)
+	settings, err := fs.ReadFile(folder, registry.SettingsFile)
 	if err != nil {
 		return Folder{}, fmt.Errorf("read agent: %w", err)
 	}
@@ -46,12 +40,12 @@ func ReadFolder(folder fs.FS) (Folder, error) {
 		return Folder{}, err
 	}
 	in.Files = &files
-	example, err := fs.ReadFile(folder, exampleFile)
+	example, err := fs.ReadFile(folder, registry.ExampleFile)
 	if err != nil {
 		example = []byte("{}")
 	}
 	if !json.Valid(example) {
-		return Folder{}, fault.Invalid("/input", "%s is not valid JSON.", exampleFile)
+		return Folder{}, fault.Invalid("/input", "%s is not valid JSON.", registry.ExampleFile)
 	}
 	return Folder{Agent: in, Example: bytes.TrimSpace(example)}, nil
 }
@@ -67,7 +61,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !entry.Type().IsRegular() || path == settingsFile || path == exampleFile:
+		case !entry.Type().IsRegular() || path == registry.SettingsFile || path == registry.ExampleFile:
 			return nil
 		}
 		info, err := entry.Info()
@@ -92,20 +86,20 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 func parseSettings(data []byte) (Input, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	var asJSON bytes.Buffer
 	if len(document.Content) != 1 {
-		return Input{}, fault.Invalid("", "%s is empty.", settingsFile)
+		return Input{}, fault.Invalid("", "%s is empty.", registry.SettingsFile)
 	}
 	if err := writeJSON(&asJSON, document.Content[0], 0); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	decoder := json.NewDecoder(&asJSON)
 	decoder.DisallowUnknownFields()
 	var in Input
 	if err := decoder.Decode(&in); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	return in, nil
 }

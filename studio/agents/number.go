@@ -12,11 +12,7 @@ import (
 )
 
 // numbered sets the number of a version, and its override if the number is smaller than advised.
-func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Version, req PublishRequest) (registry.Version, error) {
-	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
-	if err != nil {
-		return v, err
-	}
+func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Version, published []registry.Version, req PublishRequest) (registry.Version, error) {
 	advised, err := s.advise(ctx, a.Workspace, v, published, advice.Base(req.Version, numbers(published)))
 	if err != nil {
 		return v, err

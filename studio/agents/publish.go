@@ -6,6 +6,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
@@ -23,10 +24,15 @@ type PublishRequest struct {
 	Force     bool
 	Comment   string
 	Replay    int // recorded inputs for which the draft must answer like the latest version; 0 means none
+	// IfChanged returns the existing version if the draft has no changes since then. Without it that is VersionExists.
+	IfChanged bool
+	// repeats allows a version with the content of the one before. A folder states its number itself.
+	repeats bool
 }
 
 // Publish creates an immutable version from the draft. It rejects code that does not parse, with file, line and column.
-// If the number is too small for the changes, the error is BumpTooSmall with the reasons.
+// If the number is too small for the changes, the error is BumpTooSmall with the reasons. A draft without changes since
+// the previous version makes no new version.
 func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (Published, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -37,52 +43,80 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 		return Published{}, err
 	}
 	req.Seen = registry.SeenRevision(draft.Revision) // from here on the draft is fixed, even if others save
-	v, err := s.publish(ctx, actor, a, draft.Spec, req, false)
-	return Published{Version: v, DraftRevision: draft.Revision}, err
+	v, existing, err := s.publish(ctx, actor, a, draft.Spec, req, false)
+	return Published{Version: v, DraftRevision: draft.Revision, Existing: existing}, err
 }
 
 // Published is a version and the draft from which it was made.
 type Published struct {
 	registry.Version
 	DraftRevision int64 `json:"draftRevision" doc:"The revision of the draft that was published."`
+	Existing      bool  `json:"existing,omitempty" doc:"true if the draft has no changes since this version, so nothing was published. Only with ifChanged."`
 }
 
 // publish creates a version of an agent from a spec, under the agent's title and description. It does not inspect code
-// again that was just inspected.
-func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, req PublishRequest, inspected bool) (registry.Version, error) {
+// again that was just inspected. existing is true if it returns a version that was there before.
+func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, req PublishRequest, inspected bool) (v registry.Version, existing bool, err error) {
 	if err := checkPublish(req); err != nil {
-		return registry.Version{}, err
+		return v, false, err
 	}
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
-		return registry.Version{}, err
+		return v, false, err
 	}
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
-		return registry.Version{}, err
+		return v, false, err
 	}
-	v := registry.Version{
+	v = registry.Version{
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
 		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Spec: spec,
 	}
-	if v, err = s.numbered(ctx, a, v, req); err != nil {
-		return registry.Version{}, err
+	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
+	if err != nil {
+		return v, false, err
 	}
-	if req.Replay > 0 {
-		if err := s.Replays.Gate(ctx, actor, a.ID, req.Seen, req.Replay); err != nil {
-			return registry.Version{}, err
-		}
+	if v, err = s.numbered(ctx, a, v, published, req); err != nil {
+		return v, false, err
 	}
 	sums, err := digest.Of(v)
 	if err != nil {
-		return registry.Version{}, err
+		return v, false, err
 	}
 	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
+	if before, same := unchanged(v, published); same && !req.repeats {
+		if !req.IfChanged {
+			return v, false, noChanges(before)
+		}
+		before, err = s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: before.Version})
+		return before, true, err
+	}
+	if req.Replay > 0 {
+		if err := s.Replays.Gate(ctx, actor, a.ID, req.Seen, req.Replay); err != nil {
+			return v, false, err
+		}
+	}
 	if err := s.Versions.InsertVersion(ctx, actor.Workspace, v); err != nil {
-		return registry.Version{}, err
+		return v, false, err
 	}
 	s.Resolver.Forget(actor.Workspace)
 	s.Changes.Published(a.ID, v.Version)
-	return v, nil
+	return v, false, nil
+}
+
+// unchanged returns the version that precedes a new one, and whether it has the same content. A stable version follows
+// stable versions only: 2.0.0 may have the content of 2.0.0-rc.1.
+func unchanged(v registry.Version, published []registry.Version) (registry.Version, bool) {
+	at := advice.Previous(v.Version, numbers(published))
+	if at < 0 {
+		return registry.Version{}, false
+	}
+	return published[at], published[at].ContentDigest == v.ContentDigest
+}
+
+func noChanges(before registry.Version) error {
+	refused := fault.New(fault.VersionExists, "The draft has no changes since %s, so nothing was published.", before.Reference())
+	refused.Extra = map[string]any{"version": before.Version, "remedy": `Use that version, or change the draft. With "ifChanged": true the answer is that version.`}
+	return refused
 }
 
 func checkPublish(req PublishRequest) error {

@@ -26,7 +26,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	if a, err = s.describe(a, Input{Title: in.Title, Description: in.Description, Tags: in.Tags}); err != nil {
 		return registry.Version{}, err
 	}
-	v, err := s.publish(ctx, actor, a, SpecOf(in), req, true)
+	req.repeats = true
+	v, _, err := s.publish(ctx, actor, a, SpecOf(in), req, true)
 	if err != nil {
 		return registry.Version{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -19,18 +20,18 @@ func WriteSettings(in Input) ([]byte, error) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(in); err != nil {
-		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
 	}
 	var document yaml.Node // JSON is YAML, and a node keeps the order of its members
 	if err := yaml.Unmarshal(text.Bytes(), &document); err != nil {
-		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
 	}
 	plain(&document)
 	var out bytes.Buffer
 	writer := yaml.NewEncoder(&out)
 	writer.SetIndent(2)
 	if err := writer.Encode(&document); err != nil {
-		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
 	}
 	return out.Bytes(), nil
 }
@@ -55,15 +56,13 @@ func FolderOf(in Input) (map[string]registry.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := map[string]registry.File{settingsFile: settings}
+	folder := map[string]registry.File{registry.SettingsFile: settings}
 	if in.Files == nil {
 		return folder, nil
 	}
-	for path, content := range *in.Files {
-		if path == settingsFile || path == exampleFile || strings.HasPrefix(path, ".") || strings.Contains(path, "/.") {
-			return nil, fault.Invalid("/files", "An agent with a file %s cannot be stored in a folder, because the name is reserved there.", path)
-		}
-		folder[path] = content
+	for _, wrong := range registry.CheckPaths(*in.Files) {
+		return nil, fault.Invalid("/files/"+wrong.Path, "%s", wrong.Problem)
 	}
+	maps.Copy(folder, *in.Files)
 	return folder, nil
 }

@@ -216,16 +216,11 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		faults.addf("/files", "must have at most %d files.", MaxFiles)
 	}
 	total := 0
-	for _, path := range slices.Sorted(maps.Keys(spec.Files)) {
-		total += len(spec.Files[path])
-		if problem := registry.CheckPath(path); problem != "" {
-			faults.addf("/files/"+escape(path), "%s", problem)
-		}
-		for dir := parent(path); dir != ""; dir = parent(dir) {
-			if _, clash := spec.Files[dir]; clash {
-				faults.addf("/files/"+escape(path), "must not be inside %s, which is a file.", dir)
-			}
-		}
+	for _, content := range spec.Files {
+		total += len(content)
+	}
+	for _, wrong := range registry.CheckPaths(spec.Files) {
+		faults.addf("/files/"+escape(wrong.Path), "%s", wrong.Problem)
 	}
 	most := MaxFilesBytes
 	if spec.Language == runtimes.WASM {
@@ -239,13 +234,6 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 	} else if !slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(spec.Entrypoint, s) }) {
 		faults.addf("/entrypoint", "must end in %s for this language.", strings.Join(suffixes, ", "))
 	}
-}
-
-func parent(path string) string {
-	if at := strings.LastIndexByte(path, '/'); at >= 0 {
-		return path[:at]
-	}
-	return ""
 }
 
 func checkEnvironment(faults *faults, spec registry.Spec) {

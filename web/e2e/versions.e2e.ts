@@ -138,8 +138,19 @@ describe('publishing', () => {
     expect(await advice.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
   });
 
+  test('says that a draft without changes is not published', async () => {
+    await publishedAgent(atelier, 'unchanged');
+    await studio.openAgent('unchanged');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const publish = dialog('Publish unchanged');
+    await publish.getByText('No changes since 1.0.0').waitFor();
+    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await publish.getByRole('alert').getByText('The draft has no changes since unchanged@1.0.0').waitFor();
+  });
+
   test('restores the focus after cancel and after completion', async () => {
     await publishedAgent(atelier, 'given-up');
+    await saveDraft(atelier, 'given-up', program('Fog'));
     await studio.openAgent('given-up');
     const open = page.getByRole('button', { name: 'Publish…' });
     await open.click();

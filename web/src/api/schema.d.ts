@@ -447,7 +447,7 @@ export interface paths {
     put?: never;
     /**
      * Publish the draft
-     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion.
+     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version.
      */
     post: operations['publishVersion'];
     delete?: never;
@@ -2508,6 +2508,8 @@ export interface components {
       comment?: string;
       /** @description Accept a smaller number than suggested. Requires comment. */
       force?: boolean;
+      /** @description If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists. */
+      ifChanged?: boolean;
       /**
        * Format: int64
        * @description Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences.
@@ -2541,6 +2543,8 @@ export interface components {
       environment: {
         [key: string]: string;
       };
+      /** @description true if the draft has no changes since this version, so nothing was published. Only with ifChanged. */
+      existing?: boolean;
       files: {
         [key: string]:
           | string
@@ -6073,6 +6077,15 @@ export interface operations {
       };
     };
     responses: {
+      /** @description The draft has no changes since this version, and the request had ifChanged. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Published'];
+        };
+      };
       /** @description Created */
       201: {
         headers: {

@@ -23,7 +23,7 @@ export const publishDialog = {
     `Callers of ${latest} who take ${version === '' ? 'it' : version} may break. The reason is stored with the version.`,
   publishAllTheSame: (version: string) => `Publish ${version} anyway`,
   changelog: 'Changelog',
-  nothingDiffersFrom: (latestVersion: string) => `No changes since ${latestVersion}.`,
+  nothingDiffersFrom: (latestVersion: string) => `No changes since ${latestVersion}, so there is nothing to publish.`,
   soItIsNotTheDraft: 'Differences are caused by time, randomness or another service.',
   advice: 'Advice',
   advisedBecause: (version: ReactNode, bump: string) => rich`Advised: ${version}, a ${bump} version, because`,

@@ -17,7 +17,22 @@ describe('rowsOf', () => {
 
 describe('pathFault', () => {
   const taken = ['main.ts', 'lib/a.ts'];
-  for (const path of ['', '/a', 'a//b', '../a', 'main.ts', 'lib', 'main.ts/x', 'a\\b']) {
+  for (const path of [
+    '',
+    '/a',
+    'a//b',
+    '../a',
+    'main.ts',
+    'lib',
+    'main.ts/x',
+    'a\\b',
+    'Main.ts',
+    'Lib/A.ts',
+    'MAIN.TS/x',
+    '.env',
+    'lib/.x/a',
+    'agent.yaml',
+  ]) {
     it(`refuses ${JSON.stringify(path)}`, () => expect(pathFault(path, taken)).toBeDefined());
   }
   it('takes a new file in a folder', () => expect(pathFault('lib/b.ts', taken)).toBeUndefined());

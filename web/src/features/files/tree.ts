@@ -55,8 +55,17 @@ export function pathFault(path: string, taken: readonly string[]): string | unde
   if (path === '') return say.aNameIsNeeded;
   if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return say.nameBetweenSlashes;
   if (path.split('/').some((part) => part === '.' || part === '..')) return say.staysInside;
+  if (path.split('/').some((part) => part.startsWith('.'))) return say.noLeadingDot;
+  const key = folded(path);
+  if (key === 'agent.yaml' || key === 'input.json') return say.isReserved(key);
   if (/[\\:*?"<>|]/.test(path) || Array.from(path).some((c) => c < ' ')) return say.onlyLetters;
   if (taken.includes(path)) return say.isThereAlready(path);
-  if (taken.some((t) => t.startsWith(`${path}/`) || path.startsWith(`${t}/`))) return say.cannotBeAFolderToo;
+  const other = taken.find((t) => folded(t) === key);
+  if (other !== undefined) return say.differsInCase(other);
+  if (taken.some((t) => folded(t).startsWith(`${key}/`) || key.startsWith(`${folded(t)}/`)))
+    return say.cannotBeAFolderToo;
   return undefined;
 }
+
+/** The form in which paths must differ: some file systems ignore case and compose accents. */
+const folded = (path: string): string => path.normalize('NFC').toLowerCase();
