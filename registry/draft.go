@@ -46,6 +46,15 @@ func AnyRevision() Seen { return Seen{decided: true} }
 // SeenRevision lets a caller use this revision only; 0 means any.
 func SeenRevision(revision int64) Seen { return Seen{true, revision} }
 
+// Revision returns the revision that a save of the draft expects: the one that the caller has seen, or the draft's own if
+// the caller accepts any. It is 0, which no draft has, if the caller did not decide.
+func (s Seen) Revision(current Draft) int64 {
+	if s.decided && !s.Named() {
+		return current.Revision
+	}
+	return s.revision
+}
+
 // Named reports whether the caller names a revision.
 func (s Seen) Named() bool { return s.revision != 0 }
 

@@ -27,6 +27,7 @@ const (
 	UnsupportedMediaType Code = "unsupported_media_type"
 	BodyTooLarge         Code = "body_too_large"
 	PreconditionRequired Code = "precondition_required"
+	UpgradeRequired      Code = "upgrade_required"
 	StaleDraft           Code = "stale_draft"
 	VersionExists        Code = "version_exists"
 	NameTaken            Code = "name_taken"

@@ -168,7 +168,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	})
 	a.closers.add("mcp", func() error { mcpAPI.Close(); return nil })
 	mcpAPI.Register(api.Router())
-	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
+	api.Router().Method(http.MethodGet, webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
 		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Proxies: a.Config.TrustedProxies, Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},

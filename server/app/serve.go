@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/server/framing"
 )
 
 const (
@@ -49,6 +51,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		Handler: a.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}
+	listener = framing.Watch(server, listener)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

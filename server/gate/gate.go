@@ -91,11 +91,13 @@ func New(o Options) *Gate {
 // Guard returns a handler that passes permitted requests to next. The order is deliberate: a rejected request already
 // has an ID and a log line. A request with a wrong host name or origin is not examined further.
 func (g *Gate) Guard(next http.Handler) http.Handler {
+	next = compress(next)
 	next = g.reserve(next)
 	next = g.identify(next)
 	next = g.checkAddress(next)
 	next = g.checkOrigin(next)
 	next = g.checkHost(next)
+	next = g.checkForm(next)
 	next = g.checkMethod(next)
 	next = secure(next)
 	next = g.recover(next)

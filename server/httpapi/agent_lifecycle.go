@@ -23,11 +23,11 @@ func (a *API) redraftAgent() {
 		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Replace the draft by a version",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		revision, err := q.revision()
+		seen, err := q.seen()
 		if err != nil {
 			return nil, err
 		}
-		return answered(a.Agents.Redraft(ctx, actor(ctx), q.Agent, revision, q.Body.From))
+		return answered(a.Agents.Redraft(ctx, actor(ctx), q.Agent, seen, q.Body.From))
 	})
 }
 

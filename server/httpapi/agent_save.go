@@ -18,12 +18,12 @@ func (a *API) saveAgent() {
 		about:      "Requires If-Match with the revision that you last read. A stale revision is refused; the answer contains currentRevision, savedAt and savedBy.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		revision, err := q.revision()
+		seen, err := q.seen()
 		if err != nil {
 			return nil, err
 		}
 		q.Body.Session = caller(ctx).Session
-		agent, err := a.Agents.Save(ctx, actor(ctx), q.Agent, revision, q.Body.Input)
+		agent, err := a.Agents.Save(ctx, actor(ctx), q.Agent, seen, q.Body.Input)
 		if err != nil {
 			return nil, err
 		}

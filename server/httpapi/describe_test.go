@@ -131,7 +131,7 @@ func TestBodiesAreCheckedByPointer(t *testing.T) {
 func TestMethodNotAllowedSaysWhichAre(t *testing.T) {
 	t.Parallel()
 	w := do(t, http.MethodPut, httpapi.Base+"/runs", "{}")
-	if got := w.Header().Values("Allow"); len(got) != 1 || got[0] != "GET" {
+	if got := w.Header().Values("Allow"); len(got) != 1 || got[0] != "GET, HEAD" {
 		t.Errorf("Allow is %v", got)
 	}
 }

@@ -79,7 +79,7 @@ func (a *API) restoreDraftSave() {
 		about:      "A new save; the draft that it replaces stays in the history. Title, description and tags stay as they are.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		seen, err := q.revision()
+		seen, err := q.seen()
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 // DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body,
 // or a query parameter if there is no body.
 type DraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft."`
+	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft."`
 }
 
 // DraftMatchQuery is DraftMatch for a route without a body.
@@ -22,7 +22,7 @@ type DraftMatchQuery struct {
 
 // RequiredDraftMatch is part of the input of every route that replaces a draft.
 type RequiredDraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
+	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
 // seen returns the draft revision that a caller acts on, from the header or the member. 0 means that there is no
@@ -31,31 +31,36 @@ func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	if m.IfMatch == "" {
 		return registry.SeenRevision(member), nil
 	}
-	revision, err := revisionOf(m.IfMatch)
-	if err == nil && member != 0 && member != revision {
+	seen, err := seenIn(m.IfMatch)
+	if err == nil && member != 0 && seen != registry.SeenRevision(member) {
 		err = fault.Invalid("/revision", "must be that of If-Match, or be left out.")
 	}
-	return registry.SeenRevision(revision), err
+	return seen, err
 }
 
 // seen returns the draft revision that a caller acts on, from the header or the query.
 func (m DraftMatchQuery) seen() (registry.Seen, error) { return m.DraftMatch.seen(m.Revision) }
 
-// revision returns the draft revision that a caller replaces.
-func (m RequiredDraftMatch) revision() (int64, error) {
+// seen returns the draft revision that a caller replaces.
+func (m RequiredDraftMatch) seen() (registry.Seen, error) {
 	if m.IfMatch == "" {
-		return 0, fault.New(fault.PreconditionRequired, `Saving requires If-Match with the revision that you last read, for example If-Match: "7". The ETag of an answer contains it.`)
+		return registry.Seen{}, fault.New(fault.PreconditionRequired, `Saving requires If-Match with the revision that you last read, for example If-Match: "7". The ETag of an answer contains it.`)
 	}
-	return revisionOf(m.IfMatch)
+	return seenIn(m.IfMatch)
 }
 
-// revisionOf parses an If-Match header such as "7".
-func revisionOf(header string) (int64, error) {
-	text, opened := strings.CutPrefix(header, `"`)
+// seenIn parses an If-Match header such as "7". A proxy that compresses answers makes the ETag of an answer weak, so W/"7"
+// is the same. * stands for whatever revision is current.
+func seenIn(header string) (registry.Seen, error) {
+	header = strings.TrimSpace(header)
+	if header == "*" {
+		return registry.AnyRevision(), nil
+	}
+	text, opened := strings.CutPrefix(strings.TrimPrefix(header, "W/"), `"`)
 	text, closed := strings.CutSuffix(text, `"`)
 	revision, err := strconv.ParseInt(text, 10, 64)
 	if !opened || !closed || err != nil || revision < 1 {
-		return 0, fault.New(fault.BadRequest, `If-Match must be one revision in quotes, for example "7".`)
+		return registry.Seen{}, fault.New(fault.BadRequest, `If-Match must be one revision in quotes, for example "7", or * for the current one.`)
 	}
-	return revision, nil
+	return registry.SeenRevision(revision), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -28,6 +29,7 @@ type endpoint struct {
 	bodyBytes        int64        // 0 means the server's setting
 	modules          bool         // the body may contain a WebAssembly module and be as large as one needs
 	public           bool         // needs no caller
+	cached           bool         // the answer is about {version} and may be cached
 	hidden           bool
 	answers          map[string]*huma.Response // not described by the output type
 
@@ -107,6 +109,10 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		if e.cached {
+			sendOnce(w, r, lifetime(chi.URLParam(r, "version")), func(w http.ResponseWriter) { next(humachi.NewContext(c.Operation(), r, w)) })
+			return
+		}
 		key := r.Header.Get("Idempotency-Key")
 		if !e.idempotent || key == "" {
 			next(humachi.NewContext(c.Operation(), r, w))

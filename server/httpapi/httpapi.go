@@ -233,10 +233,6 @@ func (a *API) documentRoutes() {
 
 // methodNotAllowed answers with the methods that the path supports.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
-			w.Header().Add("Allow", method)
-		}
-	}
+	w.Header().Set("Allow", gate.Allow(a.router, r))
 	a.Problems.Write(w, r, fault.New(fault.MethodNotAllowed, "This method is not allowed here. The Allow header lists the allowed methods."))
 }

@@ -4,12 +4,13 @@ import (
 	"net/http"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/gate"
 )
 
 // followLoginLink uses the one-time link that the server printed, and redirects to the Studio. The secret does not stay
 // in the browser's history. No other page receives it, because no referrer is sent.
 func (a *API) followLoginLink() {
-	a.router.Get(loginPath, func(w http.ResponseWriter, r *http.Request) {
+	a.router.Get(gate.LoginPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		link := r.URL.Query().Get("link")
 		if link == "" || len(link) > 4096 {

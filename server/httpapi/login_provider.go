@@ -10,6 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
@@ -20,7 +21,7 @@ type Provider interface {
 }
 
 const (
-	providerPath = loginPath + "/oidc"
+	providerPath = gate.LoginPath + "/oidc"
 	callbackPath = providerPath + "/callback"
 
 	attemptCookie = "atelier_login"

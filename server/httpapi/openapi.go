@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -34,16 +35,18 @@ func (a *API) getManifestSchema() {
 	a.router.Get("/schemas/tool-manifest.json", a.document("application/schema+json", manifest.Schema))
 }
 
-// document serves a document that does not change while the server runs.
+// document serves a document that does not change while the server runs. It is made for the first request.
 func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFunc {
+	once := sync.OnceValues(make)
 	return func(w http.ResponseWriter, r *http.Request) {
-		text, err := make()
+		text, err := once()
 		if err != nil {
 			a.Problems.Write(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(text) // the client may have disconnected
+		sendOnce(w, r, untilChecked, func(w http.ResponseWriter) {
+			_, _ = w.Write(text) // held in memory
+		})
 	}
 }

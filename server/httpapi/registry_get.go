@@ -79,7 +79,7 @@ func (a *API) getListedVersion() {
 	type out struct{ Body registry.Version }
 	add(a, endpoint{
 		id: "getListedVersion", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}/versions/{version}", tag: "registry", summary: "Get a version of the public registry with its files",
-		about: "publishedBy is empty. Only its own workspace can see it.", refusals: []fault.Code{fault.NotFound},
+		about: "publishedBy is empty. Only its own workspace can see it.", cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		v, err := a.Catalog.Version(ctx, q.Publisher, q.Name, q.Version)
 		if err != nil {

@@ -25,7 +25,7 @@ func renamed(asked string, v registry.Version) string {
 func (a *API) getVersion() {
 	add(a, endpoint{
 		id: "getVersion", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions", summary: "Get a version with its files",
-		refusals: []fault.Code{fault.NotFound},
+		cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *VersionRef) (*versionAnswer, error) {
 		v, err := a.Agents.Version(ctx, actor(ctx), q.Agent, q.Version)
 		if err != nil {

@@ -16,7 +16,7 @@ func (a *API) getManifest() {
 	}
 	add(a, endpoint{
 		id: "getManifest", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/manifest", tag: "versions",
-		summary: "Get a version as a tool manifest", refusals: []fault.Code{fault.NotFound},
+		summary: "Get a version as a tool manifest", cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
 		return a.export(ctx, q.Agent, agents.ExportRequest{Version: q.Version, Format: q.Format, BaseURL: a.baseURL(q.RequestBase)})
 	})

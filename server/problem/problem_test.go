@@ -89,7 +89,7 @@ func TestFaultsBecomeProblems(t *testing.T) {
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
 	for _, code := range []fault.Code{fault.BadRequest, fault.Unauthenticated, fault.Forbidden, fault.BadHost, fault.BadOrigin, fault.NotFound, fault.NoWorkspace,
-		fault.MethodNotAllowed, fault.InvalidInput, fault.VersionRequired, fault.UnsupportedMediaType, fault.BodyTooLarge, fault.PreconditionRequired,
+		fault.MethodNotAllowed, fault.InvalidInput, fault.VersionRequired, fault.UnsupportedMediaType, fault.BodyTooLarge, fault.PreconditionRequired, fault.UpgradeRequired,
 		fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.BumpTooSmall, fault.Conflict, fault.IdempotencyMismatch, fault.QueueFull,
 		fault.TooManyRequests, fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown, fault.Cancelled} {
 		if problem.Status(code) == 500 {

@@ -36,6 +36,8 @@ func Status(code fault.Code) int {
 		return http.StatusUnprocessableEntity
 	case fault.PreconditionRequired:
 		return http.StatusPreconditionRequired
+	case fault.UpgradeRequired:
+		return http.StatusUpgradeRequired
 	case fault.QueueFull, fault.QuotaExceeded, fault.TooManyRequests:
 		return http.StatusTooManyRequests
 	case fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown:

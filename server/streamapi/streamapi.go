@@ -57,6 +57,7 @@ type API struct {
 }
 
 const (
+	protocol    = "13"        // version of the WebSocket protocol
 	maxFromPeer = 512         // bytes of one unexpected message
 	farewell    = time.Second // limit for the peer's part of the closing handshake
 )
@@ -70,7 +71,7 @@ func New(o Options) *API {
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
 		CheckOrigin: func(*http.Request) bool { return true }, // the gate checks it
 		Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
-			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "This endpoint is a WebSocket. Use the same path with /events for the events as JSON.", Err: reason})
+			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "The WebSocket handshake is not valid.", Err: reason})
 		},
 	}
 	return d
@@ -116,6 +117,13 @@ func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer d.open.Done()
+	if !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-WebSocket-Version") != protocol {
+		w.Header().Set("Upgrade", "websocket")
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Sec-WebSocket-Version", protocol)
+		d.Refuse.Write(w, r, fault.New(fault.UpgradeRequired, "This endpoint is a WebSocket. Use the same path with /events for the events as JSON."))
+		return
+	}
 	conn, err := d.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // already answered

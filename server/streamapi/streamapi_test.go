@@ -155,7 +155,7 @@ func TestPlainRequestIsToldWhatThisIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != 400 || answer.Header.Get("Content-Type") != problem.MediaType {
+	if answer.StatusCode != http.StatusUpgradeRequired || answer.Header.Get("Content-Type") != problem.MediaType {
 		t.Errorf("got %v", answer)
 	}
 }

@@ -45,11 +45,6 @@ type studio struct {
 }
 
 func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		s.refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "Files of the Studio are read-only."))
-		return
-	}
 	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
 	// The page resolves paths within the Studio. The path of a version, a/weather@1.0.0, only looks like a file.
 	if path.Ext(name) == "" || strings.HasPrefix(name, "a/") {

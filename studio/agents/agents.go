@@ -203,8 +203,8 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	return s.Agents.ListAgents(ctx, actor.Workspace, filter)
 }
 
-// Save replaces the draft's fields that the input contains. The revision must be the current one, else StaleDraft.
-func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
+// Save replaces the draft's fields that the input contains. The caller must have seen the current revision, else StaleDraft.
+func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, in Input) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
@@ -220,7 +220,7 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 		return registry.Agent{}, err
 	}
 	a.Draft.Session = in.Session
-	return s.saveDraft(ctx, actor, a, revision)
+	return s.saveDraft(ctx, actor, a, seen)
 }
 
 // Patch changes name, title, description, tags and metadata, as far as the input contains them. The draft stays

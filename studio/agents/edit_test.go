@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/access"
@@ -27,7 +28,7 @@ func TestSavingDoesNotUndoAPatch(t *testing.T) {
 		defer close(saved)
 		for i := range rounds {
 			text := fmt.Sprintf("def main(): return %d\n", i)
-			if _, err := service.Save(t.Context(), access.Administrator(), name, int64(i)+1, agents.Input{Code: &text}); err != nil {
+			if _, err := service.Save(t.Context(), access.Administrator(), name, registry.SeenRevision(int64(i)+1), agents.Input{Code: &text}); err != nil {
 				t.Errorf("save %d: %v", i, err)
 			}
 		}

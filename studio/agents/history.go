@@ -46,7 +46,7 @@ func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref strin
 
 // RestoreSave saves the draft of a former revision as a new revision. The caller must have seen the current revision,
 // else StaleDraft. The current revision stays in the history.
-func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from, seen int64) (registry.Agent, error) {
+func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from int64, seen registry.Seen) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
@@ -72,9 +72,9 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 }
 
 // saveDraft stores a draft and notifies the readers of the agent. Every change of a draft calls it.
-func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen int64) (registry.Agent, error) {
+func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen registry.Seen) (registry.Agent, error) {
 	a.UpdatedAt, a.Editor = s.Now(), actor
-	saved, err := s.Agents.SaveDraft(ctx, a, seen)
+	saved, err := s.Agents.SaveDraft(ctx, a, seen.Revision(a.Draft))
 	if err == nil {
 		s.Changes.Saved(saved.ID, saved.Draft)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The revision must be
-// the current one, else StaleDraft.
-func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, revision int64, from string) (registry.Agent, error) {
+// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The caller
+// must have seen the current revision, else StaleDraft.
+func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, from string) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
@@ -30,7 +30,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Agent{}, err
 	}
 	a.Title, a.Description = v.Title, v.Description
-	return s.saveDraft(ctx, actor, a, revision)
+	return s.saveDraft(ctx, actor, a, seen)
 }
 
 // Copy creates a new agent from another agent's draft and description. It has no versions, and no references to it

@@ -36,7 +36,9 @@ func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	copies := map[string]func() (registry.Agent, error){
-		"a draft of a version": func() (registry.Agent, error) { return service.Redraft(t.Context(), actor, name, 1, registry.Latest) },
+		"a draft of a version": func() (registry.Agent, error) {
+			return service.Redraft(t.Context(), actor, name, registry.SeenRevision(1), registry.Latest)
+		},
 		"a copy of an agent": func() (registry.Agent, error) {
 			return service.Copy(t.Context(), actor, a.ID, "copy", registry.AnyRevision())
 		},

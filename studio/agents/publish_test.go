@@ -31,7 +31,7 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 		if !saving {
 			return nil
 		}
-		a, err := service.Save(t.Context(), access.Administrator(), name, 1, agents.Input{Code: &later})
+		a, err := service.Save(t.Context(), access.Administrator(), name, registry.SeenRevision(1), agents.Input{Code: &later})
 		if err != nil {
 			return err
 		}

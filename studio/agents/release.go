@@ -39,7 +39,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return v, s.Agents.PatchAgent(ctx, a)
 	}
 	a.Draft.Spec = v.Spec
-	_, err = s.saveDraft(ctx, actor, a, a.Draft.Revision)
+	_, err = s.saveDraft(ctx, actor, a, registry.AnyRevision())
 	return v, err
 }
 

@@ -173,7 +173,7 @@ func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.
 	if err == nil {
 		in := inputOf(sk)
 		in.Name = nil
-		a, err = s.Agents.Save(ctx, actor, a.ID, draft.Revision, in)
+		a, err = s.Agents.Save(ctx, actor, a.ID, registry.SeenRevision(draft.Revision), in)
 	}
 	if err != nil {
 		return a, sk.Locate(err)

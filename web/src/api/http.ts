@@ -56,7 +56,8 @@ export async function requestWithHeaders(
 ): Promise<{ body: Json; headers: Headers }> {
   if (method !== 'GET') forgetEarly();
   const sent: Record<string, string> = { Accept: 'application/json', ...workspaceHeader(), ...headers };
-  const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
+  // Versions may be cached for a year, and yet another person may deprecate them: always revalidate.
+  const init: RequestInit = { method, headers: sent, credentials: 'same-origin', cache: 'no-cache' };
   if (body !== undefined) {
     init.body = stringifyJson(body);
     sent['Content-Type'] = 'application/json';

@@ -4118,7 +4118,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -4459,7 +4459,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -4580,7 +4580,7 @@ export interface operations {
         to?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -4661,7 +4661,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -5033,7 +5033,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -5224,7 +5224,7 @@ export interface operations {
         version?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
         /** @description respond-async: answer 202 at once. Follow the run by its ID. */
         Prefer?: string;
@@ -5369,7 +5369,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -5663,7 +5663,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
         /** @description respond-async: answer 202 at once. Follow the run by its ID. */
         Prefer?: string;
@@ -5904,7 +5904,7 @@ export interface operations {
         revision?: number;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -6062,7 +6062,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -6368,7 +6368,7 @@ export interface operations {
         revision?: number;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -9597,7 +9597,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
       };
       path: {

@@ -1,0 +1,110 @@
+// Package framing refuses a request that states its length twice, by Content-Length and by chunks. net/http follows the
+// chunks and removes Content-Length before a handler could see it. A proxy in front that follows Content-Length sees
+// another end of the request, and takes the rest for the next request of another client.
+package framing
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// maxHead is more than the head of any request that net/http accepts here. A chunked request with a longer one is refused.
+const maxHead = 128 << 10
+
+// keptHead is the size of the buffer that an idle connection keeps.
+const keptHead = 2 << 10
+
+// Watch makes a server record the head of each request that it reads from the listener. Check needs the record.
+func Watch(server *http.Server, listener net.Listener) net.Listener {
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		if watched, ok := c.(*conn); ok && state == http.StateIdle {
+			watched.nextRequest()
+		}
+	}
+	return watchedListener{listener}
+}
+
+// Check refuses a chunked request whose head has a Content-Length. It also refuses one whose head is unknown, because the
+// client sent it before it had the answer to the request before.
+func Check(r *http.Request) error {
+	c, watched := r.Context().Value(connKey{}).(*conn)
+	if !watched || len(r.TransferEncoding) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimLeft(string(c.head), "\r\n"), "\n")
+	if !c.complete || strings.TrimRight(lines[0], "\r") != r.Method+" "+r.RequestURI+" "+r.Proto {
+		return fault.New(fault.BadRequest, "A chunked request must not be sent before the answer to the request before it.")
+	}
+	for _, line := range lines[1:] {
+		name, _, _ := strings.Cut(line, ":")
+		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			return fault.New(fault.BadRequest, "The request has both Content-Length and Transfer-Encoding: chunked. Send only one of them.")
+		}
+	}
+	return nil
+}
+
+type connKey struct{}
+
+type watchedListener struct{ net.Listener }
+
+// Accept returns a connection that records heads. Only TCP connections carry requests of others.
+func (l watchedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if tcp, ok := c.(*net.TCPConn); ok {
+		return &conn{TCPConn: tcp}, err
+	}
+	return c, err
+}
+
+// conn records the head of the request that is being read. net/http never reads and checks at the same time.
+type conn struct {
+	*net.TCPConn
+	head     []byte
+	complete bool   // the head has ended, and a body follows
+	early    []byte // the byte that net/http reads while a handler runs, to notice a client that disconnects
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	switch {
+	case !c.complete:
+		c.record(p[:n])
+	case len(p) == 1 && n == 1:
+		c.early = []byte{p[0]}
+	}
+	return n, err
+}
+
+// record adds bytes to the head, up to the empty line that ends it.
+func (c *conn) record(text []byte) {
+	from := max(0, len(c.head)-len("\n\r"))
+	c.head = append(c.head, text...)
+	begin := len(c.head) - len(bytes.TrimLeft(c.head, "\r\n")) // net/http ignores empty lines before a request
+	for i := max(from, begin); i < len(c.head); i++ {
+		if c.head[i] == '\n' && (bytes.HasPrefix(c.head[i+1:], []byte("\n")) || bytes.HasPrefix(c.head[i+1:], []byte("\r\n"))) {
+			c.head, c.complete = c.head[:i], true
+			return
+		}
+	}
+	if len(c.head) > maxHead {
+		c.head, c.complete = nil, true // Check refuses it
+	}
+}
+
+// nextRequest forgets a head. The first byte of the next one may have been read already.
+func (c *conn) nextRequest() {
+	if cap(c.head) > keptHead {
+		c.head = nil
+	}
+	c.head, c.early, c.complete = append(c.head[:0], c.early...), nil, false
+}

@@ -1,0 +1,30 @@
+package gate
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// LoginPath is the path of the one-time link. HEAD does not follow it: previews of links use HEAD, and the link works once.
+const LoginPath = "/login"
+
+// Allow returns the Allow header of a path: the methods that routes have for it, "" for none.
+func Allow(routes chi.Routes, r *http.Request) string {
+	path := r.URL.RawPath // as the router reads it
+	if path == "" {
+		path = r.URL.Path
+	}
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if !routes.Match(chi.NewRouteContext(), method, path) {
+			continue
+		}
+		methods = append(methods, method)
+		if method == http.MethodGet && path != LoginPath {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	return strings.Join(methods, ", ")
+}

@@ -1,0 +1,28 @@
+package gate
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/framing"
+)
+
+// checkForm refuses a body in a form that this server does not read: compressed, or with two lengths.
+func (g *Gate) checkForm(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := framing.Check(r); err != nil {
+			w.Header().Set("Connection", "close") // nobody knows where the next request begins
+			g.Refuse.Write(w, r, err)
+			return
+		}
+		for _, encoding := range r.Header.Values("Content-Encoding") {
+			if !strings.EqualFold(strings.TrimSpace(encoding), "identity") {
+				w.Header().Set("Accept-Encoding", "identity")
+				g.Refuse.Write(w, r, fault.New(fault.UnsupportedMediaType, "The body must not be compressed. Send it without Content-Encoding."))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

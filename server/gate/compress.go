@@ -1,0 +1,32 @@
+package gate
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
+)
+
+// smallest is the size from which answers are compressed. The answer to an ordinary run is smaller: compressing it would
+// cost more time than its bytes take.
+const smallest = 4 << 10
+
+// compress compresses large answers for clients that accept gzip. Streams of events pass unchanged. The Studio's files are
+// compressed already.
+func compress(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(smallest), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false), gzhttp.SetContentType(false),
+		gzhttp.ContentTypes([]string{"application/json", "application/problem+json", "application/openapi+json", "application/schema+json", "text/html"}))
+	if err != nil {
+		panic(fmt.Errorf("compress answers: %w", err)) // the options are constant
+	}
+	compressed := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/studio/") || upgrades(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		compressed.ServeHTTP(w, r)
+	})
+}
