@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -101,7 +102,7 @@ func CheckVersionRange(version string) error {
 	case Exact:
 		return CheckSemver(version)
 	case Range:
-		if _, err := semver.NewConstraint(version); err != nil {
+		if _, err := rangeOf(version); err != nil {
 			return fault.Invalid("/version", "A version must be 1.2.0, ^1, ~1.2, a range, latest or sha256:….")
 		}
 	}
@@ -123,7 +124,7 @@ func CheckSemver(version string) error {
 
 // Pick returns the index of the version that a reference selects, -1 if there is none or the reference names the draft.
 // An exact version and a digest match exactly. A range and latest select the highest semver without pre-release.
-// Pre-releases count only if the range names one. A deprecated version is selected only if no other fits.
+// Pre-releases count as in npm (rangeOf). A deprecated version is selected only if no other fits.
 func Pick(version string, candidates []Version) int {
 	switch KindOf(version) {
 	case Exact:
@@ -135,13 +136,41 @@ func Pick(version string, candidates []Version) int {
 	case ByLatest:
 		return highest(candidates, func(v *semver.Version) bool { return v.Prerelease() == "" })
 	case Range:
-		constraint, err := semver.NewConstraint(version)
+		fits, err := rangeOf(version)
 		if err != nil {
 			return -1
 		}
-		return highest(candidates, constraint.Check)
+		return highest(candidates, fits)
 	}
 	return -1
+}
+
+// comparatorForm finds the versions with a pre-release that a range names.
+var comparatorForm = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)-[0-9A-Za-z.-]`)
+
+// rangeOf returns the condition of a range. The rule of pre-releases is npm's: a pre-release fits only if the same
+// alternative of the range names a pre-release of the same major, minor and patch. So >=1.1.0-alpha allows 1.1.0-beta and
+// 3.4.2, but not 3.4.3-rc.1.
+func rangeOf(text string) (func(*semver.Version) bool, error) {
+	type alternative struct {
+		constraint *semver.Constraints
+		named      [][]string // major, minor and patch of the pre-releases that it names
+	}
+	var alternatives []alternative
+	for part := range strings.SplitSeq(text, "||") {
+		constraint, err := semver.NewConstraint(part)
+		if err != nil {
+			return nil, err
+		}
+		alternatives = append(alternatives, alternative{constraint, comparatorForm.FindAllStringSubmatch(part, -1)})
+	}
+	return func(v *semver.Version) bool {
+		core := []string{strconv.FormatUint(v.Major(), 10), strconv.FormatUint(v.Minor(), 10), strconv.FormatUint(v.Patch(), 10)}
+		return slices.ContainsFunc(alternatives, func(a alternative) bool {
+			allowed := v.Prerelease() == "" || slices.ContainsFunc(a.named, func(named []string) bool { return slices.Equal(named[1:], core) })
+			return allowed && a.constraint.Check(v)
+		})
+	}, nil
 }
 
 // highest returns the index of the highest version that fits; deprecated versions rank last.

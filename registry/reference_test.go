@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -92,33 +94,39 @@ func TestPick(t *testing.T) {
 	tests := map[string]struct {
 		version, candidates, want string
 	}{
-		"latest is the highest":        {"latest", "1.9.0 1.10.0 1.2.0", "1.10.0"},
-		"latest is no pre-release":     {"latest", "1.0.0 2.0.0-rc.1", "1.0.0"},
-		"latest, pre-releases only":    {"latest", "2.0.0-rc.1", ""},
-		"latest of nothing":            {"latest", "", ""},
-		"latest is not deprecated":     {"latest", "1.0.0 !2.0.0", "1.0.0"},
-		"latest, all deprecated":       {"latest", "!1.0.0 !2.0.0 !1.5.0", "2.0.0"},
-		"caret":                        {"^1.2", "1.1.9 1.2.0 1.9.9 2.0.0", "1.9.9"},
-		"caret below one":              {"^0.2", "0.2.1 0.3.0", "0.2.1"},
-		"tilde":                        {"~1.2", "1.2.0 1.2.7 1.3.0", "1.2.7"},
-		"two bounds":                   {">=1 <2", "0.9.0 1.5.0 2.0.0", "1.5.0"},
-		"either":                       {"^1 || ^3", "1.0.0 2.0.0 3.1.0", "3.1.0"},
-		"a part of a version":          {"1.2", "1.2.3 1.3.0", "1.2.3"},
-		"anything":                     {"*", "1.0.0 2.0.0-rc.1", "1.0.0"},
-		"range without pre-release":    {"^1", "1.0.0 1.1.0-rc.1", "1.0.0"},
-		"range with pre-release":       {">=1.1.0-0", "1.0.0 1.1.0-rc.1", "1.1.0-rc.1"},
-		"range, deprecated last":       {"^1", "1.0.0 !1.5.0", "1.0.0"},
-		"range, only deprecated fits":  {"^1", "!1.0.0 2.0.0", "1.0.0"},
-		"range fits nothing":           {"^5", "1.0.0", ""},
-		"no range":                     {"^", "1.0.0", ""},
-		"exact":                        {"1.0.0", "1.0.0 1.0.1", "1.0.0"},
-		"exact, deprecated":            {"1.0.0", "!1.0.0", "1.0.0"},
-		"exact pre-release":            {"2.0.0-rc.1", "1.0.0 2.0.0-rc.1", "2.0.0-rc.1"},
-		"exact, not there":             {"1.0.2", "1.0.0 1.0.1", ""},
-		"exact build":                  {"1.0.0+b", "1.0.0+a 1.0.0+b", "1.0.0+b"},
-		"a draft is no version":        {"draft", "1.0.0", ""},
-		"builds are ordered by text":   {"latest", "1.0.0+a 1.0.0+c 1.0.0+b", "1.0.0+c"},
-		"what is no version is passed": {"latest", "x 1.0.0", "1.0.0"},
+		"latest is the highest":             {"latest", "1.9.0 1.10.0 1.2.0", "1.10.0"},
+		"latest is no pre-release":          {"latest", "1.0.0 2.0.0-rc.1", "1.0.0"},
+		"latest, pre-releases only":         {"latest", "2.0.0-rc.1", ""},
+		"latest of nothing":                 {"latest", "", ""},
+		"latest is not deprecated":          {"latest", "1.0.0 !2.0.0", "1.0.0"},
+		"latest, all deprecated":            {"latest", "!1.0.0 !2.0.0 !1.5.0", "2.0.0"},
+		"caret":                             {"^1.2", "1.1.9 1.2.0 1.9.9 2.0.0", "1.9.9"},
+		"caret below one":                   {"^0.2", "0.2.1 0.3.0", "0.2.1"},
+		"tilde":                             {"~1.2", "1.2.0 1.2.7 1.3.0", "1.2.7"},
+		"two bounds":                        {">=1 <2", "0.9.0 1.5.0 2.0.0", "1.5.0"},
+		"either":                            {"^1 || ^3", "1.0.0 2.0.0 3.1.0", "3.1.0"},
+		"a part of a version":               {"1.2", "1.2.3 1.3.0", "1.2.3"},
+		"anything":                          {"*", "1.0.0 2.0.0-rc.1", "1.0.0"},
+		"range without pre-release":         {"^1", "1.0.0 1.1.0-rc.1", "1.0.0"},
+		"range with pre-release":            {">=1.1.0-0", "1.0.0 1.1.0-rc.1", "1.1.0-rc.1"},
+		"range with an old pre-release":     {">=1.1.0-alpha", "1.1.0-beta 3.4.2 3.4.3-rc.1", "3.4.2"},
+		"range with its own pre-release":    {">=1.1.0-alpha", "1.1.0-beta 3.4.3-rc.1", "1.1.0-beta"},
+		"caret with another's pre-release":  {"^1.2.3-beta.2", "1.2.3-beta.4 1.2.4-beta.2", "1.2.3-beta.4"},
+		"either, pre-release of the other":  {"1.1.0-a || >=2", "2.1.0-rc.1 1.1.0-a", "1.1.0-a"},
+		"two bounds, pre-release of one":    {">=1.1.0-0 <1.1.1", "1.0.0 1.1.0-rc.1", "1.1.0-rc.1"},
+		"pre-release below the upper bound": {">=1 <2.0.0", "1.0.0 2.0.0-rc.1", "1.0.0"},
+		"range, deprecated last":            {"^1", "1.0.0 !1.5.0", "1.0.0"},
+		"range, only deprecated fits":       {"^1", "!1.0.0 2.0.0", "1.0.0"},
+		"range fits nothing":                {"^5", "1.0.0", ""},
+		"no range":                          {"^", "1.0.0", ""},
+		"exact":                             {"1.0.0", "1.0.0 1.0.1", "1.0.0"},
+		"exact, deprecated":                 {"1.0.0", "!1.0.0", "1.0.0"},
+		"exact pre-release":                 {"2.0.0-rc.1", "1.0.0 2.0.0-rc.1", "2.0.0-rc.1"},
+		"exact, not there":                  {"1.0.2", "1.0.0 1.0.1", ""},
+		"exact build":                       {"1.0.0+b", "1.0.0+a 1.0.0+b", "1.0.0+b"},
+		"a draft is no version":             {"draft", "1.0.0", ""},
+		"builds are ordered by text":        {"latest", "1.0.0+a 1.0.0+c 1.0.0+b", "1.0.0+c"},
+		"what is no version is passed":      {"latest", "x 1.0.0", "1.0.0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,6 +144,42 @@ func TestPick(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Ranges select what npm selects.
+func TestPick_Ranges_LikeNPM(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/npm-ranges.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Versions []string
+		Cases    [][4]string
+	}
+	if err := json.Unmarshal(text, &golden); err != nil || len(golden.Cases) < 150 {
+		t.Fatal(len(golden.Cases), err)
+	}
+	sets := [3][]registry.Version{}
+	for _, number := range golden.Versions {
+		v := registry.Version{Version: number}
+		kind := 2
+		if strings.Contains(number, "-") {
+			kind = 1
+		}
+		sets[0], sets[kind] = append(sets[0], v), append(sets[kind], v)
+	}
+	for _, c := range golden.Cases {
+		for i, candidates := range sets {
+			got := ""
+			if at := registry.Pick(c[0], candidates); at >= 0 {
+				got = candidates[at].Version
+			}
+			if got != c[1+i] {
+				t.Errorf("%s: got %q of set %d, npm selects %q", c[0], got, i, c[1+i])
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -41,6 +42,9 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 		if err != nil {
 			return err
 		}
+		if err := onlyBuild(ctx, tx, v); err != nil {
+			return err
+		}
 		if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
 			if duplicate(err) {
 				return fault.New(fault.VersionExists, "%s exists already, and versions never change; publish another number.", v.Reference())
@@ -57,6 +61,21 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 		}
 		return setLatest(ctx, tx, workspace, v.AgentID, append(latest, v))
 	})
+}
+
+// onlyBuild refuses a version that differs from another only in build metadata. Semantic versioning gives both the same
+// rank, so a range could not choose between them.
+func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
+	number, _, _ := strings.Cut(v.Version, "+")
+	var other []string
+	err := tx.NewSelect().Model((*versionRow)(nil)).Column("version").Where("v.agent_id = ?", v.AgentID).Where("v.version <> ?", v.Version).
+		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("v.version = ?", number).WhereOr("substr(v.version, 1, ?) = ?", len(number)+1, number+"+")
+		}).Limit(1).Scan(ctx, &other)
+	if err != nil || len(other) == 0 {
+		return err
+	}
+	return fault.New(fault.VersionExists, "%s exists already and differs from %s only in build metadata, which gives both the same rank; publish another number.", other[0], v.Version)
 }
 
 // setLatest writes an agent's latest version: the version that a reference to latest selects.

@@ -237,6 +237,26 @@ func TestDeprecationIsTheOnlyChange(t *testing.T) {
 	}
 }
 
+func TestInsertVersion_OnlyBuildMetadataDiffers_VersionExists(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		for _, number := range []string{"1.0.0+b", "1.1.0", "1.1.0-RC+1"} {
+			if err := s.InsertVersion(t.Context(), ws, version(a, number)); err != nil {
+				t.Fatal(number, err)
+			}
+		}
+		for _, number := range []string{"1.0.0", "1.0.0+a", "1.1.0+x", "1.1.0-RC", "1.1.0-RC+2"} {
+			expect(t, s.InsertVersion(t.Context(), ws, version(a, number)), fault.VersionExists)
+		}
+		for _, number := range []string{"1.1.0-rc", "1.1.1", "11.1.0", "1.0.0-b"} {
+			if err := s.InsertVersion(t.Context(), ws, version(a, number)); err != nil {
+				t.Error(number, err)
+			}
+		}
+	})
+}
+
 func TestOneOfManyPublishersWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
