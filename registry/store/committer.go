@@ -36,6 +36,7 @@ const (
 // goroutine would have to be woken, and would have to wake the caller.
 type committer struct {
 	ledger  ledger
+	noticed func(error) // receives the errors of transactions
 	log     *slog.Logger
 	writers int // maximum concurrent transactions
 
@@ -67,8 +68,8 @@ type turn struct {
 	err    error // otherwise: the result of the caller's write
 }
 
-func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
-	c := &committer{ledger: newLedger(db, d), log: log, writers: d.writers()}
+func newCommitter(db *sql.DB, d dialect, noticed func(error), log *slog.Logger) *committer {
+	c := &committer{ledger: newLedger(db, d), noticed: noticed, log: log, writers: d.writers()}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)
 	return c
@@ -179,8 +180,8 @@ func (c *committer) close() error {
 var errPanic = errors.New("the transaction ended in a panic")
 
 // settle commits the writes and sends each caller its result. If the transaction fails, settle retries each write in a
-// transaction of its own, so that only the faulty write fails. It does not retry if SQLite could not begin the
-// transaction, because each write would wait for the same lock again.
+// transaction of its own, so that only the faulty write fails. It does not retry if the database failed, because each
+// write would wait for the same lock again.
 func (c *committer) settle(writes []*write) {
 	tell := func(err error) {
 		writes[0].turn <- turn{err: err}
@@ -193,7 +194,7 @@ func (c *committer) settle(writes []*write) {
 	}()
 	err := c.transact(writes)
 	c.count(len(writes))
-	if err != nil && len(writes) > 1 && !errors.Is(err, errNotBegun) {
+	if err != nil && len(writes) > 1 && !errors.Is(err, errNotBegun) && outageOf(err) == "" {
 		if !errors.Is(err, errApart) {
 			c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
 				slog.Int("writes", len(writes)), slog.Any("error", err))
@@ -211,6 +212,9 @@ func (c *committer) settle(writes []*write) {
 func (c *committer) transact(writes []*write) error {
 	for attempt := 1; ; attempt++ {
 		err := c.try(writes)
+		if err != nil {
+			c.noticed(err)
+		}
 		if !transient(err) || attempt == attempts {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,17 +49,22 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if err := s.openFile(path); err != nil {
 		return err
 	}
-	writing, err := sqliteConnector(path, "_txlock=immediate")
+	s.probe.dir = filepath.Dir(path)
+	wait := patiently
+	if s.exclusive != nil {
+		wait = briefly
+	}
+	writing, err := sqliteConnector(path, wait, "_txlock=immediate")
 	if err != nil {
 		return err
 	}
-	write := sql.OpenDB(writingConnector{writing})
+	write := sql.OpenDB(writingConnector{writing, s.probe.refuse})
 	write.SetMaxOpenConns(1)
 	write.SetMaxIdleConns(1)
 	if err := write.PingContext(ctx); err != nil {
 		return errors.Join(err, write.Close())
 	}
-	reading, err := sqliteConnector(path, "_pragma=query_only(1)")
+	reading, err := sqliteConnector(path, wait, "_pragma=query_only(1)")
 	if err != nil {
 		return errors.Join(err, write.Close())
 	}
@@ -71,12 +77,19 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	return nil
 }
 
-// sqliteConnector opens connections that wait up to ten seconds for another process. They sync the log with every
+// A connection to SQLite waits for the lock of another process. The commands wait patiently; a server waits briefly,
+// because its requests wait with it.
+const (
+	patiently = 10 * time.Second
+	briefly   = 700 * time.Millisecond
+)
+
+// sqliteConnector opens connections that wait a time for another process. They sync the log with every
 // commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they
 // compare as text.
-func sqliteConnector(path, option string) (driver.Connector, error) {
+func sqliteConnector(path string, wait time.Duration, option string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
-		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_pragma=busy_timeout(" + strconv.FormatInt(wait.Milliseconds(), 10) + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=journal_size_limit(67108864)&" + option}
 	return sqlite.NewConnector(address.String())
 }
@@ -106,6 +119,8 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	// bun writes values into the statement, so caching each statement as a prepared one gains nothing.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if s.exclusive != nil {
+		s.links = newLinks(s.probe)
+		config.DialFunc = s.links.connect
 		s.exclusive.connect = func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, config) }
 	}
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(durable))

@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"modernc.org/sqlite"
 )
 
 // direct runs the run path's transactions directly on SQLite's writing connection. It is faster than database/sql,
@@ -51,6 +53,9 @@ func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 }
 
 func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) error) error {
+	if err := conn.refuse(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
 	run := func(key string, args ...any) (int64, error) { return conn.run(ctx, key, d.text[key], args) }
 	if conn.prepared[begin] == nil {
 		// The undo log of a statement with many runs has a few pages. SQLite would create, write and delete a file for
@@ -80,7 +85,10 @@ func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) err
 func (d *direct) close() error { return nil }
 
 // writingConnector opens writing connections.
-type writingConnector struct{ driver.Connector }
+type writingConnector struct {
+	driver.Connector
+	refuse func(context.Context) error // returns why a statement would only wait, nil if it would not
+}
 
 // Connect implements driver.Connector.
 func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -92,7 +100,12 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver of SQLite lacks a method"), conn.Close())
 	}
-	return &writingConn{sqliteConn: full, prepared: map[string]runStatement{}}, nil
+	// The log and its index stay when the database is closed, because a server that starts on a full disk could not
+	// create them, and could then not even read.
+	if _, err := full.FileControlPersistWAL("main", 1); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &writingConn{sqliteConn: full, refuse: c.refuse, prepared: map[string]runStatement{}}, nil
 }
 
 // sqliteConn is the interface of SQLite's driver that database/sql uses.
@@ -105,6 +118,7 @@ type sqliteConn interface {
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
+	sqlite.FileControl
 }
 
 type runStatement interface {
@@ -116,6 +130,7 @@ type runStatement interface {
 // goroutine use it at a time.
 type writingConn struct {
 	sqliteConn
+	refuse   func(context.Context) error
 	prepared map[string]runStatement
 	named    []driver.NamedValue // reused arguments of one statement
 }
@@ -147,6 +162,30 @@ func (c *writingConn) run(ctx context.Context, key, text string, args []any) (in
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *writingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if err := c.refuse(ctx); err != nil {
+		return nil, err
+	}
+	return c.sqliteConn.BeginTx(ctx, o)
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *writingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.refuse(ctx); err != nil {
+		return nil, err
+	}
+	return c.sqliteConn.ExecContext(ctx, query, args)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *writingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.refuse(ctx); err != nil {
+		return nil, err
+	}
+	return c.sqliteConn.QueryContext(ctx, query, args)
 }
 
 // Close implements driver.Conn.

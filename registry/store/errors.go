@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// wrap adds the failed operation to an error. It leaves errors that already have a code and a sentence unchanged.
+// wrap adds the failed operation to an error. It leaves errors that already have a code and a sentence unchanged. A
+// failure of the database becomes StorageUnavailable, because it is no fault of the server and may pass.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -23,7 +24,11 @@ func wrap(what string, err error) error {
 	if states(err, "22021", "22P05") {
 		return &fault.Error{Code: fault.InvalidInput, Message: "The input contains the character U+0000, which cannot be stored.", Err: err}
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	err = fmt.Errorf("%s: %w", what, err)
+	if why := outageOf(err); why != "" {
+		return why.fault(err)
+	}
+	return err
 }
 
 // duplicate reports whether a row was rejected because its key is taken.

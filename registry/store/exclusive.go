@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sys/unix"
-
-	"github.com/atelier-run/atelier/internal/fault"
 )
 
 // ErrInUse reports that another process has exclusive use of the database.
@@ -23,9 +21,6 @@ const (
 	serverLock = 0x6174656c696572
 	// lockPatience is the time PostgreSQL may need to notice that the previous server has died.
 	lockPatience = 2 * time.Second
-	// watchEvery is the interval of checking the lock, and watchFor the timeout of a check.
-	watchEvery = time.Second
-	watchFor   = 2 * time.Second
 )
 
 // exclusive holds the exclusive use of a database until it is released or this process ends. The lock of a data
@@ -37,14 +32,6 @@ type exclusive struct {
 
 	mu   sync.Mutex
 	conn *pgx.Conn // connection that holds the lock; nil while the lock is lost
-}
-
-// Ready returns why this server cannot record runs now, nil if it can. Error: StorageUnavailable.
-func (s *Store) Ready() error {
-	if why := s.trouble.Load(); why != nil {
-		return why
-	}
-	return nil
 }
 
 // lockDatabase takes the lock of PostgreSQL. The lock of SQLite is taken with the connection.
@@ -85,20 +72,22 @@ func (x *exclusive) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// held reports whether the connection with PostgreSQL's lock still exists. It closes a connection that does not
-// respond.
-func (x *exclusive) held(ctx context.Context) bool {
+// held reports whether the connection with PostgreSQL's lock still exists, and executes a statement on it. It closes a
+// connection that does not respond. The error is of a statement that was rejected.
+func (x *exclusive) held(ctx context.Context, statement string) (bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.conn == nil {
-		return false
+		return false, nil
 	}
-	if _, err := x.conn.Exec(ctx, "SELECT 1"); err != nil {
-		_ = x.conn.Close(ctx) // the connection is unusable
-		x.conn = nil
-		return false
+	_, err := x.conn.Exec(ctx, statement)
+	var refused *pgconn.PgError
+	if err == nil || errors.As(err, &refused) && !x.conn.IsClosed() {
+		return true, err
 	}
-	return true
+	_ = x.conn.Close(ctx) // the connection is unusable
+	x.conn = nil
+	return false, nil
 }
 
 // release unlocks before it closes the connection, because PostgreSQL notices a closed connection with a delay.
@@ -120,68 +109,6 @@ func (x *exclusive) release() error {
 	_ = x.conn.Close(ctx)
 	x.conn = nil
 	return nil
-}
-
-// watch checks regularly that this server still holds the database, until ctx ends.
-func (s *Store) watch(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		s.check(ctx)
-	}
-}
-
-// check checks whether this server still holds the database, and tries to lock it again if not. Meanwhile Ready returns
-// why runs cannot be recorded.
-func (s *Store) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, watchFor)
-	defer cancel()
-	if s.exclusive.connect == nil {
-		return
-	}
-	if !s.exclusive.held(ctx) {
-		if s.trouble.Load() == nil {
-			s.log.LogAttrs(ctx, slog.LevelError, "the lock of the database is lost; no run is started until it is taken again")
-			s.trouble.Store(fault.New(fault.StorageUnavailable, "The connection that keeps the database for this server is lost."))
-		}
-		taken, err := s.exclusive.take(ctx)
-		if err == nil && !taken {
-			s.trouble.Store(fault.New(fault.StorageUnavailable, "Another server has taken over the database."))
-		}
-		if err != nil || !taken {
-			return
-		}
-	}
-	if s.trouble.Load() == nil {
-		return
-	}
-	if err := s.resume(ctx); err != nil {
-		s.log.LogAttrs(ctx, slog.LevelError, "resume after the lock of the database was lost", slog.Any("error", err))
-		return
-	}
-	s.trouble.Store(nil)
-	s.log.LogAttrs(ctx, slog.LevelInfo, "the lock of the database is taken again")
-}
-
-// resume starts a new epoch if another server held the database meanwhile.
-func (s *Store) resume(ctx context.Context) error {
-	if s.identity.Load().epoch == 0 { // Settle was never called
-		return nil
-	}
-	same, err := s.registered(ctx)
-	if err != nil || same {
-		return err
-	}
-	done, err := s.Settle(ctx)
-	if err == nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "another server had the database meanwhile", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
-	}
-	return err
 }
 
 // fileLock locks the file of a SQLite database itself, so that every path to the file finds the lock. SQLite uses

@@ -132,7 +132,7 @@ func (s *Store) Value(ctx context.Context, query string) (string, error) {
 // Asked returns the queries of a reader, or a writer.
 func (s *Store) Asked(ask func(s *Store)) []string {
 	var heard listener
-	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs}
+	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs, probe: s.probe}
 	watched.identity.Store(s.identity.Load())
 	watched.read, watched.write = s.read.WithQueryHook(&heard), s.write.WithQueryHook(&heard)
 	ask(watched)
@@ -181,3 +181,6 @@ func (s *Store) DropLock(ctx context.Context) error {
 	}
 	return s.exclusive.conn.Close(ctx)
 }
+
+// OneConnection makes PostgreSQL execute every statement in the same session, so that a test can change its settings.
+func (s *Store) OneConnection() { s.write.SetMaxOpenConns(1) }

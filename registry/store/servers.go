@@ -18,10 +18,12 @@ type identity struct {
 type Settled struct{ Runs, Keys int }
 
 // Settle registers this server as the owner of the database and ends the work of its predecessors: it interrupts their
-// unfinished runs and releases their unfinished idempotency keys. A server calls it when it starts.
-func (s *Store) Settle(ctx context.Context) (Settled, error) {
+// unfinished runs and releases their unfinished idempotency keys. A server calls it when it starts. If the database
+// cannot be written, the store repeats Settle when it can, and refuses runs until then.
+func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
+	defer func() { s.probe.unsettled.Store(err != nil) }()
 	if err := s.register(ctx); err != nil {
-		return Settled{}, err
+		return done, err
 	}
 	return s.settle(ctx)
 }
@@ -46,7 +48,7 @@ func (s *Store) register(ctx context.Context) error {
 			return err
 		}
 		now.epoch = last + 1
-		_, err := tx.NewInsert().Model(&serverRow{ID: now.server, Epoch: now.epoch, StartedAt: instant(s.now())}).Exec(ctx)
+		_, err := tx.NewInsert().Model(&serverRow{ID: now.server, Epoch: now.epoch, StartedAt: instant(s.now()), SeenAt: instant(s.now())}).Exec(ctx)
 		return err
 	})
 	if err == nil {
@@ -74,4 +76,5 @@ type serverRow struct {
 	ID        string    `bun:"id,pk"`
 	Epoch     int64     `bun:"epoch"`
 	StartedAt time.Time `bun:"started_at"`
+	SeenAt    time.Time `bun:"seen_at"` // last probe of a write
 }

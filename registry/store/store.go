@@ -16,8 +16,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
-
-	"github.com/atelier-run/atelier/internal/fault"
 )
 
 // Blobs stores the files of large versions outside the database, by digest. It is an interface so that an object store
@@ -36,7 +34,7 @@ type Options struct {
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // keep the schema as it is
 	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
-	Watch     time.Duration    // interval for checking the lock of an exclusive store; 0 means one second
+	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
 	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
 	// called from many goroutines.
 	Asked func(ctx context.Context, operation string)
@@ -51,9 +49,10 @@ type Store struct {
 	now         func() time.Time
 	log         *slog.Logger
 	runs        *committer
-	identity    atomic.Pointer[identity]    // identity of this server in its rows
-	exclusive   *exclusive                  // nil for a store that shares its database
-	trouble     atomic.Pointer[fault.Error] // why runs cannot be recorded; nil if they can
+	identity    atomic.Pointer[identity] // identity of this server in its rows
+	exclusive   *exclusive               // nil for a store that shares its database
+	probe       *probe
+	links       *links // nil for SQLite
 	stopWatch   func()
 }
 
@@ -72,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Watch == 0 {
 		o.Watch = watchEvery
 	}
-	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, stopWatch: func() {}}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
 	s.identity.Store(&identity{server: uuid.NewString()})
 	if o.Exclusive {
 		s.exclusive = &exclusive{}
@@ -84,6 +83,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
 	}
 	if o.Exclusive {
+		s.write, s.read = s.write.WithQueryHook(notice(s.noticed)), s.read.WithQueryHook(notice(s.noticed))
 		if err := s.lockDatabase(ctx); err != nil {
 			return nil, errors.Join(wrap("open database", err), s.disconnect())
 		}
@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	s.runs = newCommitter(s.write.DB, s.dialect, s.log)
+	s.runs = newCommitter(s.write.DB, s.dialect, s.noticed, s.log)
 	if o.Exclusive {
 		s.startWatch(o.Watch)
 	}

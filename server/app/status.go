@@ -5,11 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/manifest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -21,10 +23,14 @@ type statusProvider struct {
 	looked time.Time
 	loaded bool
 	skills int
+	done   chan struct{} // closed when the query in progress ends; nil for none
 }
 
 // lookEvery limits how often polling /health makes the database count.
 const lookEvery = 5 * time.Second
+
+// lookFor limits how long /health waits for the database.
+const lookFor = time.Second
 
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
 
@@ -93,7 +99,11 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	loaded, skills := h.look(ctx)
 	health := httpapi.Health{Status: "healthy", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
 	health.ExecutorReady = health.Sandbox.Level != sandbox.LevelNone
-	if !loaded || !health.ExecutorReady {
+	health.Storage = httpapi.StorageState{Writable: true}
+	if err := h.Recording(); err != nil {
+		health.Storage = httpapi.StorageState{Reason: problem.Of(err).Detail}
+	}
+	if !loaded || !health.ExecutorReady || !health.Storage.Writable {
 		health.Status = "degraded"
 	}
 	return health
@@ -102,22 +112,45 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 // Recording implements httpapi.StatusProvider.
 func (h *statusProvider) Recording() error { return h.app.store.Ready() }
 
-// look checks whether the registry responds, and counts the installed skills.
+// ReadOnly returns why the server cannot store anything, "" if it can. err is of an attempt.
+func (a *App) ReadOnly(err error) string {
+	doc := problem.Of(err)
+	if err == nil || doc.Code != fault.StorageUnavailable {
+		return ""
+	}
+	return doc.Detail
+}
+
+// look reports whether the registry responds, and the number of installed skills. It waits briefly for a query that
+// takes long, and then reports that the registry does not respond.
 func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.looked.IsZero() && h.app.Now().Sub(h.looked) < lookEvery {
-		return h.loaded, h.skills
+	if h.done == nil && (h.looked.IsZero() || h.app.Now().Sub(h.looked) >= lookEvery) {
+		h.done = make(chan struct{})
+		go h.count(context.WithoutCancel(ctx), h.done)
 	}
-	h.looked, h.loaded, h.skills = h.app.Now(), true, 0
-	n, err := h.app.skills.Count(ctx, registry.DefaultWorkspace)
-	if err != nil {
-		h.loaded = false
-		if ctx.Err() != nil {
-			h.looked = time.Time{} // the client disconnected, so the result is unknown
+	done := h.done
+	h.mu.Unlock()
+	if done != nil {
+		late := time.NewTimer(lookFor)
+		defer late.Stop()
+		select {
+		case <-done:
+		case <-late.C:
+			return false, 0
+		case <-ctx.Done():
+			return false, 0
 		}
-		return h.loaded, h.skills
 	}
-	h.skills = n
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.loaded, h.skills
+}
+
+func (h *statusProvider) count(ctx context.Context, done chan struct{}) {
+	n, err := h.app.skills.Count(ctx, registry.DefaultWorkspace)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looked, h.loaded, h.skills, h.done = h.app.Now(), err == nil, n, nil
+	close(done)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 )
@@ -37,6 +38,11 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	a.closers.add("store", a.store.Close)
 	done, err := a.store.Settle(ctx)
+	if fault.Is(err, fault.StorageUnavailable) {
+		a.Log.LogAttrs(ctx, slog.LevelError, "the server starts read-only, because the database cannot be written; it accepts changes and runs as soon as the database can be written again",
+			slog.Any("error", err))
+		return nil
+	}
 	if err != nil {
 		return err
 	}

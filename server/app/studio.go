@@ -75,4 +75,7 @@ func (m meter) RunFinished(run registry.Run) {
 	m.metrics.Run(string(run.Runtime), string(run.Status), milliseconds(run.Metrics.QueuedMs), milliseconds(run.Metrics.TotalMs))
 }
 
+// RunUnrecorded implements runs.Meter.
+func (m meter) RunUnrecorded(run registry.Run) { m.metrics.RunUnrecorded(string(run.Runtime)) }
+
 func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }

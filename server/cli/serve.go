@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 
 	"github.com/alecthomas/kong"
 
@@ -51,18 +52,30 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.WriteCredentials(ctx, listener.Addr()); err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	base := a.URL(listener.Addr())
-	link, err := a.LoginLink(ctx, base)
+	greeting, err := greet(ctx, a, p.Version, listener.Addr())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n",
-		p.Version, base, link)
+	_, _ = io.WriteString(p.Stdout, greeting)
 	_, _ = io.WriteString(p.Stderr, warnings(a.Level())+openTo(settings)+noted(settings))
 	return a.Serve(ctx, listener)
+}
+
+// greet returns the text of a start, with the link that signs in a browser. A server that cannot write says why.
+func greet(ctx context.Context, a *app.App, version string, address net.Addr) (string, error) {
+	base := a.URL(address)
+	greeting := fmt.Sprintf("Atelier %s serves %s\n\n", version, base)
+	link, err := "", a.WriteCredentials(ctx, address)
+	if err == nil {
+		link, err = a.LoginLink(ctx, base)
+	}
+	if why := a.ReadOnly(err); why != "" {
+		return greeting + "  READ-ONLY  " + why + " Restart the server for a link that signs in a browser.\n", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return greeting + "  Open  " + link + "\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n", nil
 }
 
 // warnings returns the warning of every start: the risk the operator has accepted, or the reason why no program can

@@ -12,7 +12,14 @@ type Health struct {
 	RegistryLoaded bool         `json:"registry_loaded"`
 	ExecutorReady  bool         `json:"executor_ready"`
 	SkillsCount    int          `json:"skills_count"`
+	Storage        StorageState `json:"storage"`
 	Sandbox        SandboxState `json:"sandbox"`
+}
+
+// StorageState reports whether the server can record changes and runs.
+type StorageState struct {
+	Writable bool   `json:"writable" doc:"Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run."`
+	Reason   string `json:"reason,omitempty" doc:"Why the database cannot be written."`
 }
 
 func (a *API) getHealth() {

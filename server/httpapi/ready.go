@@ -24,7 +24,7 @@ func (a *API) getReady() {
 		health := a.StatusProvider.Health(ctx)
 		switch {
 		case !health.RegistryLoaded:
-			return nil, fault.New(fault.ShuttingDown, "The database does not answer.")
+			return nil, fault.New(fault.StorageUnavailable, "The database does not answer.")
 		case !health.ExecutorReady:
 			return nil, fault.New(fault.SandboxUnavailable, "No program can run. GET /health lists the missing mechanisms.")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"syscall"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -67,6 +68,11 @@ func FromStatus(status int, details []fault.Detail) *fault.Error {
 func unclassified(err error) *fault.Error {
 	if errors.Is(err, context.Canceled) {
 		return fault.New(fault.Cancelled, "The request was cancelled.")
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+		if errors.Is(err, full) {
+			return &fault.Error{Code: fault.StorageUnavailable, Message: "The disk of the server is full or read-only.", Err: err}
+		}
 	}
 	return fault.New(fault.Internal, "Internal error.")
 }

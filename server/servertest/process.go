@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -50,12 +51,13 @@ func RemoveBinary() {
 // Process is the real program as a process.
 type Process struct {
 	*Client
-	Data  string
-	Link  string // the printed one-time login link
-	Log   *Log
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when the process has ended
-	err   error         // exit error
+	Data     string
+	Link     string // the printed one-time login link
+	ReadOnly string // the printed reason why nothing can be stored; "" if it can
+	Log      *Log
+	cmd      *exec.Cmd
+	ended    chan struct{} // closed when the process has ended
+	err      error         // exit error
 }
 
 // Spawn starts `atelier serve` as a process on a data directory. It is killed when the test ends.
@@ -85,10 +87,19 @@ func SpawnWith(t testing.TB, data string, environment []string, flags ...string)
 		}
 	})
 	link := regexp.MustCompile(`Open {2}((http://\S+)/login\S+)`)
+	address := regexp.MustCompile(`serves (http://\S+)`)
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if found := link.FindStringSubmatch(lines.Text()); found != nil {
-			p.Link, p.Client = found[1], &Client{URL: found[2]}
+		line := lines.Text()
+		if found := address.FindStringSubmatch(line); found != nil {
+			p.Client = &Client{URL: found[1]}
+		}
+		if found := link.FindStringSubmatch(line); found != nil {
+			p.Link = found[1]
+			break
+		}
+		if _, why, found := strings.Cut(line, "READ-ONLY"); found {
+			p.ReadOnly = strings.TrimSpace(why)
 			break
 		}
 	}

@@ -108,6 +108,9 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
+	if err := s.Journal.Ready(); err != nil { // the run waited; by now it could not be recorded
+		return runtimes.Outcome{}, err
+	}
 	if len(l.given.Values) > 0 {
 		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // an unrecorded secret is not passed on
 			return runtimes.Outcome{}, err
@@ -233,6 +236,8 @@ func serverFailed(err error) runtimes.Outcome {
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
 	case fault.SandboxUnavailable:
 		message = "The run was not executed because the sandbox is not available."
+	case fault.StorageUnavailable:
+		message = "The run was not executed because it could not be recorded."
 	case fault.RuntimeUnavailable:
 		message = "The run was not executed because the runtime is not available."
 	}
@@ -288,7 +293,11 @@ func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 
 // report ends the span and writes the metrics and a single log line with all details.
 func (l *execution) report(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
-	l.service.Meter.RunFinished(run)
+	if storeErr == nil {
+		l.service.Meter.RunFinished(run)
+	} else {
+		l.service.Meter.RunUnrecorded(run)
+	}
 	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -304,7 +313,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 	for _, failed := range [...]struct {
 		name string
 		err  error
-	}{{"house_error", serverErr}, {"store_error", storeErr}, {"call_error", callErr}} {
+	}{{"server_error", serverErr}, {"store_error", storeErr}, {"call_error", callErr}} {
 		if failed.err != nil {
 			level = slog.LevelError
 			attrs = append(attrs, slog.String(failed.name, l.redactor.Text(failed.err.Error())))

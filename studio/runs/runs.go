@@ -77,9 +77,10 @@ type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
 }
 
-// Meter counts finished runs.
+// Meter counts runs that ended.
 type Meter interface {
-	RunFinished(run registry.Run)
+	RunFinished(run registry.Run)   // the run is recorded
+	RunUnrecorded(run registry.Run) // the run could not be recorded
 }
 
 // Options configures a Service.

@@ -37,10 +37,14 @@ type counter chan registry.Run
 
 func (c counter) RunFinished(run registry.Run) { c <- run }
 
+func (c counter) RunUnrecorded(run registry.Run) { c <- run }
+
 // meter calls a test's function after a run has ended and before its result is reported.
 type meter func(registry.Run)
 
 func (m meter) RunFinished(run registry.Run) { m(run) }
+
+func (m meter) RunUnrecorded(run registry.Run) { m(run) }
 
 // kit holds the service with the real store and the script runtime.
 type kit struct {

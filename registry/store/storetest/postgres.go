@@ -41,7 +41,9 @@ func newDatabase(tb testing.TB) string {
 	tb.Helper()
 	server.start.Do(func() {
 		if server.url = os.Getenv("ATELIER_TEST_PG_URL"); server.url == "" {
-			server.url, server.err = startServer()
+			var dir string
+			dir, server.alive, server.err = startServer()
+			server.url = address(dir)
 		}
 	})
 	switch {
@@ -90,39 +92,42 @@ read -r _ || true
 rm -rf "$1"
 `
 
-// startServer starts a private server on a unix socket and returns its URL.
-func startServer() (string, error) {
+// startServer starts a private server with a unix socket in the returned directory. It stops when alive is closed.
+func startServer() (dir string, alive io.Closer, err error) {
 	bin, err := binaries()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	dir, err := os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has at most 107 bytes
+	dir, err = os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has at most 107 bytes
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	command := exec.Command("/bin/sh", "-c", keeper, "keeper", dir, bin)
 	command.Dir = "/"
 	// In a process group of its own it survives an interrupt from the keyboard, and can clean up.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if command.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if server.alive, err = command.StdinPipe(); err != nil {
-		return "", err
+	if alive, err = command.StdinPipe(); err != nil {
+		return "", nil, err
 	}
 	output, err := command.StdoutPipe()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := command.Start(); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if line, _ := bufio.NewReader(output).ReadString('\n'); line != "ready\n" {
 		text, err := os.ReadFile(filepath.Join(dir, "log"))
-		return "", errors.Join(fmt.Errorf("start PostgreSQL: %s", bytes.TrimSpace(text)), err, command.Wait(), os.RemoveAll(dir))
+		return "", nil, errors.Join(fmt.Errorf("start PostgreSQL: %s", bytes.TrimSpace(text)), err, command.Wait(), os.RemoveAll(dir))
 	}
-	return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir), nil
+	return dir, alive, nil
 }
+
+// address returns the URL of the server with its socket in a directory.
+func address(dir string) string { return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir) }
 
 // binaries finds the directory of initdb, pg_ctl and postgres.
 func binaries() (string, error) {

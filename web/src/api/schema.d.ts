@@ -2053,6 +2053,7 @@ export interface components {
        * @enum {string}
        */
       status: 'healthy' | 'degraded';
+      storage: components['schemas']['StorageState'];
       version: string;
     };
     ImportReport: {
@@ -3128,6 +3129,12 @@ export interface components {
       promoted: boolean;
       reason: string;
       warnings: string[];
+    };
+    StorageState: {
+      /** @description Why the database cannot be written. */
+      reason?: string;
+      /** @description Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run. */
+      writable: boolean;
     };
     Token: {
       /** @description Agents that the token is restricted to. Empty for all agents. */

@@ -277,7 +277,8 @@ CREATE TABLE tool_sets (
 CREATE TABLE servers (
 	id         TEXT PRIMARY KEY NOT NULL,
 	epoch      INTEGER NOT NULL UNIQUE, -- grows each time a server opens the database
-	started_at TIMESTAMP NOT NULL
+	started_at TIMESTAMP NOT NULL,
+	seen_at    TIMESTAMP NOT NULL -- last probe of a write
 );
 
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Large

@@ -277,7 +277,8 @@ CREATE TABLE tool_sets (
 CREATE TABLE servers (
 	id         text COLLATE "C" PRIMARY KEY,
 	epoch      bigint NOT NULL UNIQUE, -- grows each time a server opens the database
-	started_at timestamptz NOT NULL
+	started_at timestamptz NOT NULL,
+	seen_at    timestamptz NOT NULL -- last probe of a write
 );
 
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Documents

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sys/unix"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// outage is a reason why the database cannot be used as it should.
+type outage string
+
+const (
+	unreachable outage = "The database does not answer."
+	diskFull    outage = "The disk of the database is full. Free some space."
+	readOnly    outage = "The database is read-only."
+	damaged     outage = "The database is damaged. Stop the server and restore a backup."
+	locked      outage = "Another process holds the lock of the database."
+	unusable    outage = "The database cannot be read or written."
+	lockLost    outage = "The connection that keeps the database for this server is lost."
+	takenOver   outage = "Another server has taken over the database."
+	stuck       outage = "A write to the database does not finish."
+)
+
+// fault returns the error for callers. err is for the log.
+func (o outage) fault(err error) *fault.Error {
+	return &fault.Error{Code: fault.StorageUnavailable, Message: string(o), Err: err}
+}
+
+// outageOf returns why the database failed, or "" if the error has another cause, such as a constraint or a caller that
+// went away.
+func outageOf(err error) outage {
+	var refused *pgconn.PgError
+	var own *sqlite.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &refused):
+		return postgresOutage(refused.Code)
+	case errors.As(err, &own):
+		return sqliteOutage(own.Code())
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return diskFull
+	case errors.Is(err, unix.EROFS):
+		return readOnly
+	case errors.Is(err, unix.EIO):
+		return unusable
+	case cutOff(err):
+		return unreachable
+	}
+	return ""
+}
+
+// cutOff reports whether a connection to PostgreSQL could not be made, ended, or took too long.
+func cutOff(err error) bool {
+	var network net.Error
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, os.ErrDeadlineExceeded, context.DeadlineExceeded} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return errors.As(err, &network) || pgconn.SafeToRetry(err)
+}
+
+// postgresOutage classifies an error by its SQLSTATE.
+func postgresOutage(state string) outage {
+	switch state {
+	case "53100":
+		return diskFull
+	case "25006":
+		return readOnly
+	case "XX001", "XX002":
+		return damaged
+	case "55P03":
+		return locked
+	case "57P01", "57P02", "57P03":
+		return unreachable
+	}
+	switch state[:min(2, len(state))] {
+	case "08", "53":
+		return unreachable
+	case "58":
+		return unusable
+	}
+	return ""
+}
+
+// sqliteOutage classifies an error by its result code, whose low byte is the primary code.
+func sqliteOutage(code int) outage {
+	switch code & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return diskFull
+	case sqlite3.SQLITE_READONLY:
+		return readOnly
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return damaged
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return locked
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL:
+		return unusable
+	}
+	return ""
+}

@@ -1,0 +1,311 @@
+package servertest_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// faultPatience is the longest time that any request may take while the database has a fault.
+const faultPatience = 2 * time.Second
+
+// disorder is a fault of the database of a server.
+type disorder struct {
+	setup  func(t *testing.T) (data string, flags map[string]string)
+	inject func(t *testing.T, data string)
+	heal   func(t *testing.T, data string) // nil if the server cannot recover
+	reads  bool                            // data can still be read
+}
+
+func sqliteIn(dir func(t *testing.T) string) func(t *testing.T) (string, map[string]string) {
+	return func(t *testing.T) (string, map[string]string) {
+		data := dir(t)
+		storetest.Put(t, filepath.Join(data, "atelier.db"))
+		return data, map[string]string{}
+	}
+}
+
+// smallDisk mounts a file system of 40 MiB.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=40m"); err != nil {
+		t.Skipf("mounting a small disk needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fillDisk writes until nothing fits any more.
+func fillDisk(t *testing.T, data string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(data, "ballast"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 1 << 20; size > 0; size /= 2 {
+		for err == nil {
+			_, err = file.Write(make([]byte, size))
+		}
+		if !errors.Is(err, unix.ENOSPC) {
+			t.Fatal(err)
+		}
+		err = nil
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func emptyDisk(t *testing.T, data string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(data, "ballast")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// faults returns every fault.
+func faults(t *testing.T) map[string]disorder {
+	var holder *sql.Conn
+	var cluster *storetest.Cluster
+	onCluster := func(t *testing.T) (string, map[string]string) {
+		cluster = storetest.NewCluster(t)
+		return t.TempDir(), map[string]string{"database": cluster.URL}
+	}
+	return map[string]disorder{
+		"disk full": {setup: sqliteIn(smallDisk), inject: fillDisk, heal: emptyDisk, reads: true},
+		"SQLite locked": {setup: sqliteIn((*testing.T).TempDir), reads: true, inject: func(t *testing.T, data string) {
+			db, err := sql.Open("sqlite", filepath.Join(data, "atelier.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() }) // the test is over
+			if holder, err = db.Conn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+				t.Fatal(err)
+			}
+		}, heal: func(t *testing.T, _ string) {
+			if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"SQLite corrupt": {setup: sqliteIn((*testing.T).TempDir), inject: corrupt},
+		"PostgreSQL frozen": {setup: onCluster,
+			inject: func(t *testing.T, _ string) { cluster.Freeze(t) }, heal: func(t *testing.T, _ string) { cluster.Thaw(t) }},
+		"PostgreSQL down": {setup: onCluster,
+			inject: func(t *testing.T, _ string) { cluster.Stop(t) }, heal: func(t *testing.T, _ string) { cluster.Start(t) }},
+		"PostgreSQL read-only": {setup: onCluster, reads: true,
+			inject: func(t *testing.T, _ string) { onlyReads(t, cluster, "on") }, heal: func(t *testing.T, _ string) { onlyReads(t, cluster, "off") }},
+	}
+}
+
+// onlyReads makes PostgreSQL refuse writes, as a standby does.
+func onlyReads(t *testing.T, cluster *storetest.Cluster, value string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), cluster.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }() // all is said
+	for _, statement := range []string{"SET default_transaction_read_only = off", "ALTER SYSTEM SET default_transaction_read_only = " + value, "SELECT pg_reload_conf()"} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// corrupt overwrites every page of the database but the first until the test ends.
+func corrupt(t *testing.T, data string) {
+	t.Helper()
+	path := filepath.Join(data, "atelier.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(content []byte) {
+		file, err := os.OpenFile(path, os.O_RDWR, 0) // the same file, which the server has open
+		if err == nil {
+			_, err = file.WriteAt(content, 4096)
+			err = errors.Join(err, file.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	put(bytes.Repeat([]byte{0xee}, len(whole)-4096))
+	t.Cleanup(func() { put(whole[4096:]) }) // so that the server ends without errors
+}
+
+// request is one cell of the table.
+type request struct {
+	name, method, path string
+	body               any
+}
+
+// requests are sent all the time. The run is of a program that ends at once.
+func requests() []request {
+	return []request{
+		{"/ready", "GET", "/ready", nil}, {"/health", "GET", "/health", nil},
+		{"execute", "POST", "/api/v1/execute", servertest.ScriptBody("output 1")}, {"read", "GET", "/api/v1/code-agents/kept", nil},
+	}
+}
+
+// cell is what one kind of request saw during a fault.
+type cell struct {
+	slowest, right time.Duration // right is the time of the first right answer
+	statuses       map[int]int
+	last           servertest.Answer
+}
+
+// Every request is answered within two seconds, and none with 500, whatever the database does. Runs are refused before
+// they run.
+func TestDatabaseFaults(t *testing.T) {
+	for name, fault := range faults(t) {
+		t.Run(name, func(t *testing.T) {
+			data, flags := fault.setup(t)
+			flags["script-runtime"] = "true"
+			s := servertest.On(t, data, servertest.Flags(t, flags))
+			s.Create(t, map[string]any{"name": "kept", "language": "python", "code": "def main(n): return n * 2"})
+			s.Want(t, 200, "GET", "/ready", nil)
+			fault.inject(t, data)
+			cells := during(t, s.Client, fault)
+			for _, r := range requests() {
+				c := cells[r.name]
+				t.Logf("%-20s %-8s slowest %5d ms, right after %5d ms, statuses %v", name, r.name, c.slowest.Milliseconds(), c.right.Milliseconds(), c.statuses)
+				if c.slowest > faultPatience {
+					t.Errorf("%s took %s", r.name, c.slowest)
+				}
+				if c.statuses[500] > 0 || c.statuses[0] > 0 {
+					t.Errorf("%s is answered with %v", r.name, c.statuses)
+				}
+			}
+			refused := cells["execute"].last
+			if refused.Header.Get("Retry-After") == "" || refused.Problem(t).Code != "storage_unavailable" {
+				t.Errorf("a run is refused with %v %s", refused.Header, refused.Body)
+			}
+			if fault.heal == nil {
+				return
+			}
+			fault.heal(t, data)
+			servertest.Eventually(t, "the server is ready again", func() bool { return s.Do(t, "GET", "/ready", nil).Status == 200 })
+			for _, r := range requests() {
+				s.Want(t, 200, r.method, r.path, r.body)
+			}
+		})
+	}
+}
+
+// during sends requests of every kind, several at a time, until each kind got the right answer.
+func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell {
+	t.Helper()
+	const callers = 8
+	begin := time.Now()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	cells := map[string]*cell{}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for _, r := range requests() {
+		cells[r.name] = &cell{statuses: map[int]int{}}
+		for range callers {
+			group.Go(func() {
+				for right := false; !right && ctx.Err() == nil; {
+					asked := time.Now()
+					answer, err := c.Try(ctx, r.method, r.path, r.body)
+					if err != nil && ctx.Err() == nil {
+						t.Errorf("%s: %v", r.name, err)
+					}
+					right = isRight(r.name, answer, fault)
+					mu.Lock()
+					one := cells[r.name]
+					one.slowest = max(one.slowest, time.Since(asked))
+					one.statuses[answer.Status]++
+					if right {
+						one.last = answer
+						if one.right == 0 {
+							one.right = time.Since(begin)
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	group.Wait()
+	for name, one := range cells {
+		if one.right == 0 {
+			t.Fatalf("%s never got the right answer: %v", name, one.statuses)
+		}
+	}
+	return cells
+}
+
+// isRight reports whether an answer tells that the database has the fault.
+func isRight(name string, answer servertest.Answer, fault disorder) bool {
+	switch name {
+	case "/health":
+		return answer.Status == http.StatusOK && bytes.Contains(answer.Body, []byte(`"writable":false`)) && bytes.Contains(answer.Body, []byte("degraded"))
+	case "read":
+		if fault.reads {
+			return answer.Status == http.StatusOK
+		}
+	}
+	return answer.Status == http.StatusServiceUnavailable
+}
+
+// A server that is started on a full disk answers readers, refuses changes, and says so.
+func TestStart_FullDisk_ReadOnly(t *testing.T) {
+	data := smallDisk(t)
+	const token = "a-token-that-is-long-enough-to-be-one"
+	before := servertest.Spawn(t, data, "--token", token, "--script-runtime", "--log-level", "info")
+	before.Token = token
+	before.Create(t, map[string]any{"name": "kept", "language": "python", "code": "def main(n): return n * 2"})
+	before.Signal(t, unix.SIGTERM)
+	if code := before.Exit(); code != 0 {
+		t.Fatalf("the server ended with %d: %s", code, before.Log)
+	}
+	fillDisk(t, data)
+	p := servertest.Spawn(t, data, "--token", token, "--script-runtime")
+	p.Token = token
+	if !strings.Contains(p.ReadOnly, "full") || !strings.Contains(p.Log.String(), "read-only") {
+		t.Errorf("it says %q, and logs %s", p.ReadOnly, p.Log)
+	}
+	p.Want(t, 503, "GET", "/ready", nil)
+	p.Want(t, 200, "GET", "/api/v1/code-agents/kept", nil)
+	p.Want(t, 503, "POST", "/api/v1/execute", servertest.ScriptBody("output 1"))
+	p.Want(t, 503, "POST", "/api/v1/code-agents", map[string]any{"name": "more", "language": "python", "code": fmt.Sprintf("%d", 1)})
+	emptyDisk(t, data)
+	servertest.Eventually(t, "the server is ready", func() bool { return p.Do(t, "GET", "/ready", nil).Status == 200 })
+	p.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("output 1"))
+}
