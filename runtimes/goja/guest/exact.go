@@ -51,6 +51,9 @@ func (r *run) installExact(vm *goja.Runtime) {
 	if !ok {
 		return
 	}
+	if !r.program.wordSet.has(corrections()["numbers"]...) { // the program has BigInts only from outside
+		r.correct(vm, "numbers")
+	}
 	method(vm, prototype, "toJSON", func(call goja.FunctionCall) goja.Value {
 		digits, kept := r.exact[call.This]
 		if !kept {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/buffer"
@@ -32,8 +33,8 @@ func globals() []maker {
 		{"URL", func(r *run, vm *goja.Runtime) goja.Value { return r.urlClasses(vm).Get("URL") }},
 		{"URLSearchParams", func(r *run, vm *goja.Runtime) goja.Value { return r.urlClasses(vm).Get("URLSearchParams") }},
 		{"Buffer", newBuffer},
-		{"atob", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", atob(vm)) }},
-		{"btoa", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", btoa(vm)) }},
+		{"atob", func(r *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", r.atob(vm)) }},
+		{"btoa", func(r *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", r.btoa(vm)) }},
 		{"performance", performance},
 		{"crypto", newCrypto},
 	}
@@ -158,7 +159,7 @@ func performance(r *run, vm *goja.Runtime) goja.Value {
 // maxRandom is the maximum number of bytes of one getRandomValues call, as in browsers.
 const maxRandom = 65536
 
-func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
+func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 	object := vm.NewObject()
 	method(vm, object, "randomUUID", func(goja.FunctionCall) goja.Value { return vm.ToValue(uuid.NewString()) })
 	method(vm, object, "getRandomValues", func(call goja.FunctionCall) goja.Value {
@@ -172,10 +173,10 @@ func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
 		}
 		start, size := array.Get("byteOffset").ToInteger(), array.Get("byteLength").ToInteger()
 		if size > maxRandom {
-			panic(throw(vm, "RangeError", fmt.Sprintf("getRandomValues accepts at most %d bytes", maxRandom)))
+			panic(r.domException(vm, fmt.Sprintf("getRandomValues accepts at most %d bytes", maxRandom), "QuotaExceededError"))
 		}
 		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
-			panic(vm.NewTypeError("getRandomValues requires a typed array of integers"))
+			panic(r.domException(vm, "getRandomValues requires a typed array of integers", "TypeMismatchError"))
 		}
 		_, _ = rand.Read(span(vm, view, start, size)) // never fails
 		return array
@@ -183,15 +184,33 @@ func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
 	return object
 }
 
+// domException creates an error of the web interfaces. The caller panics with it.
+func (r *run) domException(vm *goja.Runtime, message, name string) goja.Value {
+	object, err := vm.New(r.web(vm).Get("DOMException"), vm.ToValue(message), vm.ToValue(name))
+	if err != nil {
+		panic(err)
+	}
+	return object
+}
+
+// required returns the first argument of a call, which must be there.
+func required(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
+	if len(call.Arguments) == 0 {
+		e := vm.NewTypeError("The \"input\" argument must be specified")
+		_ = e.Set("code", "ERR_MISSING_ARGS")
+		panic(e)
+	}
+	return call.Argument(0)
+}
+
 // btoa encodes a string of bytes as base64.
-func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
+func (r *run) btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
-		text, _ := call.Argument(0).ToString().(goja.String)
-		data := make([]byte, 0, text.Length())
-		for i := range text.Length() {
-			unit := text.CharAt(i)
+		text := units(required(vm, call))
+		data := make([]byte, 0, len(text))
+		for _, unit := range text {
 			if unit > 0xff {
-				panic(throw(vm, "Error", "InvalidCharacterError: btoa accepts characters up to U+00FF; encode the text with TextEncoder or Buffer first"))
+				panic(r.domException(vm, "btoa accepts characters up to U+00FF; encode the text with TextEncoder or Buffer first", "InvalidCharacterError"))
 			}
 			data = append(data, byte(unit))
 		}
@@ -199,21 +218,34 @@ func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	}
 }
 
+// units returns the UTF-16 units of a value's text.
+func units(value goja.Value) []uint16 {
+	text, ok := value.ToString().(goja.String)
+	if !ok {
+		return utf16.Encode([]rune(value.String()))
+	}
+	all := make([]uint16, text.Length())
+	for i := range all {
+		all[i] = text.CharAt(i)
+	}
+	return all
+}
+
 // atob decodes base64. It accepts white space and missing padding, as browsers do.
-func atob(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
+func (r *run) atob(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		text := strings.Map(func(c rune) rune {
 			if strings.ContainsRune(" \t\n\f\r", c) {
 				return -1
 			}
 			return c
-		}, call.Argument(0).String())
+		}, required(vm, call).String())
 		if len(text)%4 == 0 {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
 		}
 		data, err := base64.RawStdEncoding.DecodeString(text)
 		if err != nil {
-			panic(throw(vm, "Error", "InvalidCharacterError: the argument of atob is not Base64"))
+			panic(r.domException(vm, "The argument of atob is not Base64", "InvalidCharacterError"))
 		}
 		units := make([]uint16, len(data))
 		for i, b := range data {

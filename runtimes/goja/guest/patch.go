@@ -1,8 +1,13 @@
 package guest
 
 import (
+	_ "embed"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -25,6 +30,11 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	if w.has("localeCompare") {
 		patchCompare(vm)
 	}
+	for name, words := range corrections() {
+		if w.has(words...) {
+			r.correct(vm, name)
+		}
+	}
 	if w.has("isWellFormed", "toWellFormed") {
 		addWellFormed(vm)
 	}
@@ -33,6 +43,37 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	}
 	if len(r.program.sources) > 0 || w.has("RegExp") {
 		r.patchSource(vm)
+	}
+}
+
+//go:embed patch.js
+var patchSource string
+
+// corrections returns the functions of patch.js, with the words of programs that need them.
+func corrections() map[string][]string {
+	return map[string][]string{
+		"typedArrays": typedArrays(),
+		"numbers":     {bigLiteral, "BigInt", "BigInt64Array", "BigUint64Array"},
+		"dates":       {"Date"},
+		"errors":      {"captureStackTrace"},
+	}
+}
+
+func typedArrays() []string {
+	return []string{
+		"Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array",
+		"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+	}
+}
+
+// correct runs one function of patch.js.
+func (r *run) correct(vm *goja.Runtime, name string) {
+	call, ok := goja.AssertFunction(r.script(vm, "patch.js", patchSource, func(*goja.Object) {}).Get(name))
+	if !ok {
+		panic(name + " is not in patch.js")
+	}
+	if _, err := call(goja.Undefined()); err != nil {
+		panic(err)
 	}
 }
 
@@ -54,7 +95,7 @@ func patchParse(vm *goja.Runtime) {
 		return
 	}
 	method(vm, json, "parse", func(call goja.FunctionCall) goja.Value {
-		decoder := decoder{vm: vm, text: []byte(call.Argument(0).String())}
+		decoder := decoder{vm: vm, text: jsonText(call.Argument(0))}
 		value, err := decoder.decode()
 		if err != nil {
 			panic(throw(vm, "SyntaxError", err.Error()))
@@ -67,6 +108,28 @@ func patchParse(vm *goja.Runtime) {
 		_ = root.DefineDataProperty("", value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 		return revive(vm, reviver, root, "")
 	})
+}
+
+// jsonText returns the text of a value for the decoder, which reads UTF-8. Lone surrogates become escapes.
+func jsonText(value goja.Value) []byte {
+	text := value.String()
+	if !strings.ContainsRune(text, utf8.RuneError) || wellFormed(value) {
+		return []byte(text)
+	}
+	var out []byte
+	all := units(value)
+	for i := 0; i < len(all); i++ {
+		r := rune(all[i])
+		if !utf16.IsSurrogate(r) {
+			out = utf8.AppendRune(out, r)
+		} else if i+1 < len(all) && utf16.DecodeRune(r, rune(all[i+1])) != utf8.RuneError {
+			out = utf8.AppendRune(out, utf16.DecodeRune(r, rune(all[i+1])))
+			i++
+		} else {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // revive calls the reviver of JSON.parse from the leaves up, as the language specifies.
@@ -88,7 +151,8 @@ func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key st
 	return replaced
 }
 
-// patchRadix restores the minus sign that goja omits for small negative numbers in bases other than ten.
+// patchRadix writes numbers in bases other than ten as V8 does. goja writes other digits and omits the minus sign of small
+// negative numbers.
 func patchRadix(vm *goja.Runtime) {
 	proto := prototype(vm, "Number")
 	original, ok := goja.AssertFunction(proto.Get("toString"))
@@ -96,19 +160,64 @@ func patchRadix(vm *goja.Runtime) {
 		return
 	}
 	method(vm, proto, "toString", func(call goja.FunctionCall) goja.Value {
-		this, sign := call.This, ""
-		if len(call.Arguments) > 0 && goja.IsNumber(this) && this.ToFloat() < 0 && call.Argument(0).ToInteger() != 10 {
-			this, sign = vm.ToValue(-this.ToFloat()), "-"
+		if radix := call.Argument(0); !goja.IsUndefined(radix) && goja.IsNumber(call.This) {
+			f, base := call.This.ToFloat(), int(radix.ToInteger())
+			if base >= 2 && base <= 36 && base != 10 && !math.IsNaN(f) && !math.IsInf(f, 0) {
+				return vm.ToValue(inBase(f, base))
+			}
 		}
-		text, err := original(this, call.Arguments...)
+		text, err := original(call.This, call.Arguments...)
 		if err != nil {
 			panic(err)
 		}
-		if sign == "" {
-			return text
-		}
-		return vm.ToValue(sign + text.String())
+		return text
 	})
+}
+
+// inBase writes a number with the fewest digits that identify it, as V8 does. The language leaves the digits open.
+func inBase(f float64, base int) string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	whole, fraction := math.Modf(math.Abs(f))
+	var after []byte
+	delta := max(0.5*(math.Nextafter(math.Abs(f), math.Inf(1))-math.Abs(f)), math.SmallestNonzeroFloat64)
+	for fraction >= delta {
+		fraction *= float64(base)
+		delta *= float64(base)
+		digit := int(fraction)
+		after = append(after, digits[digit])
+		fraction -= float64(digit)
+		if (fraction > 0.5 || fraction == 0.5 && digit&1 == 1) && fraction+delta > 1 { // round up
+			for len(after) > 0 && after[len(after)-1] == digits[base-1] {
+				after = after[:len(after)-1]
+			}
+			if len(after) == 0 {
+				whole++
+			} else {
+				last := strings.IndexByte(digits, after[len(after)-1])
+				after[len(after)-1] = digits[last+1]
+			}
+			break
+		}
+	}
+	var before []byte
+	for ulp := delta; fraction == 0 && ulp >= float64(base); ulp /= float64(base) { // digits that the number does not hold
+		before = append(before, '0')
+		whole /= float64(base)
+	}
+	for first := true; first || whole > 0; first = false {
+		rest := math.Mod(whole, float64(base))
+		before = append(before, digits[int(rest)])
+		whole = (whole - rest) / float64(base)
+	}
+	slices.Reverse(before)
+	text := string(before)
+	if f < 0 {
+		text = "-" + text
+	}
+	if len(after) > 0 {
+		text += "." + string(after)
+	}
+	return text
 }
 
 func addWellFormed(vm *goja.Runtime) {

@@ -20,7 +20,7 @@ var webSource string
 // webNames returns the names of the globals that web.js creates.
 func webNames() []string {
 	return []string{
-		"structuredClone", "AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "TextEncoder", "TextDecoder", "WeakRef",
+		"structuredClone", "AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "TextEncoder", "TextDecoder", "WeakRef", "FinalizationRegistry",
 		"fetch", "Headers", "Response",
 	}
 }

@@ -4,6 +4,7 @@
   const hidden = (target, members) => {
     for (const [key, value] of Object.entries(members)) Object.defineProperty(target, key, { value, writable: true, configurable: true });
   };
+  const coded = (error, code) => Object.assign(error, { code });
   const tag = (target, name) => Object.defineProperty(target.prototype, Symbol.toStringTag, { value: name, configurable: true });
 
   class DOMException extends Error {
@@ -14,7 +15,7 @@
       if (typeof name === "object" && name !== null && "cause" in name) hidden(this, { cause: name.cause });
     }
     get code() {
-      return { DataCloneError: 25, AbortError: 20, InvalidCharacterError: 5, TimeoutError: 23, SyntaxError: 12 }[this.name] ?? 0;
+      return { DataCloneError: 25, AbortError: 20, InvalidCharacterError: 5, TimeoutError: 23, SyntaxError: 12, TypeMismatchError: 17, QuotaExceededError: 22 }[this.name] ?? 0;
     }
   }
   tag(DOMException, "DOMException");
@@ -77,7 +78,7 @@
     #reason = undefined;
     constructor(key) {
       super();
-      if (key !== making) throw new TypeError("Illegal constructor");
+      if (key !== making) throw coded(new TypeError("Illegal constructor"), "ERR_ILLEGAL_CONSTRUCTOR");
       hidden(this, { onabort: null });
       aborts.set(this, (reason = new DOMException("This operation was aborted", "AbortError")) => {
         if (this.#aborted) return;
@@ -168,7 +169,7 @@
     #pending = new Uint8Array(0);
     constructor(label = "utf-8", options = {}) {
       this.#label = labels[String(label).trim().toLowerCase()];
-      if (this.#label === undefined) throw new RangeError(`The encoding "${label}" is not available in the goja runtime`);
+      if (this.#label === undefined) throw coded(new RangeError(`The encoding "${label}" is not available in the goja runtime`), "ERR_ENCODING_NOT_SUPPORTED");
       hidden(this, { fatal: Boolean(options.fatal), ignoreBOM: Boolean(options.ignoreBOM) });
     }
     get encoding() {
@@ -189,7 +190,7 @@
         length -= rest;
       }
       const text = native.decode(buffer, offset, length, this.#label, this.fatal);
-      if (text === undefined) throw new TypeError("The encoded data was not valid for encoding " + this.#label);
+      if (text === undefined) throw coded(new TypeError("The encoded data was not valid for encoding " + this.#label), "ERR_ENCODING_INVALID_ENCODED_DATA");
       return !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     }
   }
@@ -261,7 +262,7 @@
     return copy;
   };
   const structuredClone = (...args) => {
-    if (args.length === 0) throw new TypeError("structuredClone needs a value");
+    if (args.length === 0) throw coded(new TypeError("structuredClone needs a value"), "ERR_MISSING_ARGS");
     return clone(args[0], new Map());
   };
   Object.defineProperty(structuredClone, "name", { value: "structuredClone" });
@@ -281,9 +282,28 @@
   }
   tag(WeakRef, "WeakRef");
 
+  // The language allows a registry that never calls back. As targets are never released, none does.
+  class FinalizationRegistry {
+    #tokens = new Set();
+    constructor(callback) {
+      if (typeof callback !== "function") throw new TypeError("FinalizationRegistry: cleanup must be callable");
+    }
+    register(target, held, token = undefined) {
+      if ((typeof target !== "object" || target === null) && typeof target !== "function" && typeof target !== "symbol") {
+        throw new TypeError("FinalizationRegistry.prototype.register: invalid target");
+      }
+      if (target === held) throw new TypeError("FinalizationRegistry.prototype.register: target and holdings must not be same");
+      if (token !== undefined) this.#tokens.add(token);
+    }
+    unregister(token) {
+      return this.#tokens.delete(token);
+    }
+  }
+  tag(FinalizationRegistry, "FinalizationRegistry");
+
   const extendBuffer = (Buffer) => {
     const as = (bytes) => Object.setPrototypeOf(bytes, Buffer.prototype);
-    const bytes = (value) => (typeof value === "string" ? Buffer.from(value) : typeof value === "number" ? Buffer.from([value & 255]) : value);
+    const bytes = (value, encoding) => (typeof value === "string" ? Buffer.from(value, encoding) : typeof value === "number" ? Buffer.from([value & 255]) : value);
     const compare = (a, b) => {
       for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
       return Math.sign(a.length - b.length);
@@ -292,7 +312,7 @@
       for (const [key, value] of Object.entries(members)) if (!Object.hasOwn(target, key)) hidden(target, { [key]: value });
     };
     // goja_nodejs knows utf8, hex and base64, and treats every other name as utf8.
-    const known = { utf8: "utf8", "utf-8": "utf8", hex: "hex", base64: "base64", base64url: "base64url", latin1: "latin1", binary: "latin1", ascii: "latin1", utf16le: "utf16le", "utf-16le": "utf16le", ucs2: "utf16le" };
+    const known = { utf8: "utf8", "utf-8": "utf8", hex: "hex", base64: "base64", base64url: "base64url", latin1: "latin1", binary: "latin1", ascii: "ascii", utf16le: "utf16le", "utf-16le": "utf16le", ucs2: "utf16le", "ucs-2": "utf16le" };
     const encodingOf = (name) => {
       const encoding = name === undefined || name === null ? "utf8" : known[String(name).toLowerCase()];
       if (encoding === undefined) throw new TypeError(`Unknown encoding: ${name}`);
@@ -302,11 +322,13 @@
     const { toString } = Buffer.prototype;
     hidden(Buffer, {
       from(value, encoding, length) {
+        if (value?.type === "Buffer" && Array.isArray(value.data)) return from.call(Buffer, value.data);
         if (typeof value !== "string") return from.call(Buffer, value, encoding, length);
         switch (encodingOf(encoding)) {
           case "base64url":
           case "base64":
             return from.call(Buffer, value.replace(/-/g, "+").replace(/_/g, "/"), "base64");
+          case "ascii":
           case "latin1":
             return from.call(Buffer, Array.from({ length: value.length }, (_, i) => value.charCodeAt(i) & 255));
           case "utf16le":
@@ -320,6 +342,8 @@
         switch (encodingOf(encoding)) {
           case "base64url":
             return toString.call(this, "base64", start, end).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+          case "ascii":
+            return Array.from(this.subarray(start, end), (byte) => String.fromCharCode(byte & 127)).join("");
           case "latin1":
             return Array.from(this.subarray(start, end), (byte) => String.fromCharCode(byte)).join("");
           case "utf16le":
@@ -328,9 +352,60 @@
         return toString.call(this, encodingOf(encoding), start, end);
       },
     });
+    const { fill } = Uint8Array.prototype;
+    const swap = (buffer, size) => {
+      if (buffer.length % size !== 0) throw Object.assign(new RangeError(`Buffer size must be a multiple of ${size * 8}-bits`), { code: "ERR_INVALID_BUFFER_SIZE" });
+      for (let i = 0; i < buffer.length; i += size) Uint8Array.prototype.reverse.call(buffer.subarray(i, i + size));
+      return buffer;
+    };
+    const range = (name, value, least, most) => {
+      if (!(value >= least && value <= most)) throw Object.assign(new RangeError(`The value of "${name}" is out of range. It must be >= ${least} && <= ${most}. Received ${value}`), { code: "ERR_OUT_OF_RANGE" });
+    };
+    hidden(Buffer.prototype, {
+      fill(value, start, end, encoding) {
+        if (typeof start === "string") [start, end, encoding] = [undefined, undefined, start];
+        else if (typeof end === "string") [end, encoding] = [undefined, end];
+        start = start ?? 0;
+        end = end ?? this.length;
+        range("offset", start, 0, this.length);
+        range("end", end, 0, this.length);
+        if (typeof value === "boolean") value = Number(value);
+        const wanted = bytes(value ?? 0, encoding);
+        if (wanted.length === 0 && typeof value !== "string") throw Object.assign(new TypeError("The argument 'value' is invalid"), { code: "ERR_INVALID_ARG_VALUE" });
+        if (wanted.length < 2) return fill.call(this, wanted[0] ?? 0, start, end);
+        for (let i = start; i < end; i++) this[i] = wanted[(i - start) % wanted.length];
+        return this;
+      },
+      lastIndexOf(value, from = this.length, encoding) {
+        if (typeof from === "string") [from, encoding] = [this.length, from];
+        const wanted = bytes(value, encoding);
+        from = Number.isNaN(Number(from)) ? this.length : Math.trunc(from);
+        for (let i = Math.min(from < 0 ? this.length + from : from, this.length - wanted.length); i >= 0; i--) {
+          let j = 0;
+          while (j < wanted.length && this[i + j] === wanted[j]) j++;
+          if (j === wanted.length) return i;
+        }
+        return -1;
+      },
+      swap16() {
+        return swap(this, 2);
+      },
+      swap32() {
+        return swap(this, 4);
+      },
+      swap64() {
+        return swap(this, 8);
+      },
+    });
+    Object.defineProperty(Buffer.prototype, "parent", { get() { return this.buffer; }, enumerable: true, configurable: true });
+    Object.defineProperty(Buffer, "name", { value: "Buffer", configurable: true });
+    function Species(...args) {
+      return as(new Uint8Array(...args));
+    }
+    Object.defineProperty(Buffer, Symbol.species, { get: () => Species, configurable: true });
     missing(Buffer, {
       isBuffer: (value) => value instanceof Buffer,
-      isEncoding: (name) => ["utf8", "utf-8", "hex", "base64", "base64url", "latin1", "binary", "ascii", "utf16le", "ucs2"].includes(String(name).toLowerCase()),
+      isEncoding: (name) => typeof name === "string" && Object.hasOwn(known, name.toLowerCase()),
       byteLength: (value, encoding) => (typeof value === "string" ? Buffer.from(value, encoding).length : value.byteLength),
       allocUnsafe: (size) => Buffer.alloc(size),
       compare,
@@ -351,8 +426,9 @@
       compare(other) {
         return compare(this, other);
       },
-      indexOf(value, from = 0) {
-        const wanted = bytes(value);
+      indexOf(value, from = 0, encoding) {
+        if (typeof from === "string") [from, encoding] = [0, from];
+        const wanted = bytes(value, encoding);
         for (let i = from < 0 ? Math.max(0, this.length + from) : from; i + wanted.length <= this.length; i++) {
           let j = 0;
           while (j < wanted.length && this[i + j] === wanted[j]) j++;
@@ -360,8 +436,8 @@
         }
         return -1;
       },
-      includes(value, from) {
-        return this.indexOf(value, from) >= 0;
+      includes(value, from, encoding) {
+        return this.indexOf(value, from, encoding) >= 0;
       },
       toJSON() {
         return { type: "Buffer", data: Array.from(this) };
@@ -489,5 +565,5 @@
   };
   Object.defineProperty(fetch, "name", { value: "fetch" });
 
-  return { fetch, Headers, Response, structuredClone, AbortController, AbortSignal, Event, EventTarget, DOMException, TextEncoder, TextDecoder, WeakRef, extendBuffer };
+  return { fetch, Headers, Response, structuredClone, AbortController, AbortSignal, Event, EventTarget, DOMException, TextEncoder, TextDecoder, WeakRef, FinalizationRegistry, extendBuffer };
 });

@@ -1,5 +1,7 @@
 package guest
 
+import "strings"
+
 // wordSet holds the identifiers of a program that name a global or a method that the guest patches. Only those are
 // installed in the VM, so a small program pays nothing for the others.
 type wordSet map[string]bool
@@ -21,6 +23,9 @@ func (w wordSet) has(names ...string) bool {
 
 // wholeConsole is in the set of a program that uses the console other than by naming its methods.
 const wholeConsole = "console…"
+
+// bigLiteral is in the set of a program with a BigInt literal.
+const bigLiteral = "1n"
 
 // scan collects the known words of a source. It searches the text without parsing it. A word in a string costs a few
 // microseconds and has no other effect.
@@ -46,6 +51,9 @@ func scan(source string) wordSet {
 		if known[word] {
 			found[word] = true
 		}
+		if word[0] <= '9' && strings.HasSuffix(word, "n") {
+			found[bigLiteral] = true
+		}
 		if word == "console" && (i >= len(source) || source[i] != '.') {
 			found[wholeConsole] = true
 		}
@@ -63,6 +71,9 @@ func knownWords() []string {
 	}
 	for _, global := range globals() {
 		all = append(all, global.name)
+	}
+	for _, words := range corrections() {
+		all = append(all, words...)
 	}
 	return append(all, symbols()...)
 }

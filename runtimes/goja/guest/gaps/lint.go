@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -17,32 +18,31 @@ type global struct {
 func absent() map[string]global {
 	const whole, stream = "pass the whole text or bytes", "work on the whole text or bytes"
 	return map[string]global{
-		"Intl":                 {"format the value in the program, or use toLocaleString with the locale en-US", true},
-		"FinalizationRegistry": {"release objects when you no longer need them", true},
-		"SharedArrayBuffer":    {"use an ArrayBuffer", true},
-		"Atomics":              {"a program has one thread", true},
-		"WebAssembly":          {"write it in JavaScript", true},
-		"process":              {"use ctx.env for environment values and ctx.log for messages", true},
-		"global":               {"use globalThis", true},
-		"Request":              {"pass the URL and options to fetch", true},
-		"Blob":                 {whole, true},
-		"File":                 {whole, true},
-		"FormData":             {"use URLSearchParams, or write the body", true},
-		"ReadableStream":       {stream, true},
-		"WritableStream":       {stream, true},
-		"TransformStream":      {stream, true},
-		"TextDecoderStream":    {"use a TextDecoder", true},
-		"TextEncoderStream":    {"use a TextEncoder", true},
-		"CompressionStream":    {stream, true},
-		"DecompressionStream":  {stream, true},
-		"MessageChannel":       {"a program has one thread; use a promise", true},
-		"BroadcastChannel":     {"a program has one thread; use a promise", true},
-		"CustomEvent":          {"use an Event with your own property", true},
-		"XMLHttpRequest":       {"use fetch", false},
-		"WebSocket":            {"use fetch; a program has no sockets", false},
-		"Worker":               {"a program has one thread", false},
-		"__dirname":            {"a program has no file system; import its files", false},
-		"__filename":           {"a program has no file system; import its files", false},
+		"Intl":                {"format the value in the program, or use toLocaleString with the locale en-US", true},
+		"SharedArrayBuffer":   {"use an ArrayBuffer", true},
+		"Atomics":             {"a program has one thread", true},
+		"WebAssembly":         {"write it in JavaScript", true},
+		"process":             {"use ctx.env for environment values and ctx.log for messages", true},
+		"global":              {"use globalThis", true},
+		"Request":             {"pass the URL and options to fetch", true},
+		"Blob":                {whole, true},
+		"File":                {whole, true},
+		"FormData":            {"use URLSearchParams, or write the body", true},
+		"ReadableStream":      {stream, true},
+		"WritableStream":      {stream, true},
+		"TransformStream":     {stream, true},
+		"TextDecoderStream":   {"use a TextDecoder", true},
+		"TextEncoderStream":   {"use a TextEncoder", true},
+		"CompressionStream":   {stream, true},
+		"DecompressionStream": {stream, true},
+		"MessageChannel":      {"a program has one thread; use a promise", true},
+		"BroadcastChannel":    {"a program has one thread; use a promise", true},
+		"CustomEvent":         {"use an Event with your own property", true},
+		"XMLHttpRequest":      {"use fetch", false},
+		"WebSocket":           {"use fetch; a program has no sockets", false},
+		"Worker":              {"a program has one thread", false},
+		"__dirname":           {"a program has no file system; import its files", false},
+		"__filename":          {"a program has no file system; import its files", false},
 	}
 }
 
@@ -136,11 +136,32 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 	if len(n.ArgumentList) <= position {
 		return nil
 	}
-	literal, ok := n.ArgumentList[position].(*ast.StringLiteral)
-	if !ok || KnownLocale(literal.Value.String()) || dot.Identifier.Name == "localeCompare" && KnownCollation(literal.Value.String()) {
-		return nil
+	name := dot.Identifier.Name
+	switch locale := n.ArgumentList[position].(type) {
+	case *ast.StringLiteral:
+		tag := locale.Value.String()
+		if KnownLocale(tag) || name == "localeCompare" && KnownCollation(tag) {
+			return nil
+		}
+		return []fault.Detail{at(tree, locale.Idx, CodeLocale, "%s does not support the locale %q in the goja runtime: use \"en-US\", or format the value in the program.", name, tag)}
+	default:
+		if isUndefined(locale) {
+			return nil
+		}
+		return []fault.Detail{at(tree, locale.Idx0(), CodeLocale, "%s with a locale that is not a literal needs the node runtime: goja supports only \"en-US\".", name)}
 	}
-	return []fault.Detail{at(tree, literal.Idx, CodeLocale, "%s does not support the locale %q in the goja runtime: use \"en-US\", or format the value in the program.", dot.Identifier.Name, literal.Value.String())}
+}
+
+// isUndefined reports whether an expression is undefined, which the bundler writes as void 0.
+func isUndefined(expression ast.Expression) bool {
+	switch e := expression.(type) {
+	case *ast.Identifier:
+		return e.Name == "undefined"
+	case *ast.UnaryExpression:
+		_, literal := e.Operand.(*ast.NumberLiteral)
+		return e.Operator == token.VOID && literal
+	}
+	return false
 }
 
 // pattern checks the literal arguments of a RegExp.
