@@ -5,6 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 attacks=(
+  "2|44 programs of one launcher with unfinished results of 15 MiB|./runtimes/sandbox|TestHostileUnfinishedResults"
+  "2|60 jobs of 12 MiB at once, and more programs than fit|./runtimes/sandbox|TestHostileJobs|TestLauncherIsFull"
+  "2|launchers that die before their programs start|./runtimes/worker|TestLauncherDiesBeforeStart|TestLauncherOfAWorkspace|TestNetworkOfAnotherWorker"
   "3|200 clients with hostile bodies of 7.7 MiB; killed at 1 GiB|./server/servertest|TestHostileBodies"
   "3|bodies of a million values, memory that is taken|./server/gate|TestBody_(ManyValues|BeyondBudget)"
   "5|integers of thousands of digits in a body|./server/gate|TestBody_LongNumber"
@@ -28,7 +31,7 @@ for attack in "${attacks[@]}"; do
   result=refused/bounded
   said=$(go test -count=1 -v "$room" -run "$tests" 2>&1) || { result=SUCCEEDED failed=$((failed + 1)); }
   passed=$(grep -c '^--- PASS' <<<"$said" || true)
-  figures=$(grep -ao "the server's peak went from .*" <<<"$said" | head -1 || true)
+  figures=$(grep -aoE "the (server's peak went from|launcher used) .*" <<<"$said" | head -1 || true)
   [ "$passed" -gt 0 ] || { result=SUCCEEDED failed=$((failed + 1)); } # a row without a test proves nothing
   printf '%-5s %-64s %-18s %s\n' "$item" "$what" "$result" "$passed tests passed${figures:+; $figures}"
   if [ "$result" = SUCCEEDED ]; then grep -aE '^ *(--- FAIL|[a-z_]+_test\.go:)|^FAIL|error' <<<"$said" | head -10; fi

@@ -27,10 +27,7 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	if result.Error != nil {
 		return result
 	}
-	var report program.Report
-	if err := json.Unmarshal(result.Stats, &report); err != nil {
-		report = program.Report{}
-	}
+	report, _ := program.ReadReport(result) // without a report, the exit code and the signal still count
 	switch {
 	case result.Signal == int(syscall.SIGSEGV):
 		// No process inside the sandbox can send this signal to process 1. So Bash's own parser has overflowed its
@@ -48,20 +45,20 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 		}
 		result.Error = s.failure(code, report.End)
 	default:
-		result.Output, result.Error = s.output(result.Output, report)
+		result.Output, result.Error = s.output(program.ReadFile(result, report, s.limits.OutputBytes))
 	}
 	return result
 }
 
 // output returns the file $OUTPUT. Without it, output returns the last line of stdout if that is JSON, else all of
 // stdout if that is JSON, else all of stdout as text.
-func (s *transcript) output(file json.RawMessage, report program.Report) (json.RawMessage, *runtimes.ProgramError) {
-	switch report.File {
+func (s *transcript) output(file json.RawMessage, state program.FileState, flaw string) (json.RawMessage, *runtimes.ProgramError) {
+	switch state {
 	case program.FileValid:
 		return file, nil
 	case program.FileInvalid:
 		return nil, &runtimes.ProgramError{
-			Type: runtimes.InvalidOutput, Message: "output: the file $OUTPUT is not valid JSON: " + report.Flaw,
+			Type: runtimes.InvalidOutput, Message: "output: the file $OUTPUT is not valid JSON: " + flaw,
 			Remedy: "Write one JSON value to \"$OUTPUT\", for example with jq -n.",
 		}
 	case program.FileTooLarge:

@@ -4,6 +4,7 @@
 package frames
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
@@ -26,6 +27,7 @@ const (
 	Stdout  Kind = 'o' // raw bytes
 	Stderr  Kind = 'e' // raw bytes
 	CallReq Kind = 'c' // JSON Call; the worker may send more frames before the Reply comes
+	Part    Kind = 'x' // raw bytes: a piece of a result that is too large to hold; an empty one drops all pieces so far
 	Done    Kind = 'd' // JSON Result; the last frame of a job
 )
 
@@ -67,6 +69,8 @@ type Result struct {
 	Signal   int                    `json:"signal,omitempty"` // signal that ended the main process, 0 for none
 	DiskFull bool                   `json:"diskFull,omitempty"`
 	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
+
+	Parts []byte `json:"-"` // all Part frames of the job; set by the server
 }
 
 // MaxFrame bounds any frame of either direction. The largest result has 16 MiB plus its wrapping. Jobs hold files, of
@@ -74,6 +78,9 @@ type Result struct {
 const MaxFrame = 64 << 20
 
 const headerSize = 5
+
+// largestKept is the size of the buffer that a connection keeps between two frames.
+const largestKept = 1 << 20
 
 // ErrTooLarge means that a peer announced a frame above its limit. The connection can no longer be used.
 var ErrTooLarge = errors.New("frame is larger than allowed")
@@ -97,6 +104,9 @@ func NewReader(r io.Reader, limits map[Kind]int) *Reader {
 // Read returns the next frame. The payload is valid until the next Read. It returns io.EOF at a clean end, and
 // io.ErrUnexpectedEOF within a frame. A peer that breaks the rules causes ErrKind or ErrTooLarge.
 func (r *Reader) Read() (Kind, []byte, error) {
+	if cap(r.buf) > largestKept {
+		r.buf = nil // the connection must not keep the memory of one large job
+	}
 	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
 		return 0, nil, err
 	}
@@ -112,6 +122,15 @@ func (r *Reader) Read() (Kind, []byte, error) {
 		return 0, nil, err
 	}
 	return kind, r.buf[:size], nil
+}
+
+// NextSize returns the payload size of the next frame, which stays in the buffer. The peer chose the size.
+func NextSize(in *bufio.Reader) (int64, error) {
+	header, err := in.Peek(headerSize)
+	if err != nil {
+		return 0, err
+	}
+	return int64(binary.LittleEndian.Uint32(header[1:])), nil
 }
 
 // fill reads size bytes into buf. It grows buf only as bytes arrive, so an announced length alone costs nothing.
@@ -258,7 +277,7 @@ func (w *Writer) send() error {
 
 func (w *Writer) clear() {
 	w.buf.Reset()
-	if w.buf.Cap() > 1<<20 {
-		w.renew() // the connection must not keep the memory of one large job
+	if w.buf.Cap() > largestKept {
+		w.renew() // as in Read
 	}
 }

@@ -208,8 +208,8 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 			Files: scripts(job, entries), Start: startMessage, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
 		},
 		Interpret: func(result frames.Result) frames.Result {
-			var said program.Report
-			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
+			said, err := program.ReadReport(result)
+			if result.Error != nil || err != nil || said.End == nil {
 				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Python's parser failed on this source."}}
 			}
 			return frames.Result{Output: said.End}
@@ -249,8 +249,8 @@ func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report
 			Files: files, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, 0),
 		},
 		Interpret: func(result frames.Result) frames.Result {
-			var said program.Report
-			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
+			said, err := program.ReadReport(result)
+			if result.Error != nil || err != nil || said.End == nil {
 				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Bash failed on this source."}}
 			}
 			return frames.Result{Output: said.End}

@@ -41,6 +41,16 @@ func (j *Jail) Retired() bool {
 	return j.launcher.retired
 }
 
+// MaxChildren is the number of children that a launcher may have.
+const MaxChildren = maxChildren
+
+// Siblings counts the children of a child's launcher.
+func (j *Jail) Siblings() int {
+	j.launcher.mu.Lock()
+	defer j.launcher.mu.Unlock()
+	return len(j.launcher.children)
+}
+
 // Signal sends a signal to process 1 of a child.
 func (j *Jail) Signal(number unix.Signal) error {
 	j.mu.Lock()

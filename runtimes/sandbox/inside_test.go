@@ -152,7 +152,7 @@ func TestLevels(t *testing.T) {
 // TestWatchStartsANewPeak resets the peak where no control group keeps it.
 func TestWatchStartsANewPeak(t *testing.T) {
 	t.Parallel()
-	w := newWatch(os.Getpid(), func() { t.Error("killed without a limit") })
+	w := newWatch(os.Getpid(), true, func() { t.Error("killed without a limit") })
 	defer w.close()
 	j := &Jail{watch: w}
 	w.limit(1<<60, 1<<30)

@@ -52,7 +52,7 @@ func (j *Jail) open() error {
 	if err != nil {
 		return fmt.Errorf("find the process of a jail: %w", err)
 	}
-	j.watch = newWatch(pid, j.Kill)
+	j.watch = newWatch(pid, true, j.Kill)
 	return nil
 }
 

@@ -28,11 +28,14 @@ const (
 	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child by then is broken
 )
 
-// Limits of a launcher itself. It briefly holds the jobs and results of its children. Sixteen of the largest results at
-// once, from hostile programs of one workspace, take about 1 GB. They must not end all children.
+// Limits of a launcher itself. It holds the files of its children's jobs (at most 12 MiB for each child) and an
+// unfinished host call of each (4 MiB with its copies). It also reads jobs, within JobMemory. Results pass through it in
+// pieces. The number of its children bounds all of this to less than its memory, whatever their programs do.
 const (
 	launcherMemory = 2 << 30
 	launcherTasks  = 512
+	maxChildren    = 64
+	JobMemory      = launcherMemory / 4 // memory for the jobs that a launcher reads at once
 )
 
 // launchers holds the launchers, by the names that profiles give them.
@@ -219,7 +222,7 @@ func (s *launcher) usable() bool {
 func (s *launcher) ageing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.forks && (s.next >= forksPerServer*4/5 || time.Since(s.born) > ageOfServer*4/5)
+	return len(s.children) >= maxChildren*4/5 || s.forks && (s.next >= forksPerServer*4/5 || time.Since(s.born) > ageOfServer*4/5)
 }
 
 // retire ends the launcher when its last child is gone. The caller holds the lock.
@@ -316,6 +319,9 @@ func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs pas
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.children) >= maxChildren {
+		s.retireOnce()
+	}
 	if s.retired {
 		return fail(errRetired)
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,7 +46,7 @@ func newChildOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *ch
 		j.Kill()
 		j.Wait()
 	})
-	kinds := map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 16, frames.Stderr: 1 << 16, frames.Done: 1 << 20}
+	kinds := map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 16, frames.Stderr: 1 << 16, frames.Part: 1 << 16, frames.Done: 1 << 20}
 	return &child{j, frames.NewReader(j.Conn(), kinds), frames.NewWriter(j.Conn())}
 }
 
@@ -68,13 +69,17 @@ func (c *child) begin(t *testing.T, syscallProgram string) string {
 
 func (c *child) finish(t *testing.T) frames.Result {
 	t.Helper()
+	var parts []byte
 	for {
 		kind, payload, err := c.in.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
+		if kind == frames.Part {
+			parts = append(parts, payload...)
+		}
 		if kind == frames.Done {
-			var result frames.Result
+			result := frames.Result{Parts: parts}
 			if err := json.Unmarshal(payload, &result); err != nil {
 				t.Fatal(err)
 			}
@@ -228,6 +233,95 @@ func TestHostileResult(t *testing.T) {
 	}
 }
 
+// TestHostileUnfinishedResults runs programs of one launcher that each send almost all of the largest result, and never
+// its end. The launcher must not hold these bytes: it has a fixed memory limit, and its end would end every child.
+func TestHostileUnfinishedResults(t *testing.T) {
+	t.Parallel()
+	const programs, size, most = 44, 15 << 20, 512 << 20
+	box := sandboxtest.New(t, guestsExe(t))
+	victim := newChild(t, box, "one")
+	victim.begin(t, "echo begun; sleep 600")
+	var sent sync.WaitGroup
+	for range programs {
+		c := newChild(t, box, "one")
+		job := map[string]any{
+			"argv": []string{"/usr/bin/bash", "-c", fmt.Sprintf(`{ printf '{"end":"'; head -c %d /dev/zero | tr '\\0' x; } >&3; echo sent; sleep 600`, size)},
+			"env":  []string{"PATH=/usr/bin:/bin"}, "largest": 16 << 20, "rlimits": map[string]any{},
+		}
+		if err := c.out.WriteJSON(frames.Job, job); err != nil {
+			t.Fatal(err)
+		}
+		sent.Go(func() {
+			for {
+				kind, payload, err := c.in.Read()
+				if err != nil {
+					t.Errorf("a flood ended: %v", err)
+					return
+				}
+				if kind == frames.Stdout && strings.TrimSpace(string(payload)) == "sent" {
+					return
+				}
+			}
+		})
+	}
+	sent.Wait()
+	peak := victim.Launcher().Usage().PeakMemory
+	t.Logf("the launcher used %d MiB", peak>>20)
+	if peak > most {
+		t.Errorf("at most %d MiB are allowed", most>>20)
+	}
+	select {
+	case <-victim.Done():
+		t.Error("the floods ended another program")
+	default:
+	}
+}
+
+// TestHostileJobs gives many children of one launcher large jobs at once. The launcher must not read them all at once.
+func TestHostileJobs(t *testing.T) {
+	t.Parallel()
+	const programs, size, most = 60, 12 << 20, 768 << 20
+	box := sandboxtest.New(t, guestsExe(t))
+	job := map[string]any{
+		"argv": []string{"/usr/bin/bash", "-c", "head -n 1 <&3 >/dev/null; echo '{\"start\":true}' >&3; sleep 600"}, "start": strings.Repeat("x", size), "env": []string{"PATH=/usr/bin:/bin"}, "rlimits": map[string]any{},
+	}
+	var children []*child
+	for range programs {
+		children = append(children, newChild(t, box, "one"))
+	}
+	var begun sync.WaitGroup
+	for _, c := range children {
+		begun.Go(func() {
+			if err := c.out.WriteJSON(frames.Job, job); err != nil {
+				t.Error(err)
+			}
+			if kind, _, err := c.in.Read(); err != nil || kind != frames.Started {
+				t.Errorf("%q, %v", byte(kind), err)
+			}
+		})
+	}
+	begun.Wait()
+	peak := children[0].Launcher().Usage().PeakMemory
+	t.Logf("the launcher used %d MiB", peak>>20)
+	if peak > most {
+		t.Errorf("at most %d MiB are allowed", most>>20)
+	}
+}
+
+// TestLauncherIsFull checks that a launcher with many children starts no more. What it holds for them is bounded by
+// their number.
+func TestLauncherIsFull(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first := newChild(t, box, "one")
+	for range 2*sandbox.MaxChildren - 1 {
+		newChild(t, box, "one")
+	}
+	if n := first.Siblings(); n > sandbox.MaxChildren {
+		t.Errorf("a launcher has %d children", n)
+	}
+}
+
 // TestResultOnce checks that a program whose result is a file sends no second result in its end message. Its launcher
 // would have to hold both.
 func TestResultOnce(t *testing.T) {
@@ -240,7 +334,7 @@ func TestResultOnce(t *testing.T) {
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
-	if result := c.finish(t); string(result.Output) != "7" { // and the frame was small enough to read
+	if result := c.finish(t); string(result.Parts) != "7\n" { // and the frame was small enough to read
 		t.Errorf("%+v", result)
 	}
 }

@@ -150,7 +150,7 @@ func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err er
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
 	if j.group == nil {
-		j.watch = newWatch(j.process.Pid, j.Kill)
+		j.watch = newWatch(j.process.Pid, !config.Launcher, j.Kill)
 	} else if err := j.group.Join(j.process.Pid); err != nil {
 		j.Kill()
 		_, _ = j.process.Wait()

@@ -20,7 +20,8 @@ const ticksPerSecond = 100
 // watch measures a process tree at intervals, and kills it when it exceeds its limits. It is a weaker substitute for a
 // control group: it sees the state every watchEvery, but no events in between.
 type watch struct {
-	pid  int // process 1 of the jail; every other process is its descendant, including orphans
+	pid  int  // process 1 of the jail; every other process is its descendant, including orphans
+	tree bool // whether descendants count; those of a launcher are other jails, and share its memory until they begin
 	kill func()
 	stop chan struct{}
 	done chan struct{}
@@ -32,8 +33,8 @@ type watch struct {
 	now    cgroups.Stats
 }
 
-func newWatch(pid int, kill func()) *watch {
-	w := &watch{pid: pid, kill: kill, stop: make(chan struct{}), done: make(chan struct{})}
+func newWatch(pid int, tree bool, kill func()) *watch {
+	w := &watch{pid: pid, tree: tree, kill: kill, stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -81,7 +82,7 @@ func (w *watch) run() {
 // look measures once and reports whether a limit is exceeded.
 func (w *watch) look() (broken bool) {
 	var seen cgroups.Stats
-	count(w.pid, &seen, resident, 0)
+	w.count(&seen, resident)
 	if seen.Pids == 0 {
 		return false // dead: the last values stay
 	}
@@ -90,7 +91,7 @@ func (w *watch) look() (broken bool) {
 	w.mu.Unlock()
 	if suspect { // counts shared memory only once, which takes longer
 		seen = cgroups.Stats{}
-		count(w.pid, &seen, proportional, 0)
+		w.count(&seen, proportional)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,6 +111,15 @@ func (w *watch) look() (broken bool) {
 
 // maxDepth bounds the walk: a chain of processes can be as long as the process limit.
 const maxDepth = 2 * maxTasks
+
+// count adds up the processes of the jail.
+func (w *watch) count(into *cgroups.Stats, memory func(dir string) int64) {
+	depth := 0
+	if !w.tree {
+		depth = maxDepth
+	}
+	count(w.pid, into, memory, depth)
+}
 
 // count adds up a process and its descendants.
 func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth int) {

@@ -16,7 +16,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := make(chan struct{}, 1)
-	w := newWatch(cmd.Process.Pid, func() {
+	w := newWatch(cmd.Process.Pid, true, func() {
 		select {
 		case killed <- struct{}{}:
 		default:
@@ -70,7 +70,7 @@ func TestWatchSeesSharedMemory(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	w := newWatch(cmd.Process.Pid, func() {})
+	w := newWatch(cmd.Process.Pid, true, func() {})
 	defer w.close()
 	if stats := w.stats(); stats.Memory < 60<<20 {
 		t.Errorf("%+v", stats)

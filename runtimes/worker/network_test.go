@@ -8,6 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
@@ -38,6 +39,39 @@ func TestNetworkOfATask(t *testing.T) {
 	outcome, err := pool.Run(t.Context(), task, runtimetest.NewHost())
 	if err != nil || string(outcome.Output) != "1" || open {
 		t.Errorf("%+v, %v, open %v", outcome, err, open)
+	}
+}
+
+// TestNetworkOfAnotherWorker checks that a run that gets another worker before its start has that worker's network, and
+// that the end of the first worker does not end the service.
+func TestNetworkOfAnotherWorker(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t}
+	jailer.play = func(a *actor) {
+		if jailer.made() == 1 {
+			a.read()
+			a.set(func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal, e.Orphaned = 9, true })
+			return
+		}
+		tireless(a)
+	}
+	jailer.wrap = func(s *stage) worker.Jail {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Error(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		s.network = listener
+		return s
+	}
+	var served, stopped int
+	task := worker.Task{Job: job(), Payload: struct{}{}, Network: func(net.Listener) func() {
+		served++
+		return func() { stopped++ }
+	}}
+	outcome, err := newPool(t, worker.Options{Jailer: jailer}).Run(t.Context(), task, newAudience())
+	if err != nil || string(outcome.Output) != "1" || served != 2 || stopped != 1 {
+		t.Errorf("%s, %v; served %d times, stopped %d times", outcome.Output, err, served, stopped)
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -109,13 +110,27 @@ func NewPool(options Options) *Pool {
 	return p
 }
 
-// Run executes one task on a worker of the pool. It returns an error only if the server failed.
+// maxAttempts bounds how often a run is given another worker because the launcher of its worker died. A run whose job
+// itself ends launchers must not end one after the other.
+const maxAttempts = 3
+
+// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a launcher dies, its
+// runs whose programs have not started get another worker.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
+	for attempt := 1; ; attempt++ {
+		outcome, err := p.try(ctx, task, host, asked)
+		if attempt == maxAttempts || !errors.Is(err, errOrphaned) || errors.Is(err, ErrLost) {
+			return outcome, err
+		}
+	}
+}
 
+// try executes a task on one worker.
+func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked time.Time) (runtimes.Outcome, error) {
 	m, err := p.takeLimited(ctx, task.Job, task.Overhead)
 	if ctx.Err() != nil { // even if a worker was free: a short program would end before it learns of the cancellation
 		if err == nil {
@@ -139,7 +154,9 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	p.concurrentRuns.come()
 	defer p.concurrentRuns.leave()
 	outcome, fit, err := session.run(ctx)
-	stop()
+	if !errors.Is(err, errOrphaned) { // otherwise its listener has closed with the worker, and the next worker has another
+		stop()
+	}
 	if session.endedBy != nil { // perhaps caused by the program, but perhaps by the server
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
@@ -251,6 +268,9 @@ func (m *member) dead() bool {
 // take returns a worker that this run may use, and makes one if needed. It waits while all places are taken.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	profile := p.options.Profile
+	if profile.Launcher != "" && profile.Forks == nil && job.Workspace != "" { // fork servers have a pool per workspace
+		profile.Launcher += " of " + job.Workspace
+	}
 	special := profile.Filter.Foreign() && job.Limits.DiskBytes != profile.DiskBytes
 	if special {
 		profile.DiskBytes = job.Limits.DiskBytes
@@ -428,7 +448,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err := m.prelude(ctx, p.options.Prelude); err != nil {
 		jail.Kill()
 		exit := jail.Wait()
-		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: m.ended(err, exit)}
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: errors.Join(orphanedBy(exit), m.ended(err, exit))}
 	}
 	return m, nil
 }

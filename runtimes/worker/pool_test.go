@@ -3,8 +3,10 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ type troupe struct {
 	failed error
 	stages []*stage
 	disks  []int64
+	names  []string // launchers
 }
 
 func (j *troupe) Level() string { return "full" }
@@ -37,6 +40,7 @@ func (j *troupe) Prepare(_ context.Context, profile sandbox.Profile) (worker.Jai
 	}
 	s := newStage(j.t, j.play)
 	j.stages, j.disks = append(j.stages, s), append(j.disks, profile.DiskBytes)
+	j.names = append(j.names, profile.Launcher)
 	if j.wrap != nil {
 		return j.wrap(s), nil
 	}
@@ -96,6 +100,81 @@ func expect(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+// TestLauncherDiesBeforeStart_AnotherWorker checks that a run whose program has not begun gets another worker when the
+// launcher of its worker dies, but not for ever. A program that has begun could repeat its effects.
+func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
+	t.Parallel()
+	orphaned := func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal, e.Orphaned = 9, true }
+	for name, tt := range map[string]struct {
+		deaths, workers int
+		begun, prelude  bool
+		want            string
+	}{
+		"once":               {deaths: 1, workers: 2, want: "1"},
+		"in its preparation": {deaths: 1, workers: 2, want: "1", prelude: true},
+		"always":             {deaths: 99, workers: 3},
+		"after the start":    {deaths: 1, workers: 1, begun: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var deaths atomic.Int64
+			jailer := &troupe{t: t, play: func(a *actor) {
+				if deaths.Add(1) <= int64(tt.deaths) {
+					a.read()
+					if tt.begun {
+						a.send(frames.Started, "")
+					}
+					a.set(orphaned)
+					return
+				}
+				if tt.prelude {
+					a.read()
+					a.send(frames.Ready, "")
+				}
+				tireless(a)
+			}}
+			options := worker.Options{Jailer: jailer}
+			if tt.prelude {
+				options.Prelude = struct{}{}
+			}
+			task := worker.Task{Job: job(), Payload: struct{}{}}
+			outcome, err := newPool(t, options).Run(t.Context(), task, newAudience())
+			if string(outcome.Output) != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("%s, %v", outcome.Output, err)
+			}
+			if made := jailer.made(); made != tt.workers {
+				t.Errorf("%d workers, want %d", made, tt.workers)
+			}
+		})
+	}
+}
+
+// TestLauncherOfAWorkspace checks that jails that are prepared for a run come from a launcher of its workspace, except
+// those of a fork server, which has a pool for each workspace.
+func TestLauncherOfAWorkspace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		profile sandbox.Profile
+		want    []string
+	}{
+		"launcher":    {sandbox.Profile{Launcher: "python"}, []string{"python of a", "python of b", "python"}},
+		"fork server": {sandbox.Profile{Launcher: "forks 1", Forks: &sandbox.Command{}}, []string{"forks 1", "forks 1", "forks 1"}},
+		"none":        {sandbox.Profile{}, []string{"", "", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			jailer := &troupe{t: t, play: tireless}
+			pool := newPool(t, worker.Options{Jailer: jailer, Profile: tt.profile})
+			for _, workspace := range []string{"a", "b", ""} {
+				serve(t, pool, workspace)
+			}
+			if !slices.Equal(jailer.names, tt.want) {
+				t.Errorf("%q, want %q", jailer.names, tt.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,6 +69,7 @@ type session struct {
 	calls     int64     // number of calls in this run, for the IDs
 	notes     int64     // log and progress calls
 	noteBytes int64
+	parts     bytes.Buffer          // pieces of a result that the worker does not hold
 	serving   chan error            // reports the end of the current call, nil if there is none
 	endedBy   error                 // error of a worker that ended unexpectedly
 	callErr   atomic.Pointer[error] // CallErr of the Outcome
@@ -149,6 +151,7 @@ func (s *session) listen() (*frames.Result, error) {
 		frames.Stdout:  maxOutputFrame,
 		frames.Stderr:  maxOutputFrame,
 		frames.CallReq: maxCallFrame,
+		frames.Part:    maxOutputFrame,
 		frames.Done:    int(min(s.limits.OutputBytes+maxDoneExtra, frames.MaxFrame)),
 	})
 	for {
@@ -182,14 +185,31 @@ func (s *session) listen() (*frames.Result, error) {
 			if err := s.call(payload); err != nil {
 				return nil, err
 			}
+		case frames.Part:
+			if err := s.part(payload); err != nil {
+				return nil, err
+			}
 		case frames.Done:
 			result := new(frames.Result)
 			if err := json.Unmarshal(payload, result); err != nil {
 				return nil, errors.New("read result: not the JSON of one")
 			}
+			result.Parts = s.parts.Bytes()
 			return result, nil
 		}
 	}
+}
+
+// part stores one piece of a result. An empty piece drops the earlier ones.
+func (s *session) part(payload []byte) error {
+	if int64(s.parts.Len()+len(payload)) > s.limits.OutputBytes+maxDoneExtra {
+		return fmt.Errorf("%w: the pieces of a result", frames.ErrTooLarge)
+	}
+	if len(payload) == 0 {
+		s.parts = bytes.Buffer{}
+	}
+	s.parts.Write(payload)
+	return nil
 }
 
 // sendJob sends the job. If brief is set, it omits a program that the worker should have.
@@ -355,8 +375,18 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
 		Message: "The sandbox could not start the program.",
-		Err:     errors.Join(ErrNotStarted, s.ended(cause, exit)),
+		Err:     errors.Join(ErrNotStarted, orphanedBy(exit), s.ended(cause, exit)),
 	}
+}
+
+// errOrphaned is in the error of a worker that ended with its launcher. Neither the worker nor its run caused that.
+var errOrphaned = errors.New("the launcher ended")
+
+func orphanedBy(exit sandbox.Exit) error {
+	if exit.Orphaned {
+		return errOrphaned
+	}
+	return nil
 }
 
 // ended returns an error for the log. After its first job, a worker knows data of programs, and its output may be

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,18 +10,51 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
+// ReadReport returns the role's report. It includes an end message that was sent in parts.
+func ReadReport(result frames.Result) (Report, error) {
+	var report Report
+	if err := json.Unmarshal(result.Stats, &report); err != nil {
+		return Report{}, fmt.Errorf("read report: %w", err)
+	}
+	if report.Ahead {
+		var message Message
+		if err := json.Unmarshal(result.Parts, &message); err == nil { // otherwise the program sent no end message
+			report.End = message.End
+		}
+	}
+	return report, nil
+}
+
+// ReadFile returns the content and the state of the result file, and the error of an invalid one.
+func ReadFile(result frames.Result, report Report, largest int64) (content json.RawMessage, state FileState, flaw string) {
+	if report.File != FileRead {
+		return nil, report.File, ""
+	}
+	text := bytes.TrimSpace(result.Parts)
+	switch {
+	case len(text) == 0:
+		return nil, FileAbsent, ""
+	case int64(len(text)) > largest:
+		return nil, FileTooLarge, ""
+	}
+	if err := json.Unmarshal(text, &content); err != nil {
+		return nil, FileInvalid, err.Error()
+	}
+	return content, FileValid, ""
+}
+
 // Conclude reads the end message of an interpreter's guest script, or explains why there is none. crash explains a
 // signal that ended the interpreter.
 func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramError) (frames.Result, Report) {
-	var report Report
 	if result.Error != nil {
-		return result, report
+		return result, Report{}
 	}
+	report, err := ReadReport(result)
 	var end struct {
 		Output json.RawMessage        `json:"output"`
 		Error  *runtimes.ProgramError `json:"error"`
 	}
-	told := json.Unmarshal(result.Stats, &report) == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
+	told := err == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
 	switch {
 	case report.Huge:
 		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}

@@ -2,7 +2,6 @@ package program
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
@@ -59,37 +59,36 @@ func makeDirs(child *sandbox.Child, dir string) error {
 	return child.Chown(dir)
 }
 
-// read reads the result file after every process is dead. The file may be of any kind: a link, a device, a pipe.
-func read(root *os.Root, name string, largest int64) (json.RawMessage, FileState, string) {
+// sendFile sends the result file after every process is dead. The file may be of any kind: a link, a device, a pipe.
+func sendFile(out *frames.Writer, root *os.Root, name string, largest int64) (FileState, error) {
 	info, err := root.Lstat(name) // a Root follows links within itself; no process is left that could swap the file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, FileAbsent, ""
+		return FileAbsent, nil
 	case err != nil || !regular(info):
-		return nil, FileIrregular, ""
+		return FileIrregular, nil
 	}
 	file, err := root.Open(name)
 	if err != nil {
-		return nil, FileIrregular, ""
+		return FileIrregular, nil
 	}
 	defer file.Close()
 	// The limit applies to the JSON without surrounding space. Only a small amount of space is read.
-	text, err := io.ReadAll(io.LimitReader(file, largest+4<<10))
-	if err != nil {
-		return nil, FileIrregular, ""
+	rest := io.LimitReader(file, largest+4<<10)
+	buffer := make([]byte, min(info.Size()+1, partSize))
+	for {
+		n, err := io.ReadFull(rest, buffer)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			out.Hold(frames.Part, func() []byte { return buffer[:n] }) // in one write with the report
+			return FileRead, nil
+		case err != nil:
+			return FileIrregular, nil
+		}
+		if err := out.Write(frames.Part, buffer); err != nil {
+			return "", err
+		}
 	}
-	text = bytes.TrimSpace(text)
-	switch {
-	case len(text) == 0:
-		return nil, FileAbsent, ""
-	case int64(len(text)) > largest:
-		return nil, FileTooLarge, ""
-	}
-	var value json.RawMessage
-	if err := json.Unmarshal(text, &value); err != nil {
-		return nil, FileInvalid, err.Error()
-	}
-	return value, FileValid, ""
 }
 
 func regular(info fs.FileInfo) bool {

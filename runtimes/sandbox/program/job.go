@@ -35,10 +35,10 @@ func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, En
 
 // Report holds the values that the role adds to a result, in its Stats.
 type Report struct {
-	End  json.RawMessage `json:"end,omitempty"`  // the last {"end": …} line that the program sent over descriptor 3
-	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
-	File FileState       `json:"file,omitempty"` // state of the result file
-	Flaw string          `json:"flaw,omitempty"` // error of an invalid result file
+	End   json.RawMessage `json:"end,omitempty"`   // the last {"end": …} line that the program sent over descriptor 3
+	Ahead bool            `json:"ahead,omitempty"` // that line was sent before this report, in Part frames
+	Huge  bool            `json:"huge,omitempty"`  // that line was larger than allowed
+	File  FileState       `json:"file,omitempty"`  // state of the result file
 
 	Kept []byte `json:"kept,omitempty"` // data that a program with Keep sent
 }
@@ -46,8 +46,10 @@ type Report struct {
 // FileState is the state of the result file.
 type FileState string
 
-// States of the result file. Only with FileValid is the file the result's Output.
+// States of the result file. The role reports FileRead, FileAbsent or FileIrregular. The server tells the other states
+// by the content, see ReadFile.
 const (
+	FileRead      FileState = "read"   // its content was sent before the report, in Part frames
 	FileAbsent    FileState = "absent" // or empty
 	FileValid     FileState = "valid"
 	FileInvalid   FileState = "invalid" // not JSON

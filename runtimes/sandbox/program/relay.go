@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,20 @@ const (
 	maxName    = 64
 	// maxEndExtra is the size of an end message beyond the largest result: an error with its stack.
 	maxEndExtra = 256 << 10
+	// partSize is the size of the pieces in which larger results are sent. A launcher has many children and a fixed
+	// memory limit, so it holds no whole result.
+	partSize = 32 << 10
+	// tailSize is the part of an end message that is held until its end is known. It contains the exit code.
+	tailSize = 32
+)
+
+// lineState tells which part of the last end message was sent to the server in pieces.
+type lineState int
+
+const (
+	lineHeld     lineState = iota // none; the message is in relay.end or not complete
+	lineBegun                     // its beginning; relay.line has the last bytes
+	lineComplete                  // all of it
 )
 
 // relay forwards a program's output and messages to the server. One loop does so, which keeps the program's order. When
@@ -33,23 +48,27 @@ const (
 // server, so a program that prints faster than the server reads waits too.
 type relay struct {
 	*sandbox.Child
-	channel *channel
-	out     *frames.Writer
-	largest int  // size limit of a result in the end message, in bytes
-	started bool // the server knows that the program runs
-	ready   bool // the program waits for its Hello
-	keeps   bool // the next line is kept data, sent before any user code has run
-	kept    []byte
-	told    bool // it has sent its end, with an exit code, and is being killed
+	channel  *channel
+	out      *frames.Writer
+	largest  int           // size limit of a result in the end message, in bytes
+	buffered *bufio.Reader // the connection with the server
+	release  func()        // returns the memory of the job
+	started  bool          // the server knows that the program runs
+	ready    bool          // the program waits for its Hello
+	keeps    bool          // the next line is kept data, sent before any user code has run
+	kept     []byte
+	told     bool // it has sent its end, with an exit code, and is being killed
 
 	calls int64
-	end   json.RawMessage
-	code  *uint8 // exit code from the end message
+	end   json.RawMessage // nil if it was sent in pieces
+	code  *uint8          // exit code from the end message
 	huge  bool
 
 	streams, lines buffer       // separate, because a host call in lines also reads the streams
-	line           bytes.Buffer // the unfinished line on the channel
+	line           bytes.Buffer // the unfinished line on the channel, or the last bytes of it
 	skip           bool         // that line is too long: drop it up to its end
+	ahead          lineState
+	sent           int // bytes of the unfinished line that were sent in pieces
 }
 
 // run relays until the program has sent its end, or every process is dead, and the pipes are empty. An end message
@@ -209,15 +228,8 @@ func (r *relay) listen() (open bool, err error) {
 // collect appends to the unfinished line and handles it when it is complete.
 func (r *relay) collect(part []byte, whole bool) error {
 	if !r.skip {
-		r.line.Write(part)
-		limit := maxCall
-		if bytes.HasPrefix(r.line.Bytes(), []byte(`{"end"`)) {
-			limit = r.largest + maxEndExtra
-		}
-		if r.line.Len() > limit {
-			r.skip = true
-			r.huge = r.huge || limit != maxCall
-			r.line.Truncate(headOfCall) // an unfinished line is never empty
+		if err := r.extend(part, whole); err != nil {
+			return err
 		}
 	}
 	if !whole {
@@ -227,11 +239,95 @@ func (r *relay) collect(part []byte, whole bool) error {
 	r.skip = false
 	r.keeps = r.keeps && !keeps
 	defer r.line.Reset()
+	if r.ahead == lineBegun {
+		r.ahead = lineComplete
+		r.finish(nil, codeOf(line))
+		return nil
+	}
 	if skip {
 		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel must have at most %s.", bytesize.Text(maxCall)))
 		return nil
 	}
 	return r.take(line, keeps)
+}
+
+// extend appends to the unfinished line. It sends a long end message in pieces, and truncates a line that is too long.
+func (r *relay) extend(part []byte, whole bool) error {
+	r.line.Write(part)
+	isEnd := r.ahead == lineBegun || bytes.HasPrefix(r.line.Bytes(), []byte(`{"end"`))
+	limit := maxCall
+	if isEnd {
+		limit = r.largest + maxEndExtra
+	}
+	switch {
+	case r.line.Len()+r.sent > limit:
+		r.skip = true
+		r.huge = r.huge || isEnd
+		r.line.Truncate(min(r.line.Len(), headOfCall)) // an unfinished line is never empty
+		return r.drop()
+	case isEnd && r.largest > 0 && (r.ahead == lineBegun || r.line.Len() > 2*partSize):
+		return r.send(whole)
+	}
+	return nil
+}
+
+// send sends the held bytes of an end message, except the last ones if the message continues.
+func (r *relay) send(whole bool) error {
+	if r.ahead != lineBegun {
+		if err := r.drop(); err != nil {
+			return err
+		}
+		r.ahead = lineBegun
+	}
+	text := r.line.Bytes()
+	if !whole {
+		text = text[:max(0, len(text)-tailSize)]
+	}
+	for piece := range slices.Chunk(text, partSize) {
+		if err := r.out.Write(frames.Part, piece); err != nil {
+			return err
+		}
+	}
+	r.sent += len(text)
+	if !whole {
+		r.line.Next(len(text))
+	}
+	return nil
+}
+
+// drop makes the server forget the pieces of an earlier or longer end message.
+func (r *relay) drop() error {
+	r.sent = 0
+	if r.ahead == lineHeld {
+		return nil
+	}
+	r.ahead = lineHeld
+	return r.out.Write(frames.Part, nil)
+}
+
+// codeOf returns the exit code at the end of an end message, or nil if it has none there.
+func codeOf(line []byte) *uint8 {
+	const name = `,"code":`
+	at := bytes.LastIndex(line, []byte(name))
+	if at < 0 {
+		return nil
+	}
+	digits, ok := bytes.CutSuffix(line[at+len(name):], []byte("}"))
+	number, err := strconv.ParseUint(string(digits), 10, 8)
+	if !ok || err != nil {
+		return nil
+	}
+	code := uint8(number)
+	return &code
+}
+
+// finish stores an end message. Killing an interpreter is faster than its own exit.
+func (r *relay) finish(end json.RawMessage, code *uint8) {
+	r.end, r.code, r.sent = end, code, 0
+	if code != nil {
+		r.told = true
+		r.Kill()
+	}
 }
 
 // take handles one line of the program, which may be kept data.
@@ -251,12 +347,8 @@ func (r *relay) take(line []byte, keeps bool) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end, r.code = m.End, m.Code
-		if m.Code != nil { // killing an interpreter is faster than its own exit
-			r.told = true
-			r.Kill()
-		}
-		return nil
+		r.finish(m.End, m.Code)
+		return r.drop()
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(m.Tag, fmt.Sprintf("The name of a host function must have 1 to %d bytes.", maxName))
 		return nil

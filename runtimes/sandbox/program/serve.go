@@ -2,13 +2,17 @@ package program
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -28,10 +32,12 @@ func Roles() []sandbox.Role {
 
 // Serve runs one job in a child.
 func Serve(child *sandbox.Child, conn net.Conn) error {
-	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
+	buffered := bufio.NewReader(conn)
+	in := frames.NewReader(buffered, map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
 	out := frames.NewWriter(conn)
 	channel := &channel{fd: child.Channel()}
-	relay := &relay{Child: child, channel: channel, out: out}
+	relay := &relay{Child: child, channel: channel, out: out, buffered: buffered, release: func() {}}
+	defer func() { relay.release() }()
 	begun := child.Forked()
 
 	job, err := relay.await(in, conn)
@@ -93,10 +99,12 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	if job.Start != nil {
 		relay.channel.line(job.Start)
 	}
+	job.Start, job.Files = nil, nil
+	relay.release()
 	if err := relay.run(); err != nil {
 		return err
 	}
-	report := Report{End: relay.end, Huge: relay.huge, Kept: relay.kept}
+	report := Report{End: relay.end, Ahead: relay.ahead == lineComplete, Huge: relay.huge, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
 	// The program and every process it started are dead, or about to be. Its parent knows how it ended, but the
 	// program's own report and result count. A program could exit with any code anyway.
@@ -108,7 +116,10 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	}
 	if job.Result != "" {
 		<-relay.Dead() // a remaining process could swap the file before it is read
-		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
+		var err error
+		if report.File, err = sendFile(relay.out, relay.Work(), job.Result, job.Largest); err != nil {
+			return err
+		}
 	}
 	stats, err := JSON(report)
 	if err != nil {
@@ -141,13 +152,40 @@ func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 		case <-come:
 		}
 	}()
-	job, err := readJob(in)
+	job, err := r.readJob(in)
 	close(come)
 	<-over
 	return job, err
 }
 
-func readJob(in *frames.Reader) (Job, error) {
+// Memory for jobs. A launcher reads jobs of many children at once, and holds each as text, decoded and as files.
+const (
+	smallJob    = 1 << 20 // smaller jobs do not wait
+	copiesOfJob = 4
+)
+
+// jobs admits large jobs to the memory of this process. A job leaves when the program has received it, which takes no
+// code of the program.
+var jobs = semaphore.NewWeighted(sandbox.JobMemory)
+
+// admit waits until the memory for the next job is free.
+func (r *relay) admit() error {
+	size, err := frames.NextSize(r.buffered)
+	if err != nil || size <= smallJob {
+		return err
+	}
+	weight := min(size*copiesOfJob, sandbox.JobMemory)
+	if err := jobs.Acquire(context.Background(), weight); err != nil {
+		return err
+	}
+	r.release = sync.OnceFunc(func() { jobs.Release(weight) })
+	return nil
+}
+
+func (r *relay) readJob(in *frames.Reader) (Job, error) {
+	if err := r.admit(); err != nil {
+		return Job{}, fmt.Errorf("read job: %w", err)
+	}
 	kind, payload, err := in.Read()
 	if err != nil {
 		return Job{}, fmt.Errorf("read job: %w", err)

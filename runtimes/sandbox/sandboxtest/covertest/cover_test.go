@@ -235,7 +235,7 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 			t.Fatal(err)
 		}
 		out, in := frames.NewWriter(jail.Conn()), frames.NewReader(jail.Conn(), map[frames.Kind]int{
-			frames.Ready: 0, frames.Started: 0, frames.Stdout: frames.MaxFrame, frames.Stderr: frames.MaxFrame, frames.CallReq: frames.MaxFrame, frames.Done: frames.MaxFrame,
+			frames.Ready: 0, frames.Started: 0, frames.Stdout: frames.MaxFrame, frames.Stderr: frames.MaxFrame, frames.CallReq: frames.MaxFrame, frames.Part: frames.MaxFrame, frames.Done: frames.MaxFrame,
 		})
 		conn, ok := jail.Conn().(*net.UnixConn)
 		if !ok {
