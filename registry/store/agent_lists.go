@@ -18,7 +18,7 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 	// The subquery finds the IDs through the index alone, so only the rows of the page are read.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.workspace_id = ?", workspace).
 		OrderExpr(inOrder(f)).Limit(int64(pageSize(f.Limit)) + 1)
-	if err := s.narrow(ids, f, searchedColumns{text: "a.search_text", language: "a.language"}); err != nil {
+	if err := s.narrow(ids, f, searchedColumns{list: listOf(f), text: "a.search_text", language: "a.language"}); err != nil {
 		return registry.AgentPage{}, err
 	}
 	switch f.State {
@@ -43,11 +43,19 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 	if err != nil {
 		return registry.AgentPage{}, wrap("list agents", err)
 	}
-	page, err := agentPage(rows, pageSize(f.Limit))
+	page, err := agentPage(listOf(f), rows, pageSize(f.Limit))
 	return page, wrap("list agents", err)
 }
 
 const orderUpdated = "updated"
+
+// listOf names a list of agents and its order for cursors.
+func listOf(f registry.AgentFilter) string {
+	if f.Order == orderUpdated {
+		return "agents by update"
+	}
+	return "agents"
+}
 
 // inOrder returns the sort order of a list.
 func inOrder(f registry.AgentFilter) string {
@@ -65,7 +73,7 @@ type agentKey struct {
 }
 
 // searchedColumns names the columns that a list searches.
-type searchedColumns struct{ text, language string }
+type searchedColumns struct{ list, text, language string }
 
 func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedColumns) error {
 	for word := range strings.FieldsSeq(strings.ToLower(f.Query)) {
@@ -95,7 +103,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 	}
 	if f.Cursor != "" {
 		var after agentKey
-		if err := readCursor(f.Cursor, &after); err != nil {
+		if err := readCursor(in.list, f.Cursor, &after); err != nil {
 			return err
 		}
 		if f.Order == orderUpdated {
@@ -113,12 +121,12 @@ func containing(text string) string {
 }
 
 // agentPage builds a page. One row more than the page size means that there is a next page.
-func agentPage(rows []fullAgentRow, size int) (registry.AgentPage, error) {
+func agentPage(list string, rows []fullAgentRow, size int) (registry.AgentPage, error) {
 	var page registry.AgentPage
 	if len(rows) > size {
 		rows = rows[:size]
 		last := rows[size-1]
-		next, err := cursorAt(agentKey{Name: last.Name, At: last.UpdatedAt.UTC(), ID: last.ID})
+		next, err := cursorAt(list, agentKey{Name: last.Name, At: last.UpdatedAt.UTC(), ID: last.ID})
 		if err != nil {
 			return page, err
 		}

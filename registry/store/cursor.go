@@ -24,22 +24,36 @@ func pageSize(limit int) int {
 	return limit
 }
 
+// cursor is the position in a list. List names the list and its order, so that the cursor of another one is refused.
+type cursor struct {
+	List string          `json:"list"`
+	Key  json.RawMessage `json:"key"`
+}
+
 // cursorAt encodes the sort key of a page's last row, so that callers do not rely on its format.
-func cursorAt(key any) (string, error) {
-	text, err := json.Marshal(key)
+func cursorAt(list string, key any) (string, error) {
+	raw, err := json.Marshal(key)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(cursor{list, raw})
 	if err != nil {
 		return "", err
 	}
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
-// readCursor decodes a cursor into key. Error: InvalidInput.
-func readCursor(cursor string, key any) error {
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
+// readCursor decodes a cursor of a list into key. Error: InvalidInput.
+func readCursor(list, given string, key any) error {
+	var at cursor
+	text, err := base64.RawURLEncoding.DecodeString(given)
 	if err == nil {
-		err = json.Unmarshal(text, key)
+		err = json.Unmarshal(text, &at)
 	}
-	if err != nil || bytes.Contains(text, []byte(`\u0000`)) {
+	if err == nil {
+		err = json.Unmarshal(at.Key, key)
+	}
+	if err != nil || at.List != list || bytes.Contains(text, []byte(`\u0000`)) {
 		return fault.Invalid("/cursor", "The cursor is not valid for this list. Start again without it.")
 	}
 	return nil

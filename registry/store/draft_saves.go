@@ -24,7 +24,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more, because each entry is compared with the one before
 	if cursor != "" {
 		var before int64
-		if err := readCursor(cursor, &before); err != nil {
+		if err := readCursor("history "+agentID, cursor, &before); err != nil {
 			return registry.DraftSavePage{}, err
 		}
 		q.Where("h.revision < ?", before)
@@ -48,7 +48,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 		return page, nil
 	}
 	var err error
-	page.NextCursor, err = cursorAt(rows[size-1].Revision)
+	page.NextCursor, err = cursorAt("history "+agentID, rows[size-1].Revision)
 	return page, wrap("list saves of a draft", err)
 }
 

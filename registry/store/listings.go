@@ -48,6 +48,9 @@ func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	return err
 }
 
+// registryList names the public registry for cursors.
+const registryList = "registry"
+
 // Listed returns a page of the public registry of all workspaces, by name. It omits agents that only have pre-releases
 // or no versions. An agent is described by its latest version, because drafts are private. Error: InvalidInput for a
 // bad cursor.
@@ -55,14 +58,14 @@ func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.Ag
 	// These conditions match those of the index, so the search reads no row.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''").
 		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
-	if err := s.narrow(ids, f, searchedColumns{text: "a.listing_text", language: "a.listing_language"}); err != nil {
+	if err := s.narrow(ids, f, searchedColumns{list: registryList, text: "a.listing_text", language: "a.listing_language"}); err != nil {
 		return registry.AgentPage{}, err
 	}
 	var rows []listedRow
 	if err := s.listed(&rows).Where("a.id IN (?)", ids).OrderExpr("a.name, a.id").Scan(ctx); err != nil {
 		return registry.AgentPage{}, wrap("list the registry", err)
 	}
-	page, err := agentPage(told(rows), pageSize(f.Limit))
+	page, err := agentPage(registryList, told(rows), pageSize(f.Limit))
 	for i := range page.Items {
 		page.Items[i].Publisher = rows[i].Publisher
 	}

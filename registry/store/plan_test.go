@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,14 +67,18 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		return func(s *store.Store) error { _, err := s.Candidates(ctx, w, refs); return err }
 	}
 	ago := time.Now().Add(-time.Hour)
-	agentCursor, runCursor := "eyJuIjoiYSIsImkiOiJiIn0", "eyJ0IjoiMjAyNi0wMS0wMVQwMDowMDowMFoiLCJpIjoiYSJ9"
+	position := func(list, key string) string {
+		return base64.RawURLEncoding.EncodeToString([]byte(`{"list":"` + list + `","key":` + key + `}`))
+	}
+	const byName, byTime = `{"n":"a","i":"b"}`, `{"t":"2026-01-01T00:00:00Z","i":"a"}`
+	agentCursor, runCursor := position("agents", byName), position("runs", byTime)
 	return map[string]func(s *store.Store) error{
 		"agents": agents(registry.AgentFilter{}), "agents after": agents(registry.AgentFilter{Cursor: agentCursor}),
 		"agents searched": agents(registry.AgentFilter{Query: "rare word"}), "agents narrowed": agents(registry.AgentFilter{Language: "bash", Tag: "x", State: "draft"}),
-		"agents by update": agents(registry.AgentFilter{Order: "updated", Query: "rare", Cursor: "eyJ0IjoiMjAyNi0wMS0wMVQwMDowMDowMFoiLCJpIjoiYSJ9"}),
+		"agents by update": agents(registry.AgentFilter{Order: "updated", Query: "rare", Cursor: position("agents by update", byTime)}),
 		"agents deleted":   agents(registry.AgentFilter{State: "deleted"}),
 		"agents unused":    agents(registry.AgentFilter{UnusedSince: ago}),
-		"registry":         listed(registry.AgentFilter{}), "registry searched": listed(registry.AgentFilter{Query: "rare", Language: "bash", Tag: "x", Cursor: agentCursor}),
+		"registry":         listed(registry.AgentFilter{}), "registry searched": listed(registry.AgentFilter{Query: "rare", Language: "bash", Tag: "x", Cursor: position("registry", byName)}),
 		"listed by name": func(s *store.Store) error {
 			_, err := s.ListedAs(ctx, w, a.Name)
 			expect(t, err, fault.NotFound)

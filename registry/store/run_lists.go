@@ -55,7 +55,7 @@ func afterRun(cursor string) (*runKey, error) {
 		return nil, nil //nolint:nilnil // from the beginning
 	}
 	var after runKey
-	return &after, readCursor(cursor, &after)
+	return &after, readCursor("runs", cursor, &after)
 }
 
 // newest returns a query for the IDs of the newest runs, at most take of them. It reads the newest of each state along
@@ -104,7 +104,7 @@ func runPage(rows []runRow, size int) (registry.RunPage, error) {
 	if len(rows) > size {
 		rows = rows[:size]
 		last := rows[size-1]
-		next, err := cursorAt(runKey{At: last.CreatedAt.UTC(), ID: last.ID})
+		next, err := cursorAt("runs", runKey{At: last.CreatedAt.UTC(), ID: last.ID})
 		if err != nil {
 			return page, err
 		}

@@ -50,7 +50,7 @@ func (s *Store) SecretUses(ctx context.Context, workspace, agentID, name, cursor
 		OrderExpr("u.used_at DESC, u.run_id DESC").Limit(int64(pageSize(limit) + 1))
 	if cursor != "" {
 		var after useKey
-		if err := readCursor(cursor, &after); err != nil {
+		if err := readCursor("uses "+agentID+" "+name, cursor, &after); err != nil {
 			return page, err
 		}
 		q.Where("(u.used_at, u.run_id) < (?, ?)", instant(after.At), after.ID)
@@ -62,7 +62,7 @@ func (s *Store) SecretUses(ctx context.Context, workspace, agentID, name, cursor
 		rows = rows[:pageSize(limit)]
 		last := rows[len(rows)-1]
 		var err error
-		if page.NextCursor, err = cursorAt(useKey{At: last.UsedAt.UTC(), ID: last.RunID}); err != nil {
+		if page.NextCursor, err = cursorAt("uses "+agentID+" "+name, useKey{At: last.UsedAt.UTC(), ID: last.RunID}); err != nil {
 			return page, wrap("list uses of a secret", err)
 		}
 	}

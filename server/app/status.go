@@ -38,7 +38,7 @@ func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: 
 func (h *statusProvider) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
 		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
-		Sandbox: h.sandbox(), HostFunctions: []string{"fetch", "log", "progress"}, ExportFormats: manifest.Formats(),
+		Sandbox: h.sandbox(), HostFunctions: specs.HostFunctions(), ExportFormats: manifest.Formats(),
 	}
 	for _, language := range specs.Languages() {
 		c.Languages = append(c.Languages, h.language(language))

@@ -10,12 +10,17 @@ import (
 // LoginPath is the path of the one-time link. HEAD does not follow it: previews of links use HEAD, and the link works once.
 const LoginPath = "/login"
 
+// RoutedPath returns the path of a request as the router reads it.
+func RoutedPath(r *http.Request) string {
+	if r.URL.RawPath != "" {
+		return r.URL.RawPath
+	}
+	return r.URL.Path
+}
+
 // Allow returns the Allow header of a path: the methods that routes have for it, "" for none.
 func Allow(routes chi.Routes, r *http.Request) string {
-	path := r.URL.RawPath // as the router reads it
-	if path == "" {
-		path = r.URL.Path
-	}
+	path := RoutedPath(r)
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if !routes.Match(chi.NewRouteContext(), method, path) {

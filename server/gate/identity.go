@@ -27,6 +27,9 @@ func CookieName(publicURL, basePath string) string {
 // workspace, and a token uses its own.
 const WorkspaceHeader = "X-Workspace"
 
+// WorkspaceParameter is the query parameter of read-only requests with the same meaning.
+const WorkspaceParameter = "workspace"
+
 // maxWorkspace is the maximum length of a workspace name in bytes.
 const maxWorkspace = 100
 
@@ -143,7 +146,7 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 func workspaceOf(r *http.Request) (string, error) {
 	named := r.Header.Values(WorkspaceHeader)
 	if len(named) == 0 && r.Method == http.MethodGet && r.URL.RawQuery != "" {
-		named = r.URL.Query()["workspace"]
+		named = r.URL.Query()[WorkspaceParameter]
 	}
 	switch {
 	case len(named) == 0:

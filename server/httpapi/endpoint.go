@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -95,10 +94,6 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 		if e.instead != nil && e.instead(w, r) {
 			return
 		}
-		if err := onceEach(c.Operation(), r); err != nil {
-			a.Problems.Write(w, r, err)
-			return
-		}
 		body, err := gate.Body(w, r, most)
 		if err != nil {
 			a.Problems.Write(w, r, err)
@@ -122,24 +117,6 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			next(humachi.NewContext(c.Operation(), r, w))
 		})
 	}
-}
-
-// onceEach rejects a query parameter that is given twice, because two readers could choose different values.
-func onceEach(op *huma.Operation, r *http.Request) error {
-	if r.URL.RawQuery == "" {
-		return nil
-	}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return &fault.Error{Code: fault.BadRequest, Message: "The query string is not valid.", Err: err}
-	}
-	for _, p := range op.Parameters {
-		if p.In == "query" && len(query[p.Name]) > 1 {
-			return &fault.Error{Code: fault.InvalidInput, Message: "The input is not valid.",
-				Details: []fault.Detail{{Message: "query parameter " + p.Name + ": must be given only once"}}}
-		}
-	}
-	return nil
 }
 
 // actor returns the actor of a request. The gate ensures that guarded routes have one.

@@ -91,6 +91,7 @@ func New(o Options) *API {
 	a := &API{Options: o, router: router, huma: humachi.New(router, describe(o.BasePath))}
 	a.bodies = &bodyChecks{api: a.huma.OpenAPI()}
 	router.Use(headAsGet)
+	router.Use(a.checkQuery)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		o.Problems.Write(w, r, fault.New(fault.NotFound, "Endpoint not found. /docs lists all endpoints."))
 	})

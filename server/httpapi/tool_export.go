@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -33,7 +34,8 @@ func (a *API) exportTool() {
 		AgentRef
 		DraftMatch
 		RequestBase
-		Body ExportBody
+		Version string `query:"version" maxLength:"200" doc:"Same as version in the body."`
+		Body    ExportBody
 	}
 	add(a, endpoint{
 		id: "exportTool", method: http.MethodPost, path: Base + "/code-agents/{agent}/export-tool", tag: "versions", summary: "Export a version as a tool",
@@ -49,8 +51,11 @@ func (a *API) exportTool() {
 		if err != nil {
 			return nil, err
 		}
+		if q.Version != "" && q.Body.Version != "" && q.Version != q.Body.Version {
+			return nil, fault.Invalid("/version", "must be the version of the query, or left out.")
+		}
 		return a.export(ctx, q.Agent, agents.ExportRequest{
-			Seen: seen, Version: q.Body.Version, Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
+			Seen: seen, Version: cmp.Or(q.Version, q.Body.Version), Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
 		})
 	})
 }

@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -62,6 +63,7 @@ func TestParametersAndNumbers(t *testing.T) {
 		"limits: negative":        {"POST", execute, limited(`{"recursionDepth":-1}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/recursionDepth"`}},
 		"limits: unknown":         {"POST", execute, limited(`{"timeout":1000}`), 422, fault.InvalidInput, []string{`"/limits`, "timeout"}},
 		"limits of a version":     {"POST", agents + "/one/execute", `{"version":"1.0.0","limits":{"timeoutMs":1e3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
+		"unknown host function":   {"POST", agents, `{"name":"two","language":"bash","code":"x","capabilities":{"hostFunctions":["log","readFile"]}}`, 422, fault.InvalidInput, []string{`"pointer":"/capabilities/hostFunctions/1"`, "fetch, log, progress"}},
 		"limits of an agent":      {"POST", agents, `{"name":"two","language":"bash","code":"x","limits":{"outputBytes":1e3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/outputBytes"`}},
 	}
 	for name, tt := range tests {
@@ -87,4 +89,91 @@ func TestParametersAndNumbers(t *testing.T) {
 		s.Want(t, http.StatusOK, "GET", "/api/v1/runs?status=", nil)
 		s.Want(t, http.StatusOK, "POST", execute, limited(`{"timeoutMs":1000}`))
 	})
+}
+
+// Every route of the description refuses a query parameter that it does not know, whatever else is in the request.
+func TestQuery_UnknownParameter_BadRequestAtEveryRoute(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	var api struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+		}
+	}
+	s.Want(t, http.StatusOK, "GET", "/openapi.json", nil).Into(t, &api)
+	routes := 0
+	for path, methods := range api.Paths {
+		for method, op := range methods {
+			routes++
+			at := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "x")
+			answer := s.Do(t, strings.ToUpper(method), at+"?surprise=1", nil)
+			if answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Body), "query parameter surprise is unknown") {
+				t.Errorf("%s %s: %d %s", method, at, answer.Status, answer.Body)
+			}
+			for _, p := range op.Parameters {
+				if p.In == "query" && !strings.Contains(string(answer.Body), p.Name) {
+					t.Errorf("%s %s does not name its parameter %s: %s", method, at, p.Name, answer.Body)
+				}
+			}
+		}
+	}
+	if routes < 90 {
+		t.Errorf("only %d routes", routes)
+	}
+	for _, path := range []string{"/metrics", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/mcp"} {
+		s.Want(t, http.StatusBadRequest, "GET", path+"?surprise=1", nil)
+	}
+	s.Want(t, http.StatusNotFound, "GET", "/nowhere?surprise=1", nil)
+	s.Want(t, http.StatusMethodNotAllowed, "PUT", "/api/v1/runs?surprise=1", map[string]any{})
+	s.Want(t, http.StatusOK, "GET", "/api/v1/runs?workspace=default&limit=1", nil)
+}
+
+// The version in the query of an export selects the version. Reading an agent has no version.
+func TestVersionInTheQuery(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	const agent = "/api/v1/code-agents/one"
+	s.Create(t, map[string]any{"name": "one", "language": "bash", "code": "echo 1"})
+	s.Publish(t, "one", "1.0.0")
+	s.Publish(t, "one", "2.0.0")
+	for query, want := range map[string]string{"": "one@2.0.0", "?version=1.0.0": "one@1.0.0", "?version=%5E1": "one@1.0.0"} {
+		var manifest struct{ Reference string }
+		s.Want(t, http.StatusOK, "POST", agent+"/export-tool"+query, map[string]any{}).Into(t, &manifest)
+		if manifest.Reference != want {
+			t.Errorf("%s is %s", query, manifest.Reference)
+		}
+	}
+	s.Want(t, http.StatusNotFound, "POST", agent+"/export-tool?version=3.0.0", map[string]any{})
+	s.Want(t, http.StatusOK, "POST", agent+"/export-tool?version=1.0.0", map[string]any{"version": "1.0.0"})
+	s.Want(t, http.StatusUnprocessableEntity, "POST", agent+"/export-tool?version=1.0.0", map[string]any{"version": "2.0.0"})
+	s.Want(t, http.StatusBadRequest, "GET", agent+"?version=1.0.0", nil)
+}
+
+// The cursor of another list is refused, not read as a position.
+func TestCursorOfAnotherList_InvalidInput(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))
+	for _, name := range []string{"one", "two"} {
+		s.Create(t, map[string]any{"name": name, "language": "bash", "code": "echo 1"})
+		s.Publish(t, name, "1.0.0")
+		s.Want(t, http.StatusOK, "PUT", "/api/v1/code-agents/"+name, map[string]any{"code": "echo 2"}, servertest.Headers{"If-Match": `"1"`})
+		s.Want(t, http.StatusOK, "POST", "/api/v1/code-agents/"+name+"/publish", map[string]any{"public": true})
+		s.Wait(t, s.Start(t, "output 1"))
+	}
+	lists := []string{"/api/v1/code-agents?limit=1", "/api/v1/code-agents?order=updated&limit=1", "/api/v1/code-agents/registry?limit=1", "/api/v1/runs?limit=1",
+		"/api/v1/code-agents/one/draft/history?limit=1", "/api/v1/code-agents/two/draft/history?limit=1"}
+	for _, from := range lists {
+		var page struct{ NextCursor string }
+		s.Want(t, http.StatusOK, "GET", from, nil).Into(t, &page)
+		if page.NextCursor == "" {
+			t.Fatalf("%s has one page", from)
+		}
+		for _, to := range lists {
+			want := http.StatusUnprocessableEntity
+			if to == from {
+				want = http.StatusOK
+			}
+			s.Want(t, want, "GET", to+"&cursor="+page.NextCursor, nil)
+		}
+	}
 }

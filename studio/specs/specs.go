@@ -271,6 +271,9 @@ func checkVariable(pointer, name string) error {
 	return nil
 }
 
+// HostFunctions lists the host functions of this server.
+func HostFunctions() []string { return []string{"fetch", "log", "progress"} }
+
 func checkCapabilities(faults *faults, spec registry.Spec) {
 	if len(spec.Capabilities.Hosts) > MaxNames {
 		faults.addf("/capabilities/hosts", "must have at most %d entries.", MaxNames)
@@ -282,6 +285,11 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 	}
 	if len(spec.Capabilities.HostFunctions) > MaxNames {
 		faults.addf("/capabilities/hostFunctions", "must have at most %d names.", MaxNames)
+	}
+	for i, name := range spec.Capabilities.HostFunctions {
+		if !slices.Contains(HostFunctions(), name) {
+			faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", i), "must be one of %s.", strings.Join(HostFunctions(), ", "))
+		}
 	}
 	flags := []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 	for i, flag := range spec.SafetyFlags {

@@ -5374,7 +5374,10 @@ export interface operations {
   };
   exportTool: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Same as version in the body. */
+        version?: string;
+      };
       header?: {
         /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
         'If-Match'?: string;
