@@ -2,6 +2,7 @@ package guest
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -51,7 +52,7 @@ func (r *run) installExact(vm *goja.Runtime) {
 	if !ok {
 		return
 	}
-	if !r.program.wordSet.has(corrections()["numbers"]...) { // the program has BigInts only from outside
+	if !slices.Contains(r.program.corrections, "numbers") { // the program has BigInts only from outside
 		r.correct(vm, "numbers")
 	}
 	method(vm, prototype, "toJSON", func(call goja.FunctionCall) goja.Value {

@@ -19,14 +19,13 @@ const (
 	inspectTotal  = 1 << 20
 )
 
-// inspector formats values for people, close to Node's util.inspect. It reads properties by their descriptors, so that
-// no getter runs.
+// inspector formats values for people, in the style of Node's util.inspect but without its rarer forms. It reads
+// properties by their descriptors, so that no getter runs.
 type inspector struct {
 	run   *run
 	vm    *goja.Runtime
 	depth int
 	above []*goja.Object
-	refs  []*goja.Object // objects that contain themselves, in order of discovery
 	size  int
 
 	customs int // calls of the program's own methods
@@ -117,7 +116,7 @@ func quoted(text string) string {
 func (in *inspector) object(object *goja.Object) string {
 	for _, outer := range in.above {
 		if outer == object {
-			return fmt.Sprintf("[Circular *%d]", in.reference(object))
+			return "[Circular]"
 		}
 	}
 	if kindOf(object) == proxyObject {
@@ -138,11 +137,6 @@ func (in *inspector) object(object *goja.Object) string {
 	in.above = append(in.above, object)
 	text := in.body(object, what)
 	in.above = in.above[:len(in.above)-1]
-	for i, ref := range in.refs {
-		if ref == object {
-			text = fmt.Sprintf("<ref *%d> %s", i+1, text)
-		}
-	}
 	in.size += len(text)
 	return text
 }
@@ -150,23 +144,15 @@ func (in *inspector) object(object *goja.Object) string {
 // custom formats an object with its own method nodejs.util.inspect.custom, which Node also calls. The method returns
 // text, or another value to show in its place.
 func (in *inspector) custom(object *goja.Object) (string, bool) {
-	symbol, ok := in.vm.GlobalObject().Get("Symbol").(*goja.Object)
-	if !ok {
-		return "", false
+	if in.run.inspectKey == nil {
+		key, err := in.vm.RunString(`Symbol.for("nodejs.util.inspect.custom")`)
+		symbol, ok := key.(*goja.Symbol)
+		if err != nil || !ok {
+			return "", false // the program replaced Symbol
+		}
+		in.run.inspectKey = symbol
 	}
-	lookup, ok := goja.AssertFunction(symbol.Get("for"))
-	if !ok {
-		return "", false
-	}
-	key, err := lookup(symbol, in.vm.ToValue("nodejs.util.inspect.custom"))
-	if err != nil {
-		return "", false
-	}
-	name, ok := key.(*goja.Symbol)
-	if !ok {
-		return "", false
-	}
-	show, ok := goja.AssertFunction(object.GetSymbol(name))
+	show, ok := goja.AssertFunction(object.GetSymbol(in.run.inspectKey))
 	if !ok || in.customs >= inspectItems {
 		return "", false
 	}
@@ -182,20 +168,7 @@ func (in *inspector) custom(object *goja.Object) (string, bool) {
 	if goja.IsString(result) {
 		return result.String(), true
 	}
-	if result == object {
-		return "", false
-	}
-	return in.value(result), true
-}
-
-func (in *inspector) reference(object *goja.Object) int {
-	for i, ref := range in.refs {
-		if ref == object {
-			return i + 1
-		}
-	}
-	in.refs = append(in.refs, object)
-	return len(in.refs)
+	return in.value(result), result != object
 }
 
 func (in *inspector) body(object *goja.Object, what kind) string {
@@ -203,37 +176,24 @@ func (in *inspector) body(object *goja.Object, what kind) string {
 	case arrayObject, bytesObject:
 		return in.array(object, what)
 	case functionObject:
-		return in.around(in.function(object), object)
-	case numberObject:
-		return in.around("[Number: "+number(object.ToNumber())+"]", object)
-	case stringObject:
-		return "[String: " + quoted(object.ToString().String()) + "]"
-	case booleanObject, bigintObject, symbolObject:
+		return in.function(object)
+	case numberObject, stringObject, booleanObject, bigintObject, symbolObject:
 		return "[" + object.ClassName() + ": " + in.method(object, "toString") + "]"
-	case rawJSONObject:
-		return "[RawJSON: " + object.Get("rawJSON").String() + "]"
 	case mapObject, setObject:
 		return in.collection(object, what)
-	case weakObject:
-		return object.ClassName() + " { <items unknown> }"
 	case promiseObject:
 		return in.promise(object)
 	case regExpObject:
-		return in.around(in.method(object, "toString"), object)
+		return in.method(object, "toString")
 	case dateObject:
-		return in.around(in.date(object), object)
+		return in.date(object)
 	case errorObject:
 		return in.failure(object)
-	case bufferObject, viewObject:
-		return fmt.Sprintf("%s { byteLength: %s }", in.name(object, "ArrayBuffer"), object.Get("byteLength"))
-	case plainObject, proxyObject:
+	case bufferObject, viewObject, rawJSONObject, weakObject, plainObject, proxyObject:
 	}
 	prefix := in.name(object, "Object")
-	switch prefix {
-	case "Object":
+	if prefix == "Object" {
 		prefix = ""
-	case "WeakMap", "WeakSet", "WeakRef":
-		return prefix + " { <items unknown> }"
 	}
 	return in.list(prefix, "{", in.members(object), "}")
 }
@@ -259,45 +219,20 @@ func (in *inspector) date(object *goja.Object) string {
 }
 
 func (in *inspector) function(object *goja.Object) string {
-	name := ""
-	if own := in.descriptor(object, in.vm.ToValue("name")); own != nil {
-		if v := own.Get("value"); v != nil && goja.IsString(v) {
-			name = v.String()
-		}
+	name, kind := "(anonymous)", "Function"
+	if own := in.descriptor(object, in.vm.ToValue("name")); own != nil && goja.IsString(own.Get("value")) && own.Get("value").String() != "" {
+		name = own.Get("value").String()
 	}
-	source := object.String()
-	if strings.HasPrefix(source, "class") && (len(source) < 6 || !isWord(source[5])) {
-		text := "[class " + orAnonymous(name)
-		if parent := object.Prototype(); parent != nil {
-			if base := parent.Get("name"); base != nil && base.String() != "" {
-				text += " extends " + base.String()
-			}
-		}
-		return text + "]"
+	if strings.HasPrefix(object.String(), "class ") {
+		return "[class " + name + "]"
 	}
-	class := in.name(object, "Function")
-	if !strings.HasSuffix(class, "Function") {
-		class = "Function"
+	if class := in.name(object, kind); strings.HasSuffix(class, kind) {
+		kind = class
 	}
-	if name == "" {
-		return "[" + class + " (anonymous)]"
+	if name != "(anonymous)" {
+		kind += ":"
 	}
-	return "[" + class + ": " + name + "]"
-}
-
-func orAnonymous(name string) string {
-	if name == "" {
-		return "(anonymous)"
-	}
-	return name
-}
-
-// around adds the members to an object that is shown as one word.
-func (in *inspector) around(word string, object *goja.Object) string {
-	if members := in.members(object); len(members) > 0 {
-		return in.list(word, "{", members, "}")
-	}
-	return word
+	return "[" + kind + " " + name + "]"
 }
 
 func (in *inspector) array(object *goja.Object, what kind) string {
@@ -313,11 +248,7 @@ func (in *inspector) array(object *goja.Object, what kind) string {
 		key := in.vm.ToValue(strconv.FormatInt(i, 10))
 		own := in.descriptor(object, key)
 		if own == nil {
-			holes := i
-			for i+1 < length && in.descriptor(object, in.vm.ToValue(strconv.FormatInt(i+1, 10))) == nil && i-holes < 1_000_000 {
-				i++
-			}
-			items = append(items, plural(i-holes+1, "empty item"))
+			items = append(items, "<empty>")
 			continue
 		}
 		items = append(items, in.property(own))
@@ -326,21 +257,12 @@ func (in *inspector) array(object *goja.Object, what kind) string {
 		}
 	}
 	if more := length - int64(len(items)); more > 0 && len(items) >= inspectItems {
-		items = append(items, fmt.Sprintf("... %d more item%s", more, s(more)))
+		items = append(items, fmt.Sprintf("... %d more", more))
 	}
 	if what == arrayObject {
 		items = append(items, in.named(object, true)...)
 	}
 	return in.list(prefix, "[", items, "]")
-}
-
-func plural(n int64, what string) string { return fmt.Sprintf("<%d %s%s>", n, what, s(n)) }
-
-func s(n int64) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 func (in *inspector) collection(object *goja.Object, what kind) string {
@@ -359,7 +281,7 @@ func (in *inspector) collection(object *goja.Object, what kind) string {
 		return true
 	})
 	if more := total - int64(len(items)); more > 0 {
-		items = append(items, fmt.Sprintf("... %d more item%s", more, s(more)))
+		items = append(items, fmt.Sprintf("... %d more", more))
 	}
 	items = append(items, in.members(object)...)
 	return in.list(fmt.Sprintf("%s(%d)", in.name(object, object.ClassName()), total), "{", items, "}")
@@ -367,15 +289,11 @@ func (in *inspector) collection(object *goja.Object, what kind) string {
 
 func (in *inspector) promise(object *goja.Object) string {
 	promise, ok := object.Export().(*goja.Promise)
-	if !ok {
-		return "Promise {}"
-	}
-	switch promise.State() {
-	case goja.PromiseStatePending:
+	if !ok || promise.State() == goja.PromiseStatePending {
 		return "Promise { <pending> }"
-	case goja.PromiseStateRejected:
+	}
+	if promise.State() == goja.PromiseStateRejected {
 		return "Promise { <rejected> " + in.value(promise.Result()) + " }"
-	case goja.PromiseStateFulfilled:
 	}
 	return "Promise { " + in.value(promise.Result()) + " }"
 }
@@ -432,24 +350,12 @@ func (in *inspector) named(object *goja.Object, list bool) []string {
 		}
 		all = append(all, shown+": "+in.property(own))
 	}
-	for _, symbol := range object.Symbols() {
-		if own := in.descriptor(object, symbol); own != nil && own.Get("enumerable").ToBoolean() {
-			all = append(all, "[Symbol("+symbol.String()+")]: "+in.property(own))
-		}
-	}
 	return all
 }
 
 func (in *inspector) property(descriptor *goja.Object) string {
-	getter, setter := descriptor.Get("get"), descriptor.Get("set")
-	hasGetter, hasSetter := getter != nil && !goja.IsUndefined(getter), setter != nil && !goja.IsUndefined(setter)
-	switch {
-	case hasGetter && hasSetter:
-		return "[Getter/Setter]"
-	case hasGetter:
+	if get := descriptor.Get("get"); get != nil && !goja.IsUndefined(get) {
 		return "[Getter]"
-	case hasSetter:
-		return "[Setter]"
 	}
 	return in.value(descriptor.Get("value"))
 }
@@ -511,21 +417,6 @@ func (in *inspector) list(prefix, open string, items []string, end string) strin
 	}
 	var out strings.Builder
 	out.WriteString(prefix + open + "\n")
-	short := !lines
-	for _, item := range items {
-		short = short && len(item) <= 6
-	}
-	if short && len(items) > 6 { // several numbers or short words per line
-		const row = 12
-		for i := 0; i < len(items); i += row {
-			out.WriteString("  " + strings.Join(items[i:min(i+row, len(items))], ", "))
-			if i+row < len(items) {
-				out.WriteString(",")
-			}
-			out.WriteString("\n")
-		}
-		return out.String() + end
-	}
 	for i, item := range items {
 		out.WriteString("  " + indent(item, "  "))
 		if i < len(items)-1 {

@@ -23,26 +23,11 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	if w.has("toString") {
 		patchRadix(vm)
 	}
-	if w.has("toLocaleString", "toLocaleDateString", "toLocaleTimeString") {
-		patchNumbers(vm)
-		patchDates(vm)
-	}
-	if w.has("localeCompare") {
-		patchCompare(vm)
-	}
-	for name, words := range corrections() {
-		if w.has(words...) {
-			r.correct(vm, name)
-		}
+	for _, name := range r.program.corrections {
+		r.correct(vm, name)
 	}
 	if w.has("isWellFormed", "toWellFormed") {
 		addWellFormed(vm)
-	}
-	if w.has("RegExp") {
-		patchRegExp(vm)
-	}
-	if len(r.program.sources) > 0 || w.has("RegExp") {
-		r.patchSource(vm)
 	}
 }
 
@@ -52,10 +37,14 @@ var patchSource string
 // corrections returns the functions of patch.js, with the words of programs that need them.
 func corrections() map[string][]string {
 	return map[string][]string{
-		"typedArrays": typedArrays(),
-		"numbers":     {bigLiteral, "BigInt", "BigInt64Array", "BigUint64Array"},
-		"dates":       {"Date"},
-		"errors":      {"captureStackTrace"},
+		"typedArrays":   typedArrays(),
+		"numbers":       {bigLiteral, "BigInt", "BigInt64Array", "BigUint64Array"},
+		"regexps":       {"RegExp"},
+		"dates":         {"Date"},
+		"errors":        {"captureStackTrace"},
+		"localeNumbers": {"toLocaleString"},
+		"localeDates":   {"toLocaleString", "toLocaleDateString", "toLocaleTimeString"},
+		"localeCompare": {"localeCompare"},
 	}
 }
 
@@ -68,7 +57,12 @@ func typedArrays() []string {
 
 // correct runs one function of patch.js.
 func (r *run) correct(vm *goja.Runtime, name string) {
-	call, ok := goja.AssertFunction(r.script(vm, "patch.js", patchSource, func(*goja.Object) {}).Get(name))
+	call, ok := goja.AssertFunction(r.script(vm, "patch.js", patchSource, func(native *goja.Object) {
+		bindLocale(vm, native)
+		method(vm, native, "advice", func(call goja.FunctionCall) goja.Value {
+			return vm.ToValue(gaps.RegExpAdvice(call.Argument(0).String(), call.Argument(1).String()))
+		})
+	}).Get(name))
 	if !ok {
 		panic(name + " is not in patch.js")
 	}
@@ -229,113 +223,4 @@ func addWellFormed(vm *goja.Runtime) {
 		}
 		return vm.ToValue(call.This.String()) // Go strings hold no lone surrogates: they have become U+FFFD
 	})
-}
-
-// patchRegExp makes the RegExp constructor accept property escapes and explain invalid flags.
-func patchRegExp(vm *goja.Runtime) {
-	global := vm.GlobalObject()
-	original, ok := global.Get("RegExp").(*goja.Object)
-	if !ok {
-		return
-	}
-	translate := func(args []goja.Value) []goja.Value {
-		if len(args) < 2 || goja.IsUndefined(args[1]) {
-			return args
-		}
-		flags := args[1].String()
-		if strings.ContainsAny(flags, "dv") {
-			panic(throw(vm, "SyntaxError", gaps.FlagAdvice(flags)))
-		}
-		if object, ok := args[0].(*goja.Object); ok && kindOf(object) == regExpObject || !strings.Contains(flags, "u") {
-			return args
-		}
-		pattern, err := gaps.Expand(args[0].String())
-		if err != nil {
-			panic(throw(vm, "SyntaxError", err.Error()))
-		}
-		return append([]goja.Value{vm.ToValue(pattern)}, args[1:]...)
-	}
-	construct, _ := goja.AssertConstructor(original)
-	call, _ := goja.AssertFunction(original)
-	proxy := vm.NewProxy(original, &goja.ProxyTrapConfig{
-		Construct: func(_ *goja.Object, args []goja.Value, newTarget *goja.Object) *goja.Object {
-			object, err := construct(newTarget, translate(args)...)
-			if err != nil {
-				panic(err)
-			}
-			return object
-		},
-		Apply: func(_ *goja.Object, this goja.Value, args []goja.Value) goja.Value {
-			value, err := call(this, translate(args)...)
-			if err != nil {
-				panic(err)
-			}
-			return value
-		},
-	})
-	// The engine's own instanceof does not support proxies.
-	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, function(vm, "[Symbol.hasInstance]", hasInstance(vm)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	class := vm.ToValue(proxy)
-	_ = global.DefineDataProperty("RegExp", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	_ = prototype(vm, "RegExp").DefineDataProperty("constructor", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-}
-
-// hasInstance returns the instanceof check of a class.
-func hasInstance(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
-	return func(call goja.FunctionCall) goja.Value {
-		class, isClass := call.This.(*goja.Object)
-		object, isObject := call.Argument(0).(*goja.Object)
-		if !isClass || !isObject {
-			return vm.ToValue(false)
-		}
-		wanted := class.Get("prototype")
-		for proto := object.Prototype(); proto != nil; proto = proto.Prototype() {
-			if proto.SameAs(wanted) {
-				return vm.ToValue(true)
-			}
-		}
-		return vm.ToValue(false)
-	}
-}
-
-// patchSource makes source return the original pattern instead of the expanded one that the engine uses.
-func (r *run) patchSource(vm *goja.Runtime) {
-	if len(r.program.sources) == 0 {
-		return
-	}
-	proto := prototype(vm, "RegExp")
-	object, ok := vm.GlobalObject().Get("Object").(*goja.Object)
-	if !ok {
-		return
-	}
-	describe, _ := goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
-	descriptor, err := describe(object, proto, vm.ToValue("source"))
-	if err != nil {
-		return
-	}
-	original, ok := goja.AssertFunction(descriptor.ToObject(vm).Get("get"))
-	if !ok {
-		return
-	}
-	get := function(vm, "get source", func(call goja.FunctionCall) goja.Value {
-		source, err := original(call.This)
-		if err != nil {
-			panic(err)
-		}
-		if written, ok := r.program.sources[source.String()]; ok {
-			return vm.ToValue(written)
-		}
-		return source
-	})
-	_ = proto.DefineAccessorProperty("source", get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	method(vm, proto, "toString", func(call goja.FunctionCall) goja.Value {
-		this := call.This.ToObject(vm)
-		return vm.ToValue("/" + this.Get("source").String() + "/" + this.Get("flags").String())
-	})
-}
-
-// noLocale returns the error for an unsupported locale or option. A result in another format would be wrong without
-// notice.
-func noLocale(vm *goja.Runtime, name, what string) goja.Value {
-	return throw(vm, "RangeError", fmt.Sprintf("%s: %s is not available in the goja runtime, which supports only the locale en-US: format the value in the program", name, what))
 }

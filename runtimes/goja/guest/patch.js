@@ -1,10 +1,55 @@
 // Corrections of goja's built-in classes, in plain JavaScript. Each function corrects one class of the VM.
-(function () {
+(function (native) {
   "use strict";
   const replace = (target, name, make) => {
     const value = make(target[name]);
     Object.defineProperty(value, "name", { value: name, configurable: true });
     Object.defineProperty(target, name, { value, writable: true, configurable: true });
+  };
+
+  // wrap replaces a built-in class by one whose constructor converts its arguments.
+  const wrap = (name, convert) => {
+    const plain = globalThis[name];
+    // The engine's own instanceof does not support proxies.
+    const value = function (x) {
+      return typeof x === "object" && x !== null && Object.prototype.isPrototypeOf.call(this.prototype, x);
+    };
+    Object.defineProperty(plain, Symbol.hasInstance, { value });
+    const proxy = new Proxy(plain, {
+      apply: (target, self, args) => plain.apply(self, convert(args)),
+      construct: (target, args, newTarget) => Reflect.construct(plain, convert(args), newTarget),
+    });
+    Object.defineProperty(globalThis, name, { value: proxy, writable: true, configurable: true });
+    Object.defineProperty(plain.prototype, "constructor", { value: proxy, writable: true, configurable: true });
+  };
+
+  // english checks the arguments of a method that depends on the locale. goja ignores them, or takes the locale for a
+  // radix.
+  const english = (method, locale, options = {}, known = []) => {
+    const first = Array.isArray(locale) ? locale[0] : locale;
+    if (first !== undefined && first !== "en-US" && first !== "en") {
+      throw new RangeError(`${method}: the locale ${JSON.stringify(String(first))} needs the node runtime: goja supports only "en-US"`);
+    }
+    for (const key of Object.keys(options)) {
+      if (options[key] !== undefined && !known.includes(key)) throw new RangeError(`${method}: the option ${key} needs the node runtime: format the value in the program instead`);
+    }
+    return options;
+  };
+
+  // digits reads an option that counts digits.
+  const digits = (options, key, otherwise) => {
+    if (options[key] === undefined) return otherwise;
+    const n = Math.floor(options[key]);
+    if (!(n >= 0 && n <= 20)) throw new RangeError(`${key} value is out of range.`);
+    return n;
+  };
+  const formatted = (value, locale, options) => {
+    options = english("toLocaleString", locale, options, ["minimumFractionDigits", "maximumFractionDigits"]);
+    const most = digits(options, "maximumFractionDigits");
+    const least = digits(options, "minimumFractionDigits", 0);
+    if (most < least) throw new RangeError("maximumFractionDigits value is out of range.");
+    if (typeof value === "number" && !Number.isFinite(value)) return String(value).replace("Infinity", "∞");
+    return native.decimal(Object.is(value, -0) ? "-0" : String(value), least, most ?? Math.max(3, least));
   };
 
   return {
@@ -17,19 +62,23 @@
     // goja truncates a BigInt to 64 bits.
     numbers() {
       const plain = Number;
-      const numeric = (args) => {
+      wrap("Number", (args) => {
         if (args.length === 0) return args;
         const value = typeof args[0] === "object" && args[0] !== null ? args[0].valueOf() : args[0];
         return [typeof value === "bigint" ? plain(String(value)) : args[0]];
-      };
-      // The engine's own instanceof does not support proxies.
-      Object.defineProperty(plain, Symbol.hasInstance, { value(x) { return typeof x === "object" && x !== null && Object.prototype.isPrototypeOf.call(this.prototype, x); } });
-      const proxy = new Proxy(plain, {
-        apply: (target, self, args) => plain(...numeric(args)),
-        construct: (target, args, newTarget) => Reflect.construct(plain, numeric(args), newTarget),
       });
-      Object.defineProperty(globalThis, "Number", { value: proxy, writable: true, configurable: true });
-      Object.defineProperty(plain.prototype, "constructor", { value: proxy, writable: true, configurable: true });
+    },
+    // goja explains no flags that it lacks, and compiles property escapes that never match.
+    regexps() {
+      wrap("RegExp", (args) => {
+        if (args[1] !== undefined) {
+          const flags = String(args[1]);
+          const source = args[0] instanceof RegExp ? args[0].source : String(args[0]);
+          const advice = native.advice(source, flags);
+          if (advice !== "") throw new SyntaxError(advice);
+        }
+        return args;
+      });
     },
     // Node writes the long name of the time zone, and six digits for a year before 0.
     dates() {
@@ -40,6 +89,37 @@
       }
       replace(Date.prototype, "toISOString", (old) => function () {
         return old.call(this).replace(/^-(\d{4})-/, "-00$1-");
+      });
+    },
+    localeNumbers() {
+      for (const { prototype } of [Number, BigInt]) {
+        replace(prototype, "toLocaleString", () => function (locale, options) {
+          return formatted(prototype.valueOf.call(this), locale, options);
+        });
+      }
+    },
+    localeDates() {
+      const date = (d) => `${d.getMonth() + 1}/${d.getDate()}/${d.getFullYear()}`;
+      const two = (n) => String(n).padStart(2, "0");
+      const time = (d) => `${d.getHours() % 12 || 12}:${two(d.getMinutes())}:${two(d.getSeconds())} ${d.getHours() < 12 ? "AM" : "PM"}`;
+      const forms = { toLocaleString: (d) => `${date(d)}, ${time(d)}`, toLocaleDateString: date, toLocaleTimeString: time };
+      for (const [name, form] of Object.entries(forms)) {
+        replace(Date.prototype, name, () => function (locale, options) {
+          english(name, locale, options);
+          const at = new Date(Date.prototype.getTime.call(this));
+          if (Number.isNaN(at.getTime())) return "Invalid Date";
+          if (at.getFullYear() < 1) throw new RangeError(`${name}: a year before 1 needs the node runtime`);
+          return form(at);
+        });
+      }
+    },
+    localeCompare() {
+      replace(String.prototype, "localeCompare", () => function (other, locale, options) {
+        if (this === undefined || this === null) throw new TypeError("String.prototype.localeCompare called on null or undefined");
+        options = english("localeCompare", locale, options, ["sensitivity", "numeric"]);
+        const { sensitivity = "variant", numeric = false } = options;
+        if (!["base", "accent", "case", "variant"].includes(sensitivity)) throw new RangeError(`Value ${sensitivity} out of range for Intl.Collator options property sensitivity`);
+        return native.compare(String(this), String(other), sensitivity, numeric);
       });
     },
     errors() {

@@ -19,13 +19,13 @@ const programName = "(program)"
 
 // program is a compiled agent. It is immutable and can run in any number of VMs.
 type program struct {
-	code     *goja.Program
-	problems []fault.Detail // reasons why there is no code
-	wordSet  wordSet
-	globals  []maker
-	sources  map[string]string // original text of rewritten patterns
-	files    map[string][]byte // names of the agent's files, without their content
-	size     int
+	code        *goja.Program
+	problems    []fault.Detail // reasons why there is no code
+	wordSet     wordSet
+	globals     []maker
+	corrections []string          // functions of patch.js
+	files       map[string][]byte // names of the agent's files, without their content
+	size        int
 }
 
 // These bounds limit the number of programs in the cache and their total source text.
@@ -81,8 +81,7 @@ func build(job Job) *program {
 	if err != nil {
 		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
-	sources, problems := gaps.Rewrite(tree)
-	if len(problems) > 0 {
+	if problems := gaps.Properties(tree); len(problems) > 0 {
 		return &program{problems: problems}
 	}
 	code, err := goja.CompileAST(tree, false)
@@ -90,5 +89,5 @@ func build(job Job) *program {
 		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
 	named := scan(bundled.Code)
-	return &program{code: code, wordSet: named, globals: named.globals(), sources: sources, size: len(bundled.Code)}
+	return &program{code: code, wordSet: named, globals: named.globals(), corrections: named.corrections(), size: len(bundled.Code)}
 }

@@ -31,6 +31,8 @@ type run struct {
 	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
 	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls
 	modules map[string]*goja.Object              // exports of this package's scripts that ran
+
+	inspectKey *goja.Symbol // name of the method with which an object shows itself
 }
 
 // interruption is the reason why a program is stopped from outside.

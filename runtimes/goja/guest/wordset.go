@@ -1,6 +1,9 @@
 package guest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // wordSet holds the identifiers of a program that name a global or a method that the guest patches. Only those are
 // installed in the VM, so a small program pays nothing for the others.
@@ -66,8 +69,7 @@ func scan(source string) wordSet {
 
 func knownWords() []string {
 	all := []string{
-		"JSON", "RegExp", "toString", "toLocaleString", "toLocaleDateString", "toLocaleTimeString",
-		"localeCompare", "isWellFormed", "toWellFormed",
+		"JSON", "toString", "isWellFormed", "toWellFormed",
 	}
 	for _, global := range globals() {
 		all = append(all, global.name)
@@ -86,5 +88,17 @@ func (w wordSet) globals() []maker {
 			wanted = append(wanted, global)
 		}
 	}
+	return wanted
+}
+
+// corrections returns the functions of patch.js that a program with these words needs.
+func (w wordSet) corrections() []string {
+	var wanted []string
+	for name, words := range corrections() {
+		if w.has(words...) {
+			wanted = append(wanted, name)
+		}
+	}
+	slices.Sort(wanted)
 	return wanted
 }

@@ -67,7 +67,7 @@ func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 			Message: "The program has no entry point: export a default function, export a function main, or declare function main(input, ctx).",
 		})
 	}
-	if _, problems := gaps.Rewrite(tree); len(problems) > 0 {
+	if problems := gaps.Properties(tree); len(problems) > 0 {
 		report.Errors = append(report.Errors, problems...)
 		return report, missing
 	}

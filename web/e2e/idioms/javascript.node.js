@@ -66,6 +66,7 @@ const idioms = {
     return (await heard)[0] === 1;
   },
   inspect: () => inspect({ a: [1] }).includes('a'),
+  'unicode escape of a property': () => /^\p{Lu}/u.test('Ä'),
   'number of a language': () => new Intl.NumberFormat('de-DE').format(1234.5) === '1.234,5',
   'date of a language': () => new Intl.DateTimeFormat('en-US', { timeZone: 'UTC' }).format(new Date(0)) === '1/1/1970',
   'parts of a text': () => [...new Intl.Segmenter('en').segment('ab')].length === 2,

@@ -1,7 +1,5 @@
-// Package gaps fixes or reports JavaScript features that goja lacks and that can be found in the source. It rewrites
-// property escapes in regular expressions, because goja would compile them but never match. For the other features it
-// returns a diagnostic with file and line. It works on goja's syntax tree of a bundled program and runs only in the
-// sandbox.
+// Package gaps reports JavaScript features that goja lacks and that can be found in the source, with file and line. It
+// works on goja's syntax tree of a bundled program and runs only in the sandbox.
 package gaps
 
 import (
@@ -49,7 +47,7 @@ func Refusals(err error, position func(line, column int) (string, int, int, bool
 	if errors.As(err, &compiler) {
 		detail := fault.Detail{Code: CodeSyntax, Message: sentence(compiler.Message)}
 		if rest, ok := strings.CutPrefix(compiler.Message, "Invalid flags supplied to RegExp constructor "); ok {
-			detail.Code, detail.Message = CodeRegExpFlag, FlagAdvice(strings.Trim(rest, "'"))
+			detail.Code, detail.Message = CodeRegExpFlag, RegExpAdvice("", strings.Trim(rest, "'"))
 		}
 		if compiler.File != nil {
 			at := compiler.File.Position(compiler.Offset)
@@ -60,15 +58,32 @@ func Refusals(err error, position func(line, column int) (string, int, int, bool
 	return []fault.Detail{{Code: CodeSyntax, Message: sentence(err.Error())}}
 }
 
-// FlagAdvice suggests a replacement for regular expression flags that goja does not support.
-func FlagAdvice(flags string) string {
+// RegExpAdvice explains why goja cannot run a regular expression, or returns "".
+func RegExpAdvice(pattern, flags string) string {
 	switch {
 	case strings.Contains(flags, "d"):
-		return "The regular expression flag d is not available in the goja runtime: use match.index and the lengths of the groups instead of indices."
+		return "The regular expression flag d needs the node runtime: use match.index and the lengths of the groups instead of indices."
 	case strings.Contains(flags, "v"):
-		return "The regular expression flag v is not available in the goja runtime: use the flag u, and write set operations as a lookahead."
+		return "The regular expression flag v needs the node runtime: use the flag u, and write set operations as a lookahead."
+	case strings.Contains(flags, "u") && hasProperty(pattern):
+		return "The escape \\p{…} in a regular expression needs the node runtime: in goja, write the characters as a class, such as [a-zà-ÿ]."
+	case strings.Trim(flags, "gimsuy") != "":
+		return fmt.Sprintf("The regular expression flags %q are not valid.", flags)
 	}
-	return fmt.Sprintf("The regular expression flags %q are not valid.", flags)
+	return ""
+}
+
+// hasProperty reports whether a pattern contains the escape \p or \P. An escaped backslash before the letter is none.
+func hasProperty(pattern string) bool {
+	for i := 0; i+1 < len(pattern); i++ {
+		if pattern[i] == '\\' {
+			i++
+			if pattern[i] == 'p' || pattern[i] == 'P' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func sentence(text string) string {
@@ -82,31 +97,16 @@ func sentence(text string) string {
 	return text
 }
 
-// Rewrite replaces property escapes in the regular expressions of a program with the characters they match. It returns
-// the original of each changed pattern.
-func Rewrite(tree *ast.Program) (originals map[string]string, problems []fault.Detail) {
-	if !strings.Contains(tree.File.Source(), `\p{`) && !strings.Contains(tree.File.Source(), `\P{`) {
-		return nil, nil
-	}
-	originals = map[string]string{}
+// Properties returns an error for each regular expression with property escapes. goja would compile them but never
+// match.
+func Properties(tree *ast.Program) (problems []fault.Detail) {
 	Walk(tree, func(node any) {
 		literal, ok := node.(*ast.RegExpLiteral)
-		if !ok || !strings.Contains(literal.Flags, "u") {
-			return
-		}
-		pattern, err := Expand(literal.Pattern)
-		if err != nil {
-			if len(problems) < maxProblems {
-				problems = append(problems, at(tree, literal.Idx, CodeProperty, "%s", sentence(err.Error())))
-			}
-			return
-		}
-		if pattern != literal.Pattern {
-			originals[pattern] = literal.Pattern
-			literal.Pattern = pattern
+		if ok && strings.Contains(literal.Flags, "u") && hasProperty(literal.Pattern) && len(problems) < maxProblems {
+			problems = append(problems, at(tree, literal.Idx, CodeProperty, "%s", RegExpAdvice(literal.Pattern, literal.Flags)))
 		}
 	})
-	return originals, problems
+	return problems
 }
 
 func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fault.Detail {

@@ -124,32 +124,62 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 		}
 		return nil
 	}
-	position := 0
+	arguments := n.ArgumentList
+	var known []string // options
 	switch dot.Identifier.Name {
-	case "toLocaleString", "toLocaleDateString", "toLocaleTimeString":
+	case "toLocaleString":
+		known = []string{"minimumFractionDigits", "maximumFractionDigits"}
+	case "toLocaleDateString", "toLocaleTimeString", "toLocaleUpperCase", "toLocaleLowerCase":
 	case "localeCompare":
-		position = 1
-	case "toLocaleUpperCase", "toLocaleLowerCase":
+		known = []string{"sensitivity", "numeric"}
+		arguments = arguments[min(1, len(arguments)):]
 	default:
 		return nil
 	}
-	if len(n.ArgumentList) <= position {
-		return nil
+	var found []fault.Detail
+	gap := func(of ast.Expression, format string, args ...any) {
+		found = append(found, at(tree, of.Idx0(), CodeLocale, string(dot.Identifier.Name)+" with "+format, args...))
 	}
-	name := dot.Identifier.Name
-	switch locale := n.ArgumentList[position].(type) {
-	case *ast.StringLiteral:
-		tag := locale.Value.String()
-		if KnownLocale(tag) || name == "localeCompare" && KnownCollation(tag) {
-			return nil
+	if len(arguments) > 0 && !isUndefined(arguments[0]) {
+		if literal, ok := arguments[0].(*ast.StringLiteral); !ok {
+			gap(arguments[0], "a locale that is not a literal needs the node runtime: goja supports only \"en-US\".")
+		} else if tag := literal.Value.String(); tag != "en-US" && tag != "en" {
+			gap(literal, "the locale %q needs the node runtime: goja supports only \"en-US\".", tag)
 		}
-		return []fault.Detail{at(tree, locale.Idx, CodeLocale, "%s does not support the locale %q in the goja runtime: use \"en-US\", or format the value in the program.", name, tag)}
-	default:
-		if isUndefined(locale) {
-			return nil
-		}
-		return []fault.Detail{at(tree, locale.Idx0(), CodeLocale, "%s with a locale that is not a literal needs the node runtime: goja supports only \"en-US\".", name)}
 	}
+	if len(arguments) > 1 && !isUndefined(arguments[1]) {
+		if key := unknownOption(arguments[1], known); key != "" {
+			gap(arguments[1], "%s needs the node runtime: format the value in the program instead.", key)
+		}
+	}
+	return found
+}
+
+// unknownOption names an option that is not among the known ones.
+func unknownOption(options ast.Expression, known []string) string {
+	const other = "options that are not a literal"
+	object, ok := options.(*ast.ObjectLiteral)
+	if !ok {
+		return other
+	}
+	for _, property := range object.Value {
+		name := ""
+		switch p := property.(type) {
+		case *ast.PropertyShort:
+			name = p.Name.Name.String()
+		case *ast.PropertyKeyed:
+			if key, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
+				name = key.Value.String()
+			}
+		}
+		switch {
+		case name == "":
+			return other
+		case !slices.Contains(known, name):
+			return "the option " + name
+		}
+	}
+	return ""
 }
 
 // isUndefined reports whether an expression is undefined, which the bundler writes as void 0.
@@ -173,13 +203,16 @@ func pattern(tree *ast.Program, arguments []ast.Expression) []fault.Detail {
 	if !ok {
 		return nil
 	}
-	for _, flag := range flags.Value.String() {
-		if flag == 'd' || flag == 'v' {
-			return []fault.Detail{at(tree, flags.Idx, CodeRegExpFlag, "%s", FlagAdvice(flags.Value.String()))}
-		}
+	text := ""
+	if source, ok := arguments[0].(*ast.StringLiteral); ok {
+		text = source.Value.String()
 	}
-	return nil
+	advice := RegExpAdvice(text, flags.Value.String())
+	switch {
+	case advice == "":
+		return nil
+	case hasProperty(text):
+		return []fault.Detail{at(tree, flags.Idx, CodeProperty, "%s", advice)}
+	}
+	return []fault.Detail{at(tree, flags.Idx, CodeRegExpFlag, "%s", advice)}
 }
-
-// KnownLocale reports whether numbers and dates can be formatted for a locale.
-func KnownLocale(tag string) bool { return tag == "en-US" || tag == "en" }
