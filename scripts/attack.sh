@@ -10,6 +10,8 @@ attacks=(
   "2|launchers that die before their programs start|./runtimes/worker|TestLauncherDiesBeforeStart|TestLauncherOfAWorkspace|TestNetworkOfAnotherWorker"
   "3|200 clients with hostile bodies of 7.7 MiB; killed at 1 GiB|./server/servertest|TestHostileBodies"
   "3|bodies of a million values, memory that is taken|./server/gate|TestBody_(ManyValues|BeyondBudget)"
+  "4|ports and lists of sockets, between programs of one launcher|./runtimes/sandbox|TestHostilePorts"
+  "4|maps of the user namespace, written as a message|./runtimes/sandbox|TestHostileMaps"
   "5|integers of thousands of digits in a body|./server/gate|TestBody_LongNumber"
   "5|an integer of three million digits in a program's input|./runtimes/python|TestHugeInteger"
   "7|guessed passwords and tokens from a shared address|./server/gate|TestAttempts|TestGuessedBearers|TestTrustedProxies"

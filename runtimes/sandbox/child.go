@@ -31,7 +31,8 @@ type Child struct {
 	sync                    *os.File
 	syscallProgram          *syscallProgram // nil if forked; the child reads it until it executes the program
 
-	network int // listening socket at ProxyAddress in the child's namespace, -1 if there is none
+	leave   func() // makes the network namespace of the ended child free for another; nil if it has none from the pool
+	network int    // listening socket at ProxyAddress in the child's namespace, -1 if there is none
 
 	pid    int
 	pidfd  int
@@ -185,6 +186,9 @@ func (c *Child) close() (status syscall.WaitStatus) {
 		}
 		if c.sync != nil {
 			_ = c.sync.Close()
+		}
+		if c.leave != nil {
+			c.leave()
 		}
 		runtime.KeepAlive(c.syscallProgram)
 		_ = c.conn.Close()

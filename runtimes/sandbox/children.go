@@ -51,6 +51,7 @@ type children struct {
 	path    []byte      // the only program the filter lets children execute; nil for any program
 
 	directory sync.Mutex // guards the current directory
+	networks  networks
 }
 
 // newChildren does the slow preparations before the launcher reports that it is ready.
@@ -220,7 +221,7 @@ func (s *children) fork(child *Child, o order, named map[string]int) error {
 	if s.config.Network {
 		child.network, err = startInNetwork(start)
 	} else {
-		err = start()
+		child.leave, err = s.networks.start(start)
 	}
 	if err != nil {
 		return err

@@ -118,6 +118,35 @@ func TestHostileChildren(t *testing.T) {
 	}
 }
 
+// TestHostilePorts checks that two children of one launcher do not meet at a port of their network namespace, and that
+// neither sees the sockets of the other.
+func TestHostilePorts(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	const bind = `/usr/bin/python3 -I -S -c '
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try: s.bind(("", 5353)); print("bound", sum(":14E9" in line for line in open("/proc/self/net/udp")), flush=True)
+except OSError as e: print(e, flush=True)
+time.sleep(600)'`
+	for range 3 {
+		if reported := newChild(t, box, "one").begin(t, bind); reported != "bound 1" {
+			t.Errorf("a child said %q", reported)
+		}
+	}
+}
+
+// TestHostileMaps checks that a child cannot write the maps of the user namespace that it shares with other children.
+func TestHostileMaps(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	const write = `for map in projid_map uid_map gid_map setgroups; do
+		{ echo 7 0 1 >/proc/self/$map; } 2>/dev/null && echo $map; done; echo end`
+	if reported := newChild(t, box, "one").begin(t, write); reported != "end" {
+		t.Errorf("written: %q", reported)
+	}
+}
+
 // TestLauncherDies checks that a launcher's children and their processes die with it. The next child must get a new
 // launcher.
 func TestLauncherDies(t *testing.T) {

@@ -97,6 +97,7 @@ func lockUp(config setup) error {
 		do   func(setup) error
 	}{
 		{"control groups", hideGroups},
+		{"project ids", mapProjectIDs},
 		{"mounts", changeRoot},
 		{"host name", func(setup) error { return unix.Sethostname([]byte(hostname)) }},
 		{"limits", setLimits},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +33,66 @@ func startInNetwork(start func() error) (listener int, err error) {
 	})
 	<-done
 	return listener, err
+}
+
+// networks holds empty network namespaces for children without a network, so that two children that live at the same
+// time do not meet at a port or in the lists in /proc/self/net. To make a namespace takes the kernel as long as to set
+// up the rest of a child, so namespaces are used again. A namespace without an interface that is up keeps no state of a
+// dead child, except the kernel's counters.
+//
+// Children of a fork server get the namespace of the fork server. They belong to one workspace.
+type networks struct {
+	mu   sync.Mutex
+	free []chan func()
+}
+
+// start calls a function that starts a child, on a thread in a namespace that no other child uses. leave must be called
+// once the child is dead.
+func (n *networks) start(start func() error) (leave func(), err error) {
+	n.mu.Lock()
+	var thread chan func()
+	if last := len(n.free) - 1; last >= 0 {
+		thread = n.free[last]
+		n.free = n.free[:last]
+	}
+	n.mu.Unlock()
+	if thread == nil {
+		if thread, err = newNetworkThread(); err != nil {
+			return nil, err
+		}
+	}
+	done := make(chan error)
+	thread <- func() { done <- start() }
+	leave = func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.free = append(n.free, thread)
+	}
+	if err := <-done; err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// newNetworkThread makes a namespace and a thread in it, which calls the functions that it receives. The namespace
+// lives as long as the thread, and both as long as the launcher.
+func newNetworkThread() (chan func(), error) {
+	requests, made := make(chan func()), make(chan error)
+	go onOwnThread(make(chan struct{}), func() {
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		made <- err
+		if err != nil {
+			return
+		}
+		for request := range requests {
+			request()
+		}
+	})
+	if err := <-made; err != nil {
+		return nil, fmt.Errorf("make a network namespace: %w", err)
+	}
+	return requests, nil
 }
 
 // onOwnThread calls do on a thread that ends afterwards. The first thread of a process never ends, so it is not used.

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -113,6 +115,17 @@ func dropCapabilities() error {
 
 // hideGroups makes this process's own group the root of all groups it can see.
 func hideGroups(setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
+
+// mapProjectIDs writes the map of project ids of this user namespace, which can be written once and by any process. A
+// launcher's children share the namespace, so one could otherwise leave a text for the others there. Where the parent
+// namespace has no such map, the kernel refuses this to everybody.
+func mapProjectIDs(setup) error {
+	err := os.WriteFile("/proc/self/projid_map", []byte("0 0 1\n"), 0)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 var errCgo = errors.New("a binary that is linked with cgo cannot drop privileges on all of its threads")
 
