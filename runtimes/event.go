@@ -1,7 +1,10 @@
 package runtimes
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"strconv"
 	"time"
 )
 
@@ -31,6 +34,33 @@ type Event struct {
 	At   time.Time       `json:"at"`
 	Kind Kind            `json:"kind"`
 	Data json.RawMessage `json:"data"`
+}
+
+// WriteJSON writes the event as JSON without a copy of its data, which may be large. Line breaks between the values of the
+// data are removed, because a server-sent event ends at one.
+func (e Event) WriteJSON(w io.Writer) error {
+	at, err := e.At.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	data := []byte(e.Data)
+	switch {
+	case len(data) == 0:
+		data = []byte("null")
+	case bytes.ContainsAny(data, "\r\n"):
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, data); err != nil {
+			return err
+		}
+		data = compact.Bytes()
+	}
+	head := `{"seq":` + strconv.FormatInt(e.Seq, 10) + `,"at":` + string(at) + `,"kind":` + strconv.Quote(string(e.Kind)) + `,"data":`
+	for _, part := range [][]byte{[]byte(head), data, []byte("}")} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LogData is the data of a log event.

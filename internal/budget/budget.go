@@ -1,6 +1,6 @@
 // Package budget limits the memory that requests use while the server processes them. A request reserves the memory for
-// its body before the body is read, and releases it when nothing refers to the body any more. A reservation that does
-// not fit is rejected immediately; no request waits.
+// its body before the body is read, and releases it when nothing refers to the body any more. A body that does not fit
+// is rejected immediately. A large answer reserves its memory before it is read from the database, and may wait.
 package budget
 
 import (
@@ -29,10 +29,13 @@ type Budget struct {
 	mu     sync.Mutex
 	used   int64
 	owners map[string]int64
+	freed  chan struct{} // closed when bytes are returned
 }
 
 // New returns a budget of total bytes. One owner may use half of it; an eighth is reserved for small bodies.
-func New(total int64) *Budget { return &Budget{total: total, owners: map[string]int64{}} }
+func New(total int64) *Budget {
+	return &Budget{total: total, owners: map[string]int64{}, freed: make(chan struct{})}
+}
 
 // Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 {
@@ -72,6 +75,15 @@ func (b *Budget) give(owner string, bytes int64) {
 	if b.owners[owner] -= bytes; b.owners[owner] == 0 {
 		delete(b.owners, owner)
 	}
+	close(b.freed)
+	b.freed = make(chan struct{})
+}
+
+// next returns a channel that is closed when bytes are returned after the call.
+func (b *Budget) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.freed
 }
 
 // Reservation is the memory held by one request. A nil Reservation holds nothing and accepts everything.
@@ -99,6 +111,49 @@ func (r *Reservation) Reserve(bytes, values int64) bool {
 	r.bytes += max(more, 0)
 	r.settled = perByte * bytes
 	return true
+}
+
+// Await adds bytes to the reservation, and waits for other requests to return theirs until ctx ends. It reports whether
+// the bytes fit.
+func (r *Reservation) Await(ctx context.Context, bytes int64) bool {
+	if r == nil {
+		return true
+	}
+	for {
+		freed := r.budget.next()
+		if r.add(bytes) {
+			return true
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (r *Reservation) add(bytes int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.budget.take(r.owner, r.bytes, bytes, bytes <= Small) {
+		return false
+	}
+	r.bytes += bytes
+	r.settled += bytes
+	return true
+}
+
+// Return releases bytes that Await added.
+func (r *Reservation) Return(bytes int64) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bytes = min(bytes, r.bytes)
+	r.bytes -= bytes
+	r.settled = max(0, r.settled-bytes)
+	r.budget.give(r.owner, bytes)
 }
 
 // Settle releases the memory that was needed only to decode and check the body.

@@ -63,7 +63,7 @@ func serverSettings() []Setting {
 			Help: "Maximum size of a request body.",
 			set:  number(64<<10, 32<<20, func(c *Config) *int64 { return &c.BodyBytes })},
 		{Name: "request-memory", Env: "ATELIER_REQUEST_MEMORY", Default: strconv.Itoa(512 << 20), Form: "BYTES", Group: "Server",
-			Help: "Memory for request bodies and run inputs that are being processed. One workspace can use half of it. Requests above it are refused with 429 and Retry-After.",
+			Help: "Memory for request bodies, run inputs and large answers that are being processed, at most a third of the memory limit of the server's control group. One workspace can use half of it. Requests above it are refused with 429 and Retry-After.",
 			set:  number(64<<20, 1<<40, func(c *Config) *int64 { return &c.RequestMemory })},
 		{Name: "shutdown-grace", Env: "ATELIER_SHUTDOWN_GRACE", Default: "10s", Form: "DURATION", Group: "Server",
 			Help: "Time that running programs get to finish when the server stops. After it they are interrupted.",

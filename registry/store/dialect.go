@@ -46,6 +46,19 @@ func (d dialect) eachSecret() func(alias string) string {
 	}
 }
 
+// bytesOf returns an expression for the sum of the sizes of columns in bytes. SQLite computes it without reading the
+// values.
+func (d dialect) bytesOf(columns ...string) string {
+	sum := "0"
+	for _, column := range columns {
+		if d == postgresDialect {
+			column = "CAST(" + column + " AS text)"
+		}
+		sum += " + COALESCE(octet_length(" + column + "), 0)"
+	}
+	return sum
+}
+
 // size returns the SQL function that computes a value's size in bytes without reading all of it.
 func (d dialect) size() string {
 	if d == postgresDialect {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -10,8 +11,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// mostEvents is the maximum number of events in one response.
-const mostEvents = 10_000
+const (
+	// mostEvents is the maximum number of events in one response.
+	mostEvents = 10_000
+	// pageBytes is the number of bytes after which a page of events ends. It has at least one event.
+	pageBytes = 256 << 10
+)
 
 // AppendEvents stores events of a run that was begun. It skips events whose number already exists, so the call may be
 // repeated. Error: NotFound if the run was not begun.
@@ -23,7 +28,8 @@ func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events 
 	return wrap("append events", s.runs.commit(w))
 }
 
-// Events returns up to limit events of a run that follow number from, in order. A limit of 0 means the maximum.
+// Events returns up to limit events of a run that follow number from, in order, and fewer if they are large. A limit of 0
+// means the maximum. There are no further events if and only if it returns none.
 func (s *Store) Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error) {
 	if impossible(runID) {
 		return []runtimes.Event{}, nil
@@ -31,18 +37,22 @@ func (s *Store) Events(ctx context.Context, workspace, runID string, from int64,
 	if limit <= 0 || limit > mostEvents {
 		limit = mostEvents
 	}
-	var rows []eventRow
-	err := s.read.NewSelect().Model(&rows).
+	rows, err := s.read.NewSelect().Model((*eventRow)(nil)).
 		Where("e.run_id = ?", runID).Where("e.workspace_id = ?", workspace).Where("e.seq > ?", from).
-		OrderExpr("e.seq").Limit(int64(limit)).Scan(ctx)
+		OrderExpr("e.seq").Limit(int64(limit)).Rows(ctx)
 	if err != nil {
 		return nil, wrap("read events", err)
 	}
-	events := make([]runtimes.Event, 0, len(rows))
-	for _, row := range rows {
+	events, bytes := []runtimes.Event{}, 0
+	for bytes < pageBytes && rows.Next() {
+		var row eventRow
+		if err := s.read.ScanRow(ctx, rows, &row); err != nil {
+			return nil, wrap("read events", errors.Join(err, rows.Close()))
+		}
+		bytes += len(row.Data)
 		events = append(events, runtimes.Event{Seq: row.Seq, At: row.At.UTC(), Kind: runtimes.Kind(row.Kind), Data: json.RawMessage(row.Data)})
 	}
-	return events, nil
+	return events, wrap("read events", errors.Join(rows.Err(), rows.Close()))
 }
 
 // eventRow is the form of an event that bun reads; eventArgs writes it.

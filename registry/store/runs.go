@@ -75,6 +75,29 @@ func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, er
 	return run, wrap("read run", err)
 }
 
+// RunSummary returns one run without its input, output and streams, and the size of these in bytes. Error: NotFound.
+func (s *Store) RunSummary(ctx context.Context, workspace, id string) (registry.Run, int64, error) {
+	if impossible(id) {
+		return registry.Run{}, 0, noRun(id)
+	}
+	var row struct {
+		runRow
+
+		Bytes int64 `bun:"bytes"`
+	}
+	err := s.read.NewSelect().Model(&row.runRow).ExcludeColumn("input", "output", "stdout", "stderr").
+		ColumnExpr(s.dialect.bytesOf("r.input", "r.output", "r.stdout", "r.stderr")+" AS bytes").
+		Where("r.workspace_id = ?", workspace).Where("r.id = ?", id).Scan(ctx, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Run{}, 0, noRun(id)
+	}
+	if err != nil {
+		return registry.Run{}, 0, wrap("read run", err)
+	}
+	run, err := row.run()
+	return run, row.Bytes, wrap("read run", err)
+}
+
 // InterruptRuns marks every run, in all workspaces, that was queued or running when the server stopped as interrupted,
 // and returns their number. The only server of the database calls it when it starts. Runs that wait for a person's
 // approval continue to wait.

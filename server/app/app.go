@@ -197,5 +197,5 @@ type lookup struct {
 
 // Run implements gate.Lookup.
 func (t lookup) Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
-	return t.runs.Get(ctx, actor, id)
+	return t.runs.Summary(ctx, actor, id)
 }

@@ -57,6 +57,12 @@ func (m *memory) Run(_ context.Context, _, id string) (registry.Run, error) {
 	return run, nil
 }
 
+// RunSummary implements runs.Archive.
+func (m *memory) RunSummary(ctx context.Context, workspace, id string) (registry.Run, int64, error) {
+	run, err := m.Run(ctx, workspace, id)
+	return run, 0, err
+}
+
 // ListRuns implements runs.Archive. It is never called.
 func (m *memory) ListRuns(context.Context, string, registry.RunFilter) (registry.RunPage, error) {
 	return registry.RunPage{Items: []registry.Run{}}, nil

@@ -49,7 +49,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	defer closeDebug()
 	server := &http.Server{
 		Handler: a.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
+		ConnContext: limitSendBuffer,
+		ErrorLog:    slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}
 	listener = framing.Watch(server, listener)
 	failed := make(chan error, 1)
@@ -64,6 +65,17 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// sendBuffer limits the bytes that the kernel holds for a client that does not read, which would otherwise be several
+// megabytes. The kernel doubles it.
+const sendBuffer = 512 << 10
+
+func limitSendBuffer(ctx context.Context, conn net.Conn) context.Context {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the connection works without
+	}
+	return ctx
 }
 
 // drain shuts down a server without losing accepted work.

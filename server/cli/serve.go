@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 
 	"github.com/alecthomas/kong"
@@ -42,7 +43,12 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil { // the server is a little slower but correct
 		log.LogAttrs(ctx, slog.LevelDebug, "cannot reduce the wake-ups of Go's runtime", slog.Any("error", err))
 	}
-	gctuning.Collect(settings.RequestMemory + ownMemory)
+	memory := int64(math.MaxInt64)
+	if limit := gctuning.Limit(); limit > 0 {
+		settings.RequestMemory = min(settings.RequestMemory, limit/3)
+		memory = limit * 5 / 8 // the rest is for memory that the collector does not know: SQLite, sockets, workers
+	}
+	gctuning.Collect(min(settings.RequestMemory+ownMemory, memory))
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
 	if err != nil {
 		return err

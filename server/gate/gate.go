@@ -60,7 +60,7 @@ type Options struct {
 	Propagate propagation.TextMapPropagator
 	Log       *slog.Logger
 	NewID     func() string
-	Patience  time.Duration // maximum wait for a client that does not read its answer; 0 means 5 minutes
+	Patience  time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
 	Recheck   time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
 }
 
@@ -75,7 +75,7 @@ type Gate struct {
 // New returns a gate.
 func New(o Options) *Gate {
 	if o.Patience == 0 {
-		o.Patience = 5 * time.Minute
+		o.Patience = 20 * time.Second
 	}
 	if o.Recheck == 0 {
 		o.Recheck = time.Minute

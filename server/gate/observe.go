@@ -33,6 +33,7 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
 		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: g.Patience}
+		answer.wait()
 		r = r.WithContext(withRoutes(ctx, routes))
 		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also runs when an answer is cut short
 		next.ServeHTTP(answer, r)
@@ -93,8 +94,8 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// wait starts the client's deadline for the next bytes. The deadline outlasts the request by as long as the connection
-// may be idle, so that it never expires at the start of another request.
+// wait starts the client's deadline for the next bytes. It also starts when a request begins, because the deadline of
+// the request before it may have expired.
 func (a *answer) wait() {
 	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // the writer of a test has no connection
 }
@@ -103,11 +104,23 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	a.wait()
-	n, err := a.ResponseWriter.Write(p)
-	a.bytes += int64(n)
-	return n, err
+	written := 0
+	for first := true; first || len(p) > 0; first = false {
+		part := p[:min(len(p), writeBytes)]
+		a.wait()
+		n, err := a.ResponseWriter.Write(part)
+		written += n
+		a.bytes += int64(n)
+		if err != nil {
+			return written, err
+		}
+		p = p[len(part):]
+	}
+	return written, nil
 }
+
+// writeBytes is the number of bytes that a client must read within its deadline.
+const writeBytes = 64 << 10
 
 // Flush and Hijack forward to the wrapped writer; Unwrap does so for http.ResponseController.
 func (a *answer) Flush() {

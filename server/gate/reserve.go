@@ -7,11 +7,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// reserve opens the memory reservation of a request with a body and releases it after the answer. Body adds to the
+// reserve opens the memory reservation of a request and releases it after the answer. Body and large answers add to the
 // reservation. A run that continues after the answer holds the memory it needs.
 func (g *Gate) reserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.Budget == nil || r.ContentLength == 0 {
+		if g.Budget == nil {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -26,7 +28,6 @@ func (a *API) listRunEvents() {
 		From int64  `query:"from" minimum:"0" doc:"Only events with a higher seq."`
 		Last string `header:"Last-Event-ID" doc:"Sent by a reconnecting EventSource instead of from."`
 	}
-	type out struct{ Body EventList }
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "listRunEvents", method: http.MethodGet, path: Base + "/runs/{run}/events", tag: "runs", summary: "Get the events of a run",
@@ -36,13 +37,46 @@ func (a *API) listRunEvents() {
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[EventList](), true, "")},
 			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
 		}}},
-	}, func(ctx context.Context, q *in) (*out, error) {
+	}, func(ctx context.Context, q *in) (*huma.StreamResponse, error) {
 		events, err := a.Runs.Events(ctx, actor(ctx), q.Run, q.From)
 		if err != nil {
 			return nil, err
 		}
-		return &out{Body: EventList{Items: orEmpty(events)}}, nil
+		first, err := events.Next(ctx) // until then the request may still fail
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			c.SetHeader("Content-Type", "application/json")
+			c.SetStatus(http.StatusOK)
+			if err := listEvents(ctx, c.BodyWriter(), first, err, events); err != nil {
+				panic(http.ErrAbortHandler) // a truncated answer must not look complete
+			}
+		}}, nil
 	})
+}
+
+// listEvents writes events one by one, so that the list is never in memory.
+func listEvents(ctx context.Context, w io.Writer, e runtimes.Event, err error, events follower) error {
+	for before := `{"items":[`; ; before = "," {
+		if errors.Is(err, io.EOF) {
+			if before == "," {
+				before = ""
+			}
+			_, err = io.WriteString(w, before+"]}\n")
+			return err
+		}
+		if err == nil {
+			_, err = io.WriteString(w, before)
+		}
+		if err == nil {
+			err = e.WriteJSON(w)
+		}
+		if err != nil {
+			return err
+		}
+		e, err = events.Next(ctx)
+	}
 }
 
 // streamRunEvents serves an EventSource. It returns errors only before the stream begins.

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -70,24 +68,27 @@ func (s *eventStream) next(ctx context.Context, events follower) (runtimes.Event
 }
 
 func (s *eventStream) send(event runtimes.Event) error {
-	data, err := json.Marshal(event)
-	if err != nil {
+	s.start()
+	if _, err := io.WriteString(s.w, "id: "+strconv.FormatInt(event.Seq, 10)+"\nevent: "+string(event.Kind)+"\ndata: "); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	text.WriteString("id: " + strconv.FormatInt(event.Seq, 10) + "\nevent: " + string(event.Kind) + "\ndata: ")
-	text.Write(data)
-	text.WriteString("\n\n")
-	return s.write(text.Bytes())
+	if err := event.WriteJSON(s.w); err != nil {
+		return err
+	}
+	return s.write([]byte("\n\n"))
 }
 
-func (s *eventStream) write(text []byte) error {
+func (s *eventStream) start() {
 	if !s.started {
 		s.started = true
 		s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		s.w.Header().Set("X-Accel-Buffering", "no")
 		s.w.WriteHeader(http.StatusOK)
 	}
+}
+
+func (s *eventStream) write(text []byte) error {
+	s.start()
 	if _, err := s.w.Write(text); err != nil {
 		return err
 	}

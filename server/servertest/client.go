@@ -92,6 +92,11 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
 
+// Request returns a request that Try would send, for tests that do not read the answer.
+func (c *Client) Request(ctx context.Context, method, path string, body any, headers ...Headers) (*http.Request, error) {
+	return c.request(ctx, method, path, body, headers)
+}
+
 func (c *Client) request(ctx context.Context, method, path string, body any, headers []Headers) (*http.Request, error) {
 	var sent io.Reader
 	switch body := body.(type) {

@@ -4,7 +4,6 @@ package streamapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -41,7 +40,7 @@ type Options struct {
 	Follow Follow
 	Refuse ErrorWriter
 	Slow   time.Duration // a reader that is slower for one frame is closed with a reason; default 5 s
-	Write  time.Duration // a reader that is slower than this is disconnected; default 20 s
+	Write  time.Duration // a reader that is slower for 64 KiB is disconnected; default 10 s
 	Ping   time.Duration // time between pings; default 20 s
 }
 
@@ -64,7 +63,7 @@ const (
 
 // New returns an API.
 func New(o Options) *API {
-	o.Slow, o.Write, o.Ping = or(o.Slow, 5*time.Second), or(o.Write, 20*time.Second), or(o.Ping, 20*time.Second)
+	o.Slow, o.Write, o.Ping = or(o.Slow, 5*time.Second), or(o.Write, 10*time.Second), or(o.Ping, 20*time.Second)
 	d := &API{Options: o}
 	d.stopping, d.stop = context.WithCancel(context.Background())
 	d.upgrader = websocket.Upgrader{
@@ -220,6 +219,8 @@ func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) e
 			return endFor(context.Cause(ctx))
 		case errors.Is(err, io.EOF):
 			return end{websocket.CloseNormalClosure, "the run has finished"}
+		case fault.Is(err, fault.TooManyRequests):
+			return end{websocket.CloseTryAgainLater, "the server is busy; resume with from"}
 		case err != nil:
 			return end{websocket.CloseInternalServerErr, "internal error; resume with from"}
 		}
@@ -272,10 +273,32 @@ func (d *API) write(conn *websocket.Conn, event runtimes.Event) error {
 	if err != nil {
 		return err
 	}
-	encoder := json.NewEncoder(frame)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(event); err != nil {
+	if err := event.WriteJSON(&patient{frame, conn, d.Write}); err != nil {
 		return err
 	}
 	return frame.Close()
+}
+
+// patient writes a frame in parts, and gives the reader some time for each part.
+type patient struct {
+	frame io.Writer
+	conn  *websocket.Conn
+	each  time.Duration
+}
+
+func (w *patient) Write(p []byte) (int, error) {
+	const part = 64 << 10
+	written := 0
+	for len(p) > 0 {
+		if err := w.conn.SetWriteDeadline(time.Now().Add(w.each)); err != nil {
+			return written, err
+		}
+		n, err := w.frame.Write(p[:min(part, len(p))])
+		written += n
+		if err != nil {
+			return written, err
+		}
+		p = p[n:]
+	}
+	return written, nil
 }

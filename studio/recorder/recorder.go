@@ -252,13 +252,21 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 	}
 }
 
-// Events returns the existing events after seq.
-func (r *Recording) Events(seq int64) []runtimes.Event {
+// Bytes returns the size of the events that were not returned for storing.
+func (r *Recording) Bytes() (total int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.complete()
-	from := min(max(seq, 0), int64(len(r.events)))
-	return append([]runtimes.Event(nil), r.events[from:]...)
+	for i := range r.events[r.stored:] {
+		total += int64(len(r.events[r.stored+i].Data))
+	}
+	return total
+}
+
+// Last returns the seq of the last event so far.
+func (r *Recording) Last() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return int64(len(r.events))
 }
 
 // tail keeps the last TailBytes of a stream.

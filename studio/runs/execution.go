@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/internal/redact"
@@ -43,7 +44,8 @@ type execution struct {
 	redactor     *redact.Redactor // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
-	release      func()    // releases the memory that was reserved for the input
+	reservation  *budget.Reservation
+	release      func()    // releases the memory that was reserved for the run
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
@@ -85,6 +87,7 @@ func (l *execution) abandon() {
 func (l *execution) execute() {
 	defer close(l.done)
 	defer l.release()
+	defer l.ticket.Release() // the run keeps its place until it is recorded, so that unrecorded outputs are few
 	defer l.span.End()
 	flushed := l.flushInBackground()
 	outcome, err := l.perform()
@@ -95,7 +98,6 @@ func (l *execution) execute() {
 // perform waits in the queue and executes the program.
 func (l *execution) perform() (runtimes.Outcome, error) {
 	defer l.cancel(nil)
-	defer l.ticket.Release()
 	s := l.service
 	entered := s.Now()
 	_, queue := s.step(l.ctx, "queue")
@@ -204,6 +206,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	if outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled && context.Cause(l.ctx) == errInterrupted {
 		outcome.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran.", Remedy: "Run it again."}
 	}
+	defer l.reserveRecord(&outcome)()
 	l.recording.EndOutput()
 	outcome = redacted(l.redactor, outcome)
 	l.checkOutput(&outcome)
@@ -228,6 +231,21 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.report(ctx, run, serverErr, storeErr, outcome.CallErr)
 	l.emitResult(told)
 	s.leave(l)
+}
+
+// reserveRecord waits until the memory to check and store a large output is free. After a while it goes on without,
+// because a finished run must be recorded. The returned function keeps the memory for the answer and returns the rest.
+func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
+	bytes := int64(len(outcome.Output)) + l.recording.Bytes()
+	if bytes <= smallBytes {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 3*reservePatience)
+	defer cancel()
+	if !l.reservation.Await(ctx, recordCopies*bytes) {
+		return func() {}
+	}
+	return func() { l.reservation.Return((recordCopies - answerCopies) * bytes) }
 }
 
 // serverFailed converts an internal failure to an outcome.

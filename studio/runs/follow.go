@@ -9,59 +9,65 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// page is the number of stored events that are read at once.
-const page = 500
+// A page of stored events has between leastPage and mostPage events. The next page is larger if this one was small, so
+// that many small events need few queries and large events little memory.
+const (
+	leastPage = 32
+	mostPage  = 500
+	smallPage = 32 << 10 // bytes
+	// followBytes is the memory of a reader of stored events.
+	followBytes = 512 << 10
+)
 
-// Events returns the events of a run after seq from, including the result once the run has ended. If the run is about
-// to report its result, Events waits for it.
-func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
-	if l := s.find(actor, id); l != nil && !l.snapshot().Status.Final() {
-		return l.recording.Events(from), nil
-	}
+// Events returns a reader of a run's events after seq from that does not wait for further ones. The result is one of
+// them if the run has ended. If the run is about to report its result, the reader waits for it.
+func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
+	l := s.find(actor, id)
+	live := l != nil && !l.snapshot().Status.Final()
 	f, err := s.Follow(ctx, actor, id, from)
-	if err != nil {
-		return nil, err
+	if err == nil && live && f.recording != nil {
+		f.until = l.recording.Last()
+		f.bounded = true
 	}
-	events := []runtimes.Event{}
-	for {
-		e, err := f.Next(ctx)
-		if err == io.EOF {
-			return events, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
-	}
+	return f, err
 }
 
 // Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
 type Follower struct {
 	service   *Service
 	recording *recorder.Recording // nil if the run had already ended
-	run       registry.Run        // the run, if it had already ended
+	run       registry.Run        // summary of the run, if it had already ended
+	bytes     int64               // size of the parts that the summary lacks
 	from      int64               // first position of the reader
 	seq       int64               // last event that the reader has received
+	bounded   bool                // until is the last event to read
+	until     int64
 	stored    []runtimes.Event
+	page      int // number of events to read next
 	exhausted bool
 	ended     bool
 }
 
 // Follow returns a reader of a run's events after seq from.
 func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
-	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0)}
+	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0), page: leastPage}
 	if l := s.find(actor, id); l != nil {
 		f.recording = l.recording
 		return f, nil
 	}
-	run, err := s.ended(ctx, actor, id)
-	f.run = run
-	return f, err
+	var err error
+	if f.run, f.bytes, err = s.ended(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	return f, reserve(ctx, followBytes)
 }
 
-// Next waits for the next event. After the result it returns io.EOF. A run that is not final has no result event.
+// Next waits for the next event. After the last one it returns io.EOF. A run that is not final has no result event.
 func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.recording != nil {
+		if f.bounded && f.seq >= f.until {
+			return runtimes.Event{}, io.EOF
+		}
 		e, err := f.recording.Next(ctx, f.seq)
 		if err == nil {
 			f.seq = e.Seq
@@ -74,16 +80,21 @@ func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.ended || !f.run.Status.Final() {
 		return runtimes.Event{}, io.EOF
 	}
-	return f.result()
+	return f.result(ctx)
 }
 
 func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error) {
 	if len(f.stored) == 0 && !f.exhausted {
-		events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, page)
+		events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, f.page)
 		if err != nil {
 			return runtimes.Event{}, false, err
 		}
-		f.stored, f.exhausted = events, len(events) < page
+		f.stored, f.exhausted = events, len(events) == 0
+		if bytesOf(events) < smallPage {
+			f.page = min(2*f.page, mostPage)
+		} else {
+			f.page = leastPage
+		}
 	}
 	if len(f.stored) == 0 {
 		return runtimes.Event{}, false, nil
@@ -94,13 +105,18 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 }
 
 // result rebuilds the last event from the stored run, because it is not stored separately.
-func (f *Follower) result() (runtimes.Event, error) {
-	f.ended = true
+func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	seq := f.resultSeq()
 	if f.seq >= seq { // the reader has already received the result
+		f.ended = true
 		return runtimes.Event{}, io.EOF
 	}
-	raw, err := encode(AnswerOf(f.run))
+	run, err := f.service.whole(ctx, f.run.Workspace, f.run.ID, f.bytes)
+	if err != nil {
+		return runtimes.Event{}, err
+	}
+	f.ended = true
+	raw, err := encode(AnswerOf(run))
 	if err != nil {
 		return runtimes.Event{}, err
 	}

@@ -125,7 +125,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
-		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, release: reservation.Hold(),
+		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -34,6 +35,8 @@ type Journal interface {
 // Archive reads runs.
 type Archive interface {
 	Run(ctx context.Context, workspace, id string) (registry.Run, error)
+	// RunSummary returns a run without its input, output and streams, and their size in bytes.
+	RunSummary(ctx context.Context, workspace, id string) (registry.Run, int64, error)
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 	Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error)
 }
@@ -227,18 +230,70 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	if l := s.find(actor, id); l != nil {
 		return l.snapshot(), nil
 	}
-	return s.ended(ctx, actor, id)
+	_, bytes, err := s.ended(ctx, actor, id)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	return s.whole(ctx, actor.Workspace, id, bytes)
 }
 
-// ended reads a run that is not live. If its record is not final, the run's end could not be stored. No other server
-// can be running it: only one server uses a database at a time, and it marks the runs of its predecessor as interrupted
-// when it starts.
-func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
-	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+// Summary returns a run without its input, output and streams.
+func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	if l := s.find(actor, id); l != nil {
+		return l.snapshot(), nil
+	}
+	run, _, err := s.ended(ctx, actor, id)
+	return run, err
+}
+
+// ended reads the summary of a run that is not live, and its size. If its record is not final, the run's end could not
+// be stored. No other server can be running it: only one server uses a database at a time, and it marks the runs of its
+// predecessor as interrupted when it starts.
+func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, int64, error) {
+	run, bytes, err := s.Archive.RunSummary(ctx, actor.Workspace, id)
+	if err == nil && unfinished(run) {
+		markInterrupted(&run)
+	}
+	return run, bytes, err
+}
+
+// whole reads a run that is not live, after it has reserved memory for an answer with it.
+func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) (registry.Run, error) {
+	if err := reserve(ctx, answerCopies*bytes); err != nil {
+		return registry.Run{}, err
+	}
+	run, err := s.Archive.Run(ctx, workspace, id)
 	if err == nil && unfinished(run) {
 		markInterrupted(&run)
 	}
 	return run, err
+}
+
+const (
+	// answerCopies is how often the bytes of a run are in memory while it is read from the database and sent.
+	answerCopies = 5
+	// recordCopies is how often the bytes of an output are in memory while it is checked and stored.
+	recordCopies = 6
+	// smallBytes is the size up to which memory is not reserved.
+	smallBytes = 256 << 10
+	// reservePatience is how long an answer waits for the memory that other answers use.
+	reservePatience = 10 * time.Second
+)
+
+// reserve waits until the memory for a large answer is free. It stays reserved until the request of ctx ends.
+func reserve(ctx context.Context, bytes int64) error {
+	if bytes <= smallBytes {
+		return nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, reservePatience)
+	defer cancel()
+	if budget.Of(ctx).Await(waiting, bytes) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fault.New(fault.TooManyRequests, "The server has no memory left for this answer, because it sends other large ones. Try again later.")
 }
 
 func unfinished(run registry.Run) bool {
@@ -260,7 +315,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 		if !unfinished(*one) || s.find(actor, one.ID) != nil {
 			continue
 		}
-		now, err := s.Archive.Run(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
+		now, _, err := s.Archive.RunSummary(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
 		if err != nil {
 			return page, err
 		}
@@ -276,7 +331,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	l := s.find(actor, id)
 	if l == nil {
-		run, err := s.ended(ctx, actor, id)
+		run, _, err := s.ended(ctx, actor, id)
 		if err != nil {
 			return registry.Run{}, err
 		}

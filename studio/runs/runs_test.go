@@ -54,6 +54,25 @@ type kit struct {
 	actor    registry.Actor
 }
 
+// eventsOf returns the events so far, as the API does.
+func eventsOf(ctx context.Context, s *runs.Service, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
+	f, err := s.Events(ctx, actor, id, from)
+	if err != nil {
+		return nil, err
+	}
+	var events []runtimes.Event
+	for {
+		e, err := f.Next(ctx)
+		if err == io.EOF {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+}
+
 func newKit(t *testing.T, running, queue int) *kit {
 	t.Helper()
 	return newKitOver(t, running, queue, func(s *store.Store) runs.Journal { return s })
@@ -137,7 +156,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 	if string(told) != string(kept) {
 		t.Errorf("the answer and the record differ:\n%s\n%s", told, kept)
 	}
-	events, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	events, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +172,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 		t.Errorf("kinds %v, want %v", kinds, want)
 	}
 	for from := range int64(5) { // each position to resume from returns the rest, once
-		rest, err := k.Events(t.Context(), k.actor, run.ID, from)
+		rest, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, from)
 		if err != nil || len(rest) != max(0, len(want)-int(from)) {
 			t.Errorf("from %d: %d events, %v", from, len(rest), err)
 		}
@@ -323,7 +342,7 @@ func TestAnotherWorkspaceSeesNothing(t *testing.T) {
 	_, getErr := k.Get(t.Context(), stranger, live.ID)
 	_, cancelErr := k.Cancel(t.Context(), stranger, live.ID)
 	_, followErr := k.Follow(t.Context(), stranger, live.ID, 0)
-	_, eventsErr := k.Events(t.Context(), stranger, live.ID, 0)
+	_, eventsErr := eventsOf(t.Context(), k.Service, stranger, live.ID, 0)
 	for what, err := range map[string]error{"get": getErr, "cancel": cancelErr, "follow": followErr, "events": eventsErr} {
 		if !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v, want not_found", what, err)
@@ -351,7 +370,7 @@ func TestFollowLiveToTheEnd(t *testing.T) {
 		seq = e.Seq
 	}
 	<-k.finished
-	stored, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	stored, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, 0)
 	if err != nil || int64(len(stored)) != seq {
 		t.Fatalf("%d events live, %d stored, %v", seq, len(stored), err)
 	}
@@ -385,7 +404,7 @@ func TestEventsOfARunThatHasEnded(t *testing.T) {
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		events, err := service.Events(gone, actor, id, 0)
+		events, err := eventsOf(gone, service, actor, id, 0)
 		if !errors.Is(err, context.Canceled) { // it did not wait
 			return fmt.Errorf("%d events came at once, %v", len(events), err)
 		}
@@ -416,7 +435,7 @@ func TestAResultAfterItsEventsWereSwept(t *testing.T) {
 	}
 	after := func(seq int64) []runtimes.Event {
 		t.Helper()
-		events, err := k.Events(t.Context(), k.actor, run.ID, seq)
+		events, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, seq)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
 	if _, err := k.Cancel(t.Context(), k.actor, run.ID); err != nil {
 		t.Fatal(err)
 	}
-	events, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	events, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +190,11 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, from := range []int64{0, 1, 9} { // the last reader saw events that could not be stored either
-		events, err := k.Events(t.Context(), k.actor, id, from)
+		events, err := eventsOf(t.Context(), k.Service, k.actor, id, from)
 		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
 			t.Fatalf("events from %d: %+v, %v", from, events, err)
 		}
-		if events, err = k.Events(t.Context(), k.actor, id, events[len(events)-1].Seq); err != nil || len(events) > 0 {
+		if events, err = eventsOf(t.Context(), k.Service, k.actor, id, events[len(events)-1].Seq); err != nil || len(events) > 0 {
 			t.Errorf("behind the result: %+v, %v", events, err)
 		}
 	}
@@ -308,11 +308,11 @@ func TestFollow_ServerDiedAfterItShowedMore_ReaderGetsTheResult(t *testing.T) {
 	}
 	after := serviceOver(t, s, s, 1, 1, meter(func(registry.Run) {}))
 	for _, from := range []int64{0, 1, seen, seen + 1} {
-		events, err := after.Events(t.Context(), actor, run.ID, from)
+		events, err := eventsOf(t.Context(), after, actor, run.ID, from)
 		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult || events[len(events)-1].Seq <= from {
 			t.Fatalf("events from %d: %+v, %v", from, events, err)
 		}
-		if again, err := after.Events(t.Context(), actor, run.ID, events[len(events)-1].Seq); err != nil || len(again) > 0 {
+		if again, err := eventsOf(t.Context(), after, actor, run.ID, events[len(events)-1].Seq); err != nil || len(again) > 0 {
 			t.Errorf("behind the result: %+v, %v", again, err)
 		}
 	}
@@ -325,7 +325,7 @@ func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	all, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, 0)
 	if err != nil || len(all) < 3 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -334,7 +334,7 @@ func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
 		t.Errorf("the last of %d events is %s %d", len(all), last.Kind, last.Seq)
 	}
 	for from, want := range map[int64]int{last.Seq - 1: 1, last.Seq: 0, last.Seq + 1: 1} {
-		if got, err := k.Events(t.Context(), k.actor, run.ID, from); err != nil || len(got) != want {
+		if got, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, from); err != nil || len(got) != want {
 			t.Errorf("from %d: %+v, %v", from, got, err)
 		}
 	}
