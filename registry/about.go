@@ -2,6 +2,7 @@ package registry
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/atelier-run/atelier/internal/bytesize"
@@ -73,8 +74,13 @@ func CheckWords(v Version) error {
 
 // CheckText rejects text that a database cannot store. Field is a JSON pointer.
 func CheckText(field, text string) error {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return fault.Invalid(field, "must be UTF-8 text without the character U+0000.")
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, notText) {
+		return fault.Invalid(field, "must be UTF-8 text without control characters, except for tabs and line breaks.")
 	}
 	return nil
+}
+
+// notText reports characters that databases or YAML cannot represent, or that change how a terminal shows a text.
+func notText(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' || r == 0xFEFF || r&0xFFFE == 0xFFFE
 }

@@ -7,10 +7,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/atelier-run/atelier/registry"
 )
 
 // writeSettings writes skill.yaml with its members in the order of the type, without empty ones.
 func writeSettings(s Settings) ([]byte, error) {
+	if err := checkTexts(s); err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -37,6 +42,23 @@ func writeSettings(s Settings) ([]byte, error) {
 		return nil, fmt.Errorf("write %s: %w", SettingsFile, err)
 	}
 	return out.Bytes(), nil
+}
+
+// checkTexts refuses characters that YAML cannot represent.
+func checkTexts(s Settings) error {
+	for _, t := range []struct{ field, text string }{
+		{"/description", s.Description}, {"/title", s.Title}, {"/changelog", s.Changelog}, {"/override", s.Override}, {"/tags", strings.Join(s.Tags, " ")},
+	} {
+		if err := registry.CheckText(t.field, t.text); err != nil {
+			return err
+		}
+	}
+	for name, value := range s.Environment {
+		if err := registry.CheckText("/environment/"+name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plain removes the brackets and quotes of JSON where YAML needs none.

@@ -18,12 +18,25 @@ func RoutedPath(r *http.Request) string {
 	return r.URL.Path
 }
 
-// Allow returns the Allow header of a path: the methods that routes have for it, "" for none.
+// Allow returns the Allow header of a path: the methods of its most specific route, "" for none. A path such as
+// /skills/execute is also one of /skills/{id}, but clients read it as the former, as OpenAPI does.
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := RoutedPath(r)
+	patterns := map[string]string{}
+	best, fewest := "", 0
+	for _, method := range routeMethods() {
+		pattern := routes.Find(chi.NewRouteContext(), method, path)
+		if pattern == "" {
+			continue
+		}
+		patterns[method] = pattern
+		if variables := strings.Count(pattern, "{"); best == "" || variables < fewest {
+			best, fewest = pattern, variables
+		}
+	}
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if !routes.Match(chi.NewRouteContext(), method, path) {
+	for _, method := range routeMethods() {
+		if best == "" || patterns[method] != best {
 			continue
 		}
 		methods = append(methods, method)
@@ -32,4 +45,8 @@ func Allow(routes chi.Routes, r *http.Request) string {
 		}
 	}
 	return strings.Join(methods, ", ")
+}
+
+func routeMethods() []string {
+	return []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 }

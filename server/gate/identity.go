@@ -82,6 +82,9 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 // entry points of existing clients except the contracts, which editors read.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
+// NeedsCaller reports whether a route answers callers with a credential only.
+func NeedsCaller(method, pattern string) bool { return guardedPath(method, pattern) }
+
 func guardedPath(method, path string) bool {
 	contract := path == "/v1/contracts" || strings.HasPrefix(path, "/v1/contracts/")
 	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract

@@ -21,6 +21,7 @@ func (a *API) redraftAgent() {
 	}
 	add(a, endpoint{
 		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Replace the draft by a version",
+		about:      "The draft that it replaces stays in the history.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen()
@@ -45,6 +46,7 @@ func (a *API) copyAgent() {
 	}
 	add(a, endpoint{
 		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Copy an agent's draft to a new agent",
+		about:  "The copy is another agent: it has the draft and the description, and no versions.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen(q.Body.Revision)

@@ -9,12 +9,6 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Paging holds the page parameters of every list.
-type Paging struct {
-	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-}
-
 // AgentPage is one page of agents.
 type AgentPage struct {
 	Items      []AgentSummary `json:"items"`
@@ -25,8 +19,8 @@ func (a *API) listAgents() {
 	type in struct {
 		Paging
 		Query    string            `query:"q" maxLength:"200" doc:"Search text in name, title or description."`
-		Language runtimes.Language `query:"language"`
-		Tag      string            `query:"tag" maxLength:"50"`
+		Language runtimes.Language `query:"language" doc:"Only agents in this language."`
+		Tag      string            `query:"tag" maxLength:"50" doc:"Only agents with this tag."`
 		State    string            `query:"state" enum:"draft,published,deleted" doc:"Only agents in this state. Deleted agents are listed only with deleted."`
 		Code     bool              `query:"code" doc:"Search for q in the draft's code too."`
 		Unused   time.Time         `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
@@ -35,6 +29,7 @@ func (a *API) listAgents() {
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "List agents, without code",
+		about: "Agents of the workspace without their code. A filter that is absent does not restrict.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
 			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,

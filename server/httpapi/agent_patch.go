@@ -35,6 +35,7 @@ func (a *API) patchAgent() {
 	}
 	add(a, endpoint{
 		id: "patchAgent", method: http.MethodPatch, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Change name, title, description and tags",
+		about:      "Members that are absent stay as they are. The draft and published versions do not change. A former name keeps working.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Agents.Patch(ctx, actor(ctx), q.Agent, q.Body.Input)

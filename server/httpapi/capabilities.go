@@ -52,6 +52,7 @@ func (a *API) getCapabilities() {
 	type out struct{ Body Capabilities }
 	add(a, endpoint{
 		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "Get the capabilities of this server",
+		about: "What this server can run, and its limits: languages, runtimes, ceilings, isolation. It does not change while the server runs.",
 	}, func(context.Context, *none) (*out, error) {
 		return &out{Body: a.StatusProvider.Capabilities()}, nil
 	})

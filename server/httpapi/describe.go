@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -53,6 +54,7 @@ func describe(base string) huma.Config {
 				{Name: "versions", Description: "Published versions. They never change."},
 				{Name: "registry", Description: "Agents that workspaces share with all others."},
 				{Name: "skills", Description: "Agents that are stored in folders and called by name. Existing clients use /skills and /v1/skills."},
+				{Name: "tool sets", Description: "Named sets of pinned versions, which MCP clients see as one server."},
 				{Name: "runs", Description: "Executions of a version, a draft or inline code."},
 				{Name: "secrets", Description: "Encrypted values that versions declare by name and runs receive. No endpoint returns them."},
 				{Name: "server", Description: "Capabilities and state of the server."},
@@ -120,12 +122,12 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finish corrects assumptions of the framework: our lists are never null.
+// finish corrects assumptions of the framework and completes the description.
 func (a *API) finish() {
-	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
-		neverNull(schema, map[*huma.Schema]bool{})
-	}
 	problemSchema(a.huma.OpenAPI())
+	if err := complete(a.huma.OpenAPI()); err != nil {
+		panic(err) // an example in this package is not JSON
+	}
 }
 
 func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
@@ -211,30 +213,24 @@ func problemSchema(api *huma.OpenAPI) {
 	api.Components.Schemas.Schema(reflect.TypeFor[fault.Detail](), true, "Detail")
 	delete(schemas, name)
 	for _, path := range api.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
-			describeRefusal(op, "#/components/schemas/"+name)
+		for _, op := range operationsOf(path) {
+			describeRefusal(op, componentsPath+name)
 		}
 	}
 }
 
 func describeRefusal(op *huma.Operation, ref string) {
-	if op == nil {
-		return
-	}
 	for _, response := range op.Responses {
 		for kind, content := range response.Content {
 			if content.Schema != nil && content.Schema.Ref == ref {
 				delete(response.Content, kind)
-				response.Content["application/problem+json"] = &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
+				response.Content["application/problem+json"] = &huma.MediaType{Schema: &huma.Schema{Ref: problemRef}}
 			}
 		}
 	}
 }
 
-// serversAt returns the base path of the API if it is not the root of the origin.
+// serversAt returns the base path of the API on the server that the description was fetched from.
 func serversAt(base string) []*huma.Server {
-	if base == "" {
-		return nil
-	}
-	return []*huma.Server{{URL: base}}
+	return []*huma.Server{{URL: cmp.Or(base, "/"), Description: "This server."}}
 }

@@ -11,7 +11,7 @@ import (
 // DraftHistory is a page of the saves of a draft, newest first.
 type DraftHistory struct {
 	Items      []registry.DraftSave `json:"items"`
-	NextCursor string               `json:"nextCursor"`
+	NextCursor string               `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // SaveRef names a save of an agent's draft in a path.
@@ -23,8 +23,7 @@ type SaveRef struct {
 func (a *API) listDraftHistory() {
 	type in struct {
 		AgentRef
-		Cursor string `query:"cursor" maxLength:"1000"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+		Paging
 	}
 	type out struct{ Body DraftHistory }
 	add(a, endpoint{
@@ -43,6 +42,7 @@ func (a *API) getDraftSave() {
 	type out struct{ Body registry.Draft }
 	add(a, endpoint{
 		id: "getDraftSave", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "The draft as it was saved",
+		about:    "The whole draft of one entry of the history, with its files.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *SaveRef) (*out, error) {
 		draft, err := a.Agents.Saved(ctx, actor(ctx), q.Agent, q.Revision)

@@ -47,6 +47,9 @@ func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, er
 		BodyReadTimeout: -1, MaxBodyBytes: -1, SkipValidateBody: true, // enter reads and checks bodies
 		Middlewares: huma.Middlewares{a.enter(e)},
 	}
+	if e.idempotent {
+		op.Parameters = []*huma.Param{keyParameter()}
+	}
 	op.Security = gate.Security(e.method, e.path)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)

@@ -35,7 +35,8 @@ type NewInvitation struct {
 
 // InvitationList lists the open invitations.
 type InvitationList struct {
-	Items []Invitation `json:"items"`
+	Items      []Invitation `json:"items"`
+	NextCursor string       `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // InvitationSecret is the part after the # of a link.
@@ -87,16 +88,18 @@ func (a *API) listInvitations() {
 	type out struct{ Body InvitationList }
 	add(a, endpoint{
 		id: "listInvitations", method: http.MethodGet, path: Base + "/invitations", tag: "people", summary: "List open invitations",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Invitations that were neither used nor revoked and have not expired.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		invitations, err := a.Access.ListInvitations(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := InvitationList{Items: make([]Invitation, 0, len(invitations))}
+		list := make([]Invitation, 0, len(invitations))
 		for _, i := range invitations {
-			list.Items = append(list.Items, invitationOf(i))
+			list = append(list, invitationOf(i))
 		}
-		return &out{Body: list}, nil
+		page, next, err := pageOf(*q, "invitations", list, func(i Invitation) string { return i.ID })
+		return &out{Body: InvitationList{page, next}}, err
 	})
 }
 
@@ -106,6 +109,7 @@ func (a *API) revokeInvitation() {
 	}
 	add(a, endpoint{
 		id: "revokeInvitation", method: http.MethodDelete, path: Base + "/invitations/{invitation}", tag: "people", summary: "Revoke an invitation",
+		about:  "Its link stops working at once.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.RevokeInvitation(ctx, actor(ctx), q.Invitation)
@@ -120,6 +124,7 @@ func (a *API) readInvitation() {
 	type out struct{ Body Invited }
 	add(a, endpoint{
 		id: "readInvitation", method: http.MethodPost, path: Base + "/invitations/read", tag: "people", summary: "Read an invitation without using it",
+		about:  "Shows the workspace and role before the invitation is accepted. Needs no credential but the secret of the link.",
 		public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{}
@@ -136,6 +141,7 @@ func (a *API) acceptInvitation() {
 	}
 	add(a, endpoint{
 		id: "acceptInvitation", method: http.MethodPost, path: Base + "/invitations/accept", tag: "people", summary: "Accept an invitation",
+		about:  "Signs the person in: the answer sets the session cookie. An invitation works once.",
 		status: http.StatusNoContent, public: true, bodyBytes: 16 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests, fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		answer, body := &cookieAnswer{}, q.Body

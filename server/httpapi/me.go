@@ -37,12 +37,14 @@ func (a *API) listOwnSessions() {
 	type out struct{ Body OpenSessionList }
 	add(a, endpoint{
 		id: "listOwnSessions", method: http.MethodGet, path: Base + "/me/sessions", tag: "session", summary: "List your sessions",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Your browser sessions in all workspaces.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		sessions, err := a.Access.OwnSessions(ctx, caller(ctx))
 		if err != nil {
 			return nil, err
 		}
-		return &out{Body: openSessions(sessions, caller(ctx).Session)}, nil
+		list, err := openSessions(*q, sessions, caller(ctx).Session)
+		return &out{Body: list}, err
 	})
 }
 
@@ -52,6 +54,7 @@ func (a *API) endOwnSession() {
 	}
 	add(a, endpoint{
 		id: "endOwnSession", method: http.MethodDelete, path: Base + "/me/sessions/{session}", tag: "session", summary: "End one of your sessions",
+		about:  "The browser is signed out at once; its open streams end.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.EndOwnSession(ctx, caller(ctx), q.Session)

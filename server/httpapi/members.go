@@ -20,7 +20,8 @@ type Member struct {
 
 // MemberList lists the people of the workspace.
 type MemberList struct {
-	Items []Member `json:"items"`
+	Items      []Member `json:"items"`
+	NextCursor string   `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // RoleBody changes a member's role.
@@ -37,16 +38,18 @@ func (a *API) listMembers() {
 	type out struct{ Body MemberList }
 	add(a, endpoint{
 		id: "listMembers", method: http.MethodGet, path: Base + "/members", tag: "people", summary: "List members",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "The people of the workspace with their roles.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		members, err := a.Access.ListMembers(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := MemberList{Items: make([]Member, 0, len(members))}
+		list := make([]Member, 0, len(members))
 		for _, m := range members {
-			list.Items = append(list.Items, Member{ID: m.User.ID, Name: m.User.Name, Title: m.User.Title, Role: m.Role, Since: m.Since})
+			list = append(list, Member{ID: m.User.ID, Name: m.User.Name, Title: m.User.Title, Role: m.Role, Since: m.Since})
 		}
-		return &out{Body: list}, nil
+		page, next, err := pageOf(*q, "members", list, func(m Member) string { return m.ID })
+		return &out{Body: MemberList{page, next}}, err
 	})
 }
 

@@ -12,11 +12,10 @@ import (
 
 // DescribeToo adds the routes of another entry point to the description.
 func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
-	err := describe(a.huma.OpenAPI())
-	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
-		neverNull(schema, map[*huma.Schema]bool{})
+	if err := describe(a.huma.OpenAPI()); err != nil {
+		return err
 	}
-	return err
+	return complete(a.huma.OpenAPI())
 }
 
 // OpenAPI returns the indented description of all routes. Equal routes give equal bytes.

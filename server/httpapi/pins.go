@@ -18,12 +18,13 @@ type PinsBody struct {
 
 // PinList lists references with the versions they resolve to now.
 type PinList struct {
-	Items []registry.Pin `json:"items"`
+	Items      []registry.Pin `json:"items"`
+	NextCursor string         `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // PinOwner names an owner.
 type PinOwner struct {
-	Owner string `query:"owner" required:"true" maxLength:"200"`
+	Owner string `query:"owner" required:"true" minLength:"1" maxLength:"200" doc:"Identifier of the owner."`
 }
 
 type pinsAnswer struct {
@@ -38,22 +39,30 @@ func (a *API) putPins() {
 		about:      "Replaces all earlier pins of the owner. Each reference must resolve to a version.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
-		return pinsOf(a.Pins.Put(ctx, actor(ctx), pins.Request(q.Body)))
+		made, err := a.Pins.Put(ctx, actor(ctx), pins.Request(q.Body))
+		return pinsOf(ListPaging{}, made, err)
 	})
 }
 
 func (a *API) listOwnedPins() {
+	type in struct {
+		PinOwner
+		ListPaging
+	}
 	add(a, endpoint{
 		id: "listOwnedPins", method: http.MethodGet, path: Base + "/pins", tag: "versions", summary: "List the pins of an owner",
+		about:    "The references that an owner has set, with the version that each means now.",
 		refusals: []fault.Code{fault.InvalidInput},
-	}, func(ctx context.Context, q *PinOwner) (*pinsAnswer, error) {
-		return pinsOf(a.Pins.By(ctx, actor(ctx), q.Owner))
+	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
+		pins, err := a.Pins.By(ctx, actor(ctx), q.Owner)
+		return pinsOf(q.ListPaging, pins, err)
 	})
 }
 
 func (a *API) deletePins() {
 	add(a, endpoint{
 		id: "deletePins", method: http.MethodDelete, path: Base + "/pins", tag: "versions", summary: "Remove all of an owner's pins",
+		about:  "The owner's references no longer prevent that an agent is deleted.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *PinOwner) (*none, error) {
 		return &none{}, a.Pins.Drop(ctx, actor(ctx), q.Owner)
@@ -61,11 +70,17 @@ func (a *API) deletePins() {
 }
 
 func (a *API) listPins() {
+	type in struct {
+		AgentRef
+		ListPaging
+	}
 	add(a, endpoint{
 		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "List the pins on an agent",
+		about:    "Everybody who references a version of the agent, with the version that each reference means now.",
 		refusals: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, q *AgentRef) (*pinsAnswer, error) {
-		answer, err := pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))
+	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
+		pins, err := a.Pins.Of(ctx, actor(ctx), q.Agent)
+		answer, err := pinsOf(q.ListPaging, pins, err)
 		if err == nil {
 			answer.Renamed = a.currentName(ctx, q.Agent)
 		}
@@ -73,9 +88,10 @@ func (a *API) listPins() {
 	})
 }
 
-func pinsOf(list []registry.Pin, err error) (*pinsAnswer, error) {
+func pinsOf(q ListPaging, list []registry.Pin, err error) (*pinsAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pinsAnswer{Body: PinList{Items: orEmpty(list)}}, nil
+	page, next, err := pageOf(q, "pins", list, func(p registry.Pin) string { return p.Owner + " " + p.Reference })
+	return &pinsAnswer{Body: PinList{page, next}}, err
 }

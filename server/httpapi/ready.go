@@ -15,7 +15,8 @@ type Ready struct {
 func (a *API) getReady() {
 	type out struct{ Body Ready }
 	add(a, endpoint{
-		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used", public: true,
+		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used",
+		about: "200 if the server can run programs and record them, otherwise 503 with the reasons.", public: true,
 		refusals: []fault.Code{fault.RuntimeUnavailable, fault.StorageUnavailable},
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		if err := a.StatusProvider.Recording(); err != nil {

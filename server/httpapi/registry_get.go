@@ -47,6 +47,7 @@ func (a *API) getListedAgent() {
 	type out struct{ Body ListedAgent }
 	add(a, endpoint{
 		id: "getListedAgent", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}", tag: "registry", summary: "Get an agent of the public registry",
+		about:    "The agent with the list of its released versions. Other workspaces see no drafts.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ListedRef) (*out, error) {
 		found, err := a.Catalog.Agent(ctx, q.Publisher, q.Name)

@@ -37,12 +37,13 @@ func (a *API) browseRegistry() {
 	type in struct {
 		Paging
 		Query    string            `query:"q" maxLength:"200" doc:"Search text in name, title, description or tags."`
-		Language runtimes.Language `query:"language"`
-		Tag      string            `query:"tag" maxLength:"50"`
+		Language runtimes.Language `query:"language" doc:"Only agents in this language."`
+		Tag      string            `query:"tag" maxLength:"50" doc:"Only agents with this tag."`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "browseRegistry", method: http.MethodGet, path: Base + "/code-agents/registry", tag: "registry", summary: "List the public registry, by name",
+		about: "Agents that workspaces of this server share with all others, described by their latest version.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Catalog.Browse(ctx, registry.AgentFilter{Query: q.Query, Language: q.Language, Tag: q.Tag, Cursor: q.Cursor, Limit: q.Limit})
 		if err != nil {

@@ -25,8 +25,8 @@ func (a *API) replayDraft() {
 	type out struct{ Body replay.Report }
 	add(a, endpoint{
 		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run recorded inputs of a version against the draft",
-		about:    "Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.",
-		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
+		about:      "Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)
 		if err != nil {

@@ -49,7 +49,7 @@ func (a *API) executeAgent() {
 		AgentRef
 		DraftMatch
 		PreferOptions
-		Version string `query:"version" maxLength:"200"`
+		Version string `query:"version" maxLength:"200" doc:"Version to run, if the body names none."`
 		Body    ExecuteBody
 	}
 	add(a, endpoint{

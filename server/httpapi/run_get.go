@@ -9,13 +9,14 @@ import (
 
 // RunRef names a run in a path.
 type RunRef struct {
-	Run string `path:"run" maxLength:"100"`
+	Run string `path:"run" maxLength:"100" doc:"ID of the run."`
 }
 
 func (a *API) getRun() {
 	type out struct{ Body Run }
 	add(a, endpoint{
 		id: "getRun", method: http.MethodGet, path: Base + "/runs/{run}", tag: "runs", summary: "Get a run",
+		about:    "The result of the run, or its state while it is in progress.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *RunRef) (*out, error) {
 		run, err := a.Runs.Get(ctx, actor(ctx), q.Run)

@@ -40,6 +40,7 @@ func (a *API) executeInline() {
 	}
 	add(a, endpoint{
 		modules: true, id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run inline code",
+		about:      "Runs a program that is not saved as an agent. Waits for the outcome. A program that fails is answered with 200 and success: false.",
 		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
 	}, func(ctx context.Context, q *in) (*runAnswer, error) {
 		spec, err := inlineSpec(q.Body)

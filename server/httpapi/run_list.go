@@ -19,12 +19,13 @@ func (a *API) listRuns() {
 		Paging
 		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
 		Version string          `query:"version" maxLength:"200" doc:"Exact version or draft, not a range. Can be used without agent."`
-		Status  registry.Status `query:"status"`
+		Status  registry.Status `query:"status" doc:"Only runs with this status."`
 		Since   time.Time       `query:"since" doc:"RFC 3339 time. Only runs that were requested then or later."`
 	}
 	type out struct{ Body RunPage }
 	add(a, endpoint{
 		id: "listRuns", method: http.MethodGet, path: Base + "/runs", tag: "runs", summary: "List runs, newest first",
+		about: "Runs of the workspace, newest first, without input and output.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Runs.List(ctx, actor(ctx), registry.RunFilter{
 			Agent: q.Agent, Version: q.Version, Status: q.Status, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,

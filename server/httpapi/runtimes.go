@@ -42,6 +42,7 @@ func (a *API) listRuntimes() {
 	type out struct{ Body RuntimeList }
 	add(a, endpoint{
 		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "Get the state of the runtimes",
+		about: "The engines of this server, with the state of their workers and queues. The list is complete.",
 	}, func(context.Context, *none) (*out, error) {
 		return &out{Body: RuntimeList{Items: orEmpty(a.StatusProvider.Runtimes())}}, nil
 	})

@@ -24,7 +24,8 @@ type Secret struct {
 
 // SecretList lists the secrets of the workspace without values.
 type SecretList struct {
-	Items []Secret `json:"items"`
+	Items      []Secret `json:"items"`
+	NextCursor string   `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // SecretBody sets a secret.
@@ -56,13 +57,18 @@ func (a *API) listSecrets() {
 	type out struct{ Body SecretList }
 	add(a, endpoint{
 		id: "listSecrets", method: http.MethodGet, path: Base + "/secrets", tag: "secrets", summary: "List secrets, without values",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Names, owners and users of the secrets. No endpoint returns a value.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		all, err := a.Secrets.List(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := SecretList{Items: []Secret{}}
-		for _, one := range all {
+		page, next, err := pageOf(*q, "secrets", all, func(s secrets.Listed) string { return s.AgentID + " " + s.Name })
+		if err != nil {
+			return nil, err
+		}
+		list := SecretList{Items: []Secret{}, NextCursor: next}
+		for _, one := range page {
 			list.Items = append(list.Items, secretOf(one.Secret, one.UsedBy))
 		}
 		return &out{Body: list}, nil
@@ -105,6 +111,7 @@ func (a *API) listSecretUses() {
 	type out struct{ Body registry.SecretUses }
 	add(a, endpoint{
 		id: "listSecretUses", method: http.MethodGet, path: Base + "/secrets/{name}/uses", tag: "secrets", summary: "List the runs that received a secret, newest first",
+		about:    "One entry for each run that received the value.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Secrets.UsesOf(ctx, actor(ctx), q.Name, q.Agent, q.Cursor, q.Limit)

@@ -36,6 +36,7 @@ func (a *API) getSession() {
 	type out struct{ Body Session }
 	add(a, endpoint{
 		id: "getSession", method: http.MethodGet, path: Base + "/session", tag: "session", summary: "Get the current session",
+		about: "The caller, its workspace and what it may do there.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		who := caller(ctx)
 		memberships, err := a.Access.MembershipsOf(ctx, who)

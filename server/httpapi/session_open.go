@@ -41,6 +41,7 @@ func (a *API) openSession() {
 	}
 	add(a, endpoint{
 		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Sign in with a token, or a name and a password",
+		about:  "The answer sets the session cookie, which is valid for 30 days. A program sends its token with each request instead.",
 		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.InvalidInput, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		body := q.Body

@@ -25,32 +25,36 @@ type OpenSession struct {
 
 // OpenSessionList lists the sessions of the workspace.
 type OpenSessionList struct {
-	Items []OpenSession `json:"items"`
+	Items      []OpenSession `json:"items"`
+	NextCursor string        `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 func (a *API) listSessions() {
 	type out struct{ Body OpenSessionList }
 	add(a, endpoint{
 		id: "listSessions", method: http.MethodGet, path: Base + "/sessions", tag: "session", summary: "List browser sessions",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Browser sessions of the members of the workspace.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		sessions, err := a.Access.ListSessions(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		return &out{Body: openSessions(sessions, caller(ctx).Session)}, nil
+		list, err := openSessions(*q, sessions, caller(ctx).Session)
+		return &out{Body: list}, err
 	})
 }
 
-// openSessions marks the session of the caller.
-func openSessions(sessions []registry.Session, current string) OpenSessionList {
-	list := OpenSessionList{Items: make([]OpenSession, 0, len(sessions))}
-	for _, s := range sessions {
+// openSessions returns a page and marks the session of the caller.
+func openSessions(q ListPaging, sessions []registry.Session, current string) (OpenSessionList, error) {
+	page, next, err := pageOf(q, "sessions", sessions, registry.Session.ID)
+	list := OpenSessionList{Items: make([]OpenSession, 0, len(page)), NextCursor: next}
+	for _, s := range page {
 		list.Items = append(list.Items, OpenSession{
 			ID: s.ID(), Actor: SessionActor{ID: s.Actor.ID, Type: s.Actor.Type, Name: s.Actor.Name}, Address: s.Device.Address, Browser: s.Device.Browser,
 			Current: s.ID() == current, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsed, ExpiresAt: s.ExpiresAt,
 		})
 	}
-	return list
+	return list, err
 }
 
 func (a *API) endSession() {
@@ -59,6 +63,7 @@ func (a *API) endSession() {
 	}
 	add(a, endpoint{
 		id: "endSession", method: http.MethodDelete, path: Base + "/sessions/{session}", tag: "session", summary: "End a browser session",
+		about:  "The browser is signed out at once; its open streams end.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.EndSession(ctx, actor(ctx), q.Session)

@@ -50,21 +50,27 @@ func skillOf(e skills.Entry) Skill {
 
 // SkillList lists the skills of the workspace.
 type SkillList struct {
-	Items     []Skill `json:"items"`
-	Directory string  `json:"directory" doc:"Folder that is watched. Empty except in the workspace default."`
+	Items      []Skill `json:"items"`
+	NextCursor string  `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
+	Directory  string  `json:"directory" doc:"Folder that is watched. Empty except in the workspace default."`
 }
 
 func (a *API) listSkills() {
 	type out struct{ Body SkillList }
 	add(a, endpoint{
 		id: "listSkills", method: http.MethodGet, path: Base + "/skills", tag: "skills", summary: "List skills, and skill folders with errors",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Installed skills with their origin, and folders that could not be loaded, with the reason.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		entries, err := a.Skills.List(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := SkillList{Items: make([]Skill, 0, len(entries))}
-		for _, e := range entries {
+		page, next, err := pageOf(*q, "skills", entries, func(e skills.Entry) string { return e.Name })
+		if err != nil {
+			return nil, err
+		}
+		list := SkillList{Items: make([]Skill, 0, len(page)), NextCursor: next}
+		for _, e := range page {
 			list.Items = append(list.Items, skillOf(e))
 		}
 		if actor(ctx).Workspace == registry.DefaultWorkspace {
@@ -110,13 +116,14 @@ type PromoteSkillBody struct {
 
 func (a *API) promoteSkill() {
 	type in struct {
-		Name string `path:"name" maxLength:"63"`
+		Name string `path:"name" maxLength:"63" doc:"Name of the skill."`
 		DraftMatch
 		Body PromoteSkillBody
 	}
 	type out struct{ Body Skill }
 	add(a, endpoint{
 		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Publish a skill's draft",
+		about:      "Makes a version from the draft of the skill. Callers of the skill get it at once.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.Conflict, fault.BumpTooSmall},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)
@@ -137,7 +144,7 @@ func (a *API) promoteSkill() {
 
 func (a *API) uninstallSkill() {
 	type in struct {
-		Name  string `path:"name" maxLength:"63"`
+		Name  string `path:"name" maxLength:"63" doc:"Name of the skill."`
 		Force bool   `query:"force" doc:"Uninstall even if others reference a version."`
 	}
 	add(a, endpoint{

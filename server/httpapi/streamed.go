@@ -19,7 +19,7 @@ func (a *API) stream(e endpoint, parameters []*huma.Param, body *huma.RequestBod
 	for _, status := range refusals(e) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: &huma.Schema{Ref: problemRef}}},
 		}
 	}
 	a.huma.OpenAPI().AddOperation(op)

@@ -26,7 +26,8 @@ type NewToken struct {
 
 // TokenList lists the tokens of the workspace without secrets.
 type TokenList struct {
-	Items []registry.Token `json:"items"`
+	Items      []registry.Token `json:"items"`
+	NextCursor string           `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 func (a *API) createToken() {
@@ -50,12 +51,14 @@ func (a *API) listTokens() {
 	type out struct{ Body TokenList }
 	add(a, endpoint{
 		id: "listTokens", method: http.MethodGet, path: Base + "/tokens", tag: "session", summary: "List tokens",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+		about: "Tokens of the workspace without their secrets.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		tokens, err := a.Access.ListTokens(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		return &out{Body: TokenList{Items: orEmpty(tokens)}}, nil
+		page, next, err := pageOf(*q, "tokens", tokens, func(t registry.Token) string { return t.ID })
+		return &out{Body: TokenList{page, next}}, err
 	})
 }
 
@@ -65,6 +68,7 @@ func (a *API) revokeToken() {
 	}
 	add(a, endpoint{
 		id: "revokeToken", method: http.MethodDelete, path: Base + "/tokens/{token}", tag: "session", summary: "Revoke a token",
+		about:  "Requests with the token are refused at once; its open streams end.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.RevokeToken(ctx, actor(ctx), q.Token)

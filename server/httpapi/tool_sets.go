@@ -18,12 +18,13 @@ type ToolSetBody struct {
 
 // ToolSetList lists tool sets.
 type ToolSetList struct {
-	Items []registry.ToolSet `json:"items"`
+	Items      []registry.ToolSet `json:"items"`
+	NextCursor string             `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // ToolSetName names a tool set.
 type ToolSetName struct {
-	Set string `path:"set" maxLength:"63"`
+	Set string `path:"set" maxLength:"63" doc:"Name of the tool set."`
 }
 
 type toolSetAnswer struct{ Body registry.ToolSet }
@@ -33,15 +34,20 @@ func (a *API) listToolSets() {
 	add(a, endpoint{
 		id: "listToolSets", method: http.MethodGet, path: Base + "/tool-sets", tag: "tool sets", summary: "List tool sets",
 		about: "Lists all tool sets of the workspace by name.",
-	}, func(ctx context.Context, _ *none) (*answer, error) {
+	}, func(ctx context.Context, q *ListPaging) (*answer, error) {
 		sets, err := a.Tools.Sets(ctx, actor(ctx))
-		return &answer{ToolSetList{Items: orEmpty(sets)}}, err
+		if err != nil {
+			return nil, err
+		}
+		page, next, err := pageOf(*q, "tool sets", sets, func(s registry.ToolSet) string { return s.Name })
+		return &answer{ToolSetList{page, next}}, err
 	})
 }
 
 func (a *API) getToolSet() {
 	add(a, endpoint{
 		id: "getToolSet", method: http.MethodGet, path: Base + "/tool-sets/{set}", tag: "tool sets", summary: "Read a tool set",
+		about:    "The set with the versions that are pinned.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ToolSetName) (*toolSetAnswer, error) {
 		set, err := a.Tools.Set(ctx, actor(ctx), q.Set)
@@ -67,6 +73,7 @@ func (a *API) putToolSet() {
 func (a *API) deleteToolSet() {
 	add(a, endpoint{
 		id: "deleteToolSet", method: http.MethodDelete, path: Base + "/tool-sets/{set}", tag: "tool sets", summary: "Delete a tool set",
+		about:  "MCP clients of the set lose its tools. The versions stay.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ToolSetName) (*none, error) {
 		return &none{}, a.Tools.DeleteSet(ctx, actor(ctx), q.Set)

@@ -25,6 +25,7 @@ func renamed(asked string, v registry.Version) string {
 func (a *API) getVersion() {
 	add(a, endpoint{
 		id: "getVersion", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions", summary: "Get a version with its files",
+		about:  "The version with its files, schemas and digests. An answer about an exact version or digest may be cached for a year; read the list of versions for its current deprecation.",
 		cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *VersionRef) (*versionAnswer, error) {
 		v, err := a.Agents.Version(ctx, actor(ctx), q.Agent, q.Version)

@@ -32,7 +32,7 @@ type VersionSummary struct {
 // VersionPage lists the versions of an agent, newest first.
 type VersionPage struct {
 	Items      []VersionSummary `json:"items"`
-	NextCursor string           `json:"nextCursor"`
+	NextCursor string           `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 func versionSummaryOf(v registry.Version) VersionSummary {
@@ -43,20 +43,29 @@ func versionSummaryOf(v registry.Version) VersionSummary {
 }
 
 func (a *API) listVersions() {
+	type in struct {
+		AgentRef
+		ListPaging
+	}
 	type out struct {
 		Renamed string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 		Body    VersionPage
 	}
 	add(a, endpoint{
 		id: "listVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "List versions, newest first",
+		about:    "All published versions with their digests, without files.",
 		refusals: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, q *AgentRef) (*out, error) {
+	}, func(ctx context.Context, q *in) (*out, error) {
 		versions, err := a.Agents.ListVersions(ctx, actor(ctx), q.Agent)
 		if err != nil {
 			return nil, err
 		}
-		answer := &out{Body: VersionPage{Items: make([]VersionSummary, 0, len(versions))}}
-		for _, v := range versions {
+		page, next, err := pageOf(q.ListPaging, "versions", versions, func(v registry.Version) string { return v.Version })
+		if err != nil {
+			return nil, err
+		}
+		answer := &out{Body: VersionPage{Items: make([]VersionSummary, 0, len(page)), NextCursor: next}}
+		for _, v := range page {
 			answer.Renamed = renamed(q.Agent, v)
 			answer.Body.Items = append(answer.Body.Items, versionSummaryOf(v))
 		}

@@ -19,7 +19,8 @@ type Workspace struct {
 
 // WorkspaceList lists the workspaces that a caller may use. For administrators of the server these are all workspaces.
 type WorkspaceList struct {
-	Items []Workspace `json:"items"`
+	Items      []Workspace `json:"items"`
+	NextCursor string      `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 // WorkspaceBody requests a new workspace.
@@ -49,16 +50,17 @@ func (a *API) listWorkspaces() {
 	add(a, endpoint{
 		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "List workspaces that the caller may enter",
 		about: "Administrators of the workspace default see the names of all workspaces, but not their content.",
-	}, func(ctx context.Context, _ *none) (*out, error) {
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		workspaces, err := a.Access.ListWorkspaces(ctx, caller(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := WorkspaceList{Items: make([]Workspace, 0, len(workspaces))}
+		list := make([]Workspace, 0, len(workspaces))
 		for _, w := range workspaces {
-			list.Items = append(list.Items, workspaceOf(w))
+			list = append(list, workspaceOf(w))
 		}
-		return &out{Body: list}, nil
+		page, next, err := pageOf(*q, "workspaces", list, func(w Workspace) string { return w.ID })
+		return &out{Body: WorkspaceList{page, next}}, err
 	})
 }
 
@@ -67,7 +69,7 @@ func (a *API) createWorkspace() {
 	add(a, endpoint{
 		id: "createWorkspace", method: http.MethodPost, path: Base + "/workspaces", tag: "people", summary: "Create a workspace",
 		about:  "Requires the role administrator in the workspace default. The caller becomes its administrator.",
-		status: http.StatusCreated, refusals: []fault.Code{fault.NameTaken},
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
 		w, err := a.Access.CreateWorkspace(ctx, caller(ctx), q.Body.Name, q.Body.Title)
 		if err != nil {
@@ -84,6 +86,7 @@ func (a *API) describeWorkspace() {
 	}
 	add(a, endpoint{
 		id: "describeWorkspace", method: http.MethodPatch, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Change the title of the caller's workspace",
+		about:    "The name of a workspace cannot be changed.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
 		w, err := a.Access.DescribeWorkspace(ctx, caller(ctx), q.Workspace, q.Body.Title)

@@ -176,7 +176,7 @@ func TestMethodNotAllowed_AllowListsThePathsMethods(t *testing.T) {
 		"options":             {"OPTIONS", "/api/v1/session", "GET, HEAD, POST, DELETE"},
 		"login link":          {"HEAD", "/login", "GET"},
 		"document":            {"POST", "/openapi.json", "GET, HEAD"},
-		"skills":              {"PUT", "/skills/execute", "GET, HEAD, POST"}, // a skill may be named execute
+		"skills":              {"PUT", "/skills/execute", "POST"}, // although a skill may be named execute
 		"Studio":              {"POST", "/studio/", "GET, HEAD"},
 		"tool protocol":       {"PUT", "/mcp", "GET, HEAD, POST, DELETE"},
 		"trace":               {"TRACE", "/api/v1/runs", "GET, HEAD"},

@@ -18,7 +18,9 @@ import (
 // operation describes a route for clients. Its bodies are those of the contract and of the answer types.
 type operation struct {
 	id, method, path, summary string
+	about                     string
 	contract                  string // of the request; "" for none
+	example                   string // of the request
 	status                    int    // of success; 0 means 200
 	answer                    reflect.Type
 	refusals                  []fault.Code // in addition to those of every route
@@ -27,22 +29,22 @@ type operation struct {
 // operations lists the routes of Hang.
 func operations() []operation {
 	return []operation{
-		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "List skills", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
-		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill. A failure is answered with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []fault.Code{fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
-		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Register and install a skill", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.Forbidden, fault.Conflict, fault.InvalidInput}},
-		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "Get a skill", answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.NotFound}},
-		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "Get the schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []fault.Code{fault.NotFound}},
-		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "List installed skills, with origin and digest", answer: reflect.TypeFor[installedSkills]()},
-		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Create a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []fault.Code{fault.Forbidden, fault.Conflict}},
-		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []fault.Code{fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
-		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
-		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict}},
-		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Publish a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
-		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python code against the rules for created skills", contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
-		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "List the modules that created skills may import", answer: reflect.TypeFor[importables]()},
-		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "List packages in addition to the standard library", answer: reflect.TypeFor[importables]()},
-		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "List the contracts", answer: reflect.TypeFor[contractNames]()},
-		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "Get the JSON Schema of a request, or of skill.yaml", refusals: []fault.Code{fault.NotFound}},
+		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "List skills", about: "Skills with a version, with their schemas. The list is complete.", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
+		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill. A failure is answered with success false", about: "Validates args, runs the latest version of the skill and waits for it. A skill that fails is answered with 200 and success: false, with the log and the provenance.", example: `{"skill":"greet","args":{"name":"Grace"}}`, contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []fault.Code{fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
+		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Register and install a skill", about: "Makes a version of a skill from code that is sent along, or from the folder of the skill in the skills directory.", example: `{"name":"greet","version":"1.0.0","description":"Greets somebody.","handler_path":"greet.main","input_schema":{"type":"object"},"output_schema":{"type":"object"},"code":"def main(name):\n    return {\"text\": \"Hello, \" + name}\n"}`, contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.Forbidden, fault.Conflict, fault.InvalidInput}},
+		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "Get a skill", about: "The latest version of the skill with its schemas.", answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.NotFound}},
+		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "Get the schemas of a skill", about: "The schemas of the input and the output of the latest version.", answer: reflect.TypeFor[skillSchemas](), refusals: []fault.Code{fault.NotFound}},
+		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "List installed skills, with origin and digest", about: "skills have a version, drafts wait to be promoted. The list is complete.", answer: reflect.TypeFor[installedSkills]()},
+		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Create a draft of a skill in Python", about: "Checks the code against the rules for created skills and keeps it as a draft. Statements of the client about the code have no effect.", example: `{"name":"greet","code":"def run(action, args):\n    return {\"text\": \"Hello\"}\n","description":"Greets somebody by name."}`, contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []fault.Code{fault.Forbidden, fault.Conflict}},
+		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", about: "Runs the latest version of the skill, with action and args as its input.", example: `{"name":"greet","action":"run","args":{"name":"Grace"}}`, contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []fault.Code{fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
+		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip", about: "Give exactly one of name, url and files, or send the archive itself.", example: `{"name":"greet"}`, contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
+		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", about: "Its versions, runs and name are kept. Installing it by name restores it.", example: `{"name":"greet"}`, contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict}},
+		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Publish a skill's draft", about: "Makes a version from the draft. Callers of the skill get it at once.", example: `{"name":"greet","changelog":"Faster."}`, contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
+		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python code against the rules for created skills", about: "Runs nothing. The answer lists each violation with its position.", example: `{"code":"import os\n"}`, contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
+		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "List the modules that created skills may import", about: "The rules for created skills allow these modules only. The list is complete.", answer: reflect.TypeFor[importables]()},
+		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "List packages in addition to the standard library", about: "This server installs none, so the list is empty.", answer: reflect.TypeFor[importables]()},
+		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "List the contracts", about: "Names of the schemas that requests must match. The list is complete.", answer: reflect.TypeFor[contractNames]()},
+		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "Get the JSON Schema of a request, or of skill.yaml", about: "The schema that every request of this kind is checked against.", refusals: []fault.Code{fault.NotFound}},
 	}
 }
 
@@ -51,7 +53,7 @@ func (d *API) Describe(api *huma.OpenAPI) error {
 	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
 	for _, o := range operations() {
 		op := &huma.Operation{
-			OperationID: o.id, Method: o.method, Path: o.path, Tags: []string{"skills"}, Summary: o.summary, Parameters: parameters(o.path), Responses: map[string]*huma.Response{},
+			OperationID: o.id, Method: o.method, Path: o.path, Tags: []string{"skills"}, Summary: o.summary, Description: o.about, Parameters: parameters(o.path), Responses: map[string]*huma.Response{},
 			Security: gate.Security(o.method, o.path),
 		}
 		if o.contract != "" {
@@ -63,7 +65,11 @@ func (d *API) Describe(api *huma.OpenAPI) error {
 			if err := json.Unmarshal(c.text, &body); err != nil {
 				return fmt.Errorf("contract %s: %w", o.contract, err)
 			}
-			content := map[string]*huma.MediaType{"application/json": {Schema: &body}}
+			var example any
+			if err := json.Unmarshal([]byte(o.example), &example); err != nil {
+				return fmt.Errorf("example of %s: %w", o.id, err)
+			}
+			content := map[string]*huma.MediaType{"application/json": {Schema: &body, Example: example}}
 			if o.contract == "install" {
 				content["application/gzip"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: fmt.Sprintf("At most %s.", bytesize.Text(folders.MaxArchive))}}
 			}
@@ -94,12 +100,12 @@ func parameters(path string) []*huma.Param {
 		}
 		return []*huma.Param{
 			{Name: "tags", In: "query", Description: "Only skills with one of these.", Schema: &huma.Schema{Type: huma.TypeArray, Items: text}},
-			{Name: "safety_flag", In: "query", Schema: flags},
+			{Name: "safety_flag", In: "query", Description: "Only skills with this flag.", Schema: flags},
 		}
 	case "/skills/{id}", "/skills/{id}/schema":
-		return []*huma.Param{{Name: "id", In: "path", Required: true, Schema: text}}
+		return []*huma.Param{{Name: "id", In: "path", Required: true, Description: "Name of the skill.", Example: "greet", Schema: text}}
 	case "/v1/contracts/{name}":
-		return []*huma.Param{{Name: "name", In: "path", Required: true, Schema: text}}
+		return []*huma.Param{{Name: "name", In: "path", Required: true, Description: "Name of the contract.", Example: "execute", Schema: text}}
 	}
 	return nil
 }

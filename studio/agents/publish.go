@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -120,6 +121,9 @@ func noChanges(before registry.Version) error {
 }
 
 func checkPublish(req PublishRequest) error {
+	if err := errors.Join(registry.CheckText("/changelog", req.Changelog), registry.CheckText("/comment", req.Comment)); err != nil {
+		return err
+	}
 	switch {
 	case len(req.Changelog) > registry.MaxWords:
 		return fault.Invalid("/changelog", "must have at most %d bytes.", registry.MaxWords)

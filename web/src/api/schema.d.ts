@@ -35,7 +35,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get the capabilities of this server */
+    /**
+     * Get the capabilities of this server
+     * @description What this server can run, and its limits: languages, runtimes, ceilings, isolation. It does not change while the server runs.
+     */
     get: operations['getCapabilities'];
     put?: never;
     post?: never;
@@ -52,10 +55,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List agents, without code */
+    /**
+     * List agents, without code
+     * @description Agents of the workspace without their code. A filter that is absent does not restrict.
+     */
     get: operations['listAgents'];
     put?: never;
-    /** Create an agent with a draft */
+    /**
+     * Create an agent with a draft
+     * @description Creates the agent at revision 1 of its draft. Language and name are required; code is shorthand for files with only the entry file. Nothing is executed.
+     */
     post: operations['createAgent'];
     delete?: never;
     options?: never;
@@ -70,7 +79,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the public registry, by name */
+    /**
+     * List the public registry, by name
+     * @description Agents that workspaces of this server share with all others, described by their latest version.
+     */
     get: operations['browseRegistry'];
     put?: never;
     post?: never;
@@ -107,7 +119,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get an agent of the public registry */
+    /**
+     * Get an agent of the public registry
+     * @description The agent with the list of its released versions. Other workspaces see no drafts.
+     */
     get: operations['getListedAgent'];
     put?: never;
     post?: never;
@@ -144,7 +159,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get an agent with its draft */
+    /**
+     * Get an agent with its draft
+     * @description The answer has the draft with its files. Its ETag is the revision that the next save must match.
+     */
     get: operations['getAgent'];
     /**
      * Save the draft
@@ -159,7 +177,10 @@ export interface paths {
     delete: operations['deleteAgent'];
     options?: never;
     head?: never;
-    /** Change name, title, description and tags */
+    /**
+     * Change name, title, description and tags
+     * @description Members that are absent stay as they are. The draft and published versions do not change. A former name keeps working.
+     */
     patch: operations['patchAgent'];
     trace?: never;
   };
@@ -172,7 +193,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Copy an agent's draft to a new agent */
+    /**
+     * Copy an agent's draft to a new agent
+     * @description The copy is another agent: it has the draft and the description, and no versions.
+     */
     post: operations['copyAgent'];
     delete?: never;
     options?: never;
@@ -209,7 +233,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Replace the draft by a version */
+    /**
+     * Replace the draft by a version
+     * @description The draft that it replaces stays in the history.
+     */
     post: operations['redraftAgent'];
     delete?: never;
     options?: never;
@@ -244,7 +271,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The draft as it was saved */
+    /**
+     * The draft as it was saved
+     * @description The whole draft of one entry of the history, with its files.
+     */
     get: operations['getDraftSave'];
     put?: never;
     post?: never;
@@ -345,7 +375,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the pins on an agent */
+    /**
+     * List the pins on an agent
+     * @description Everybody who references a version of the agent, with the version that each reference means now.
+     */
     get: operations['listPins'];
     put?: never;
     post?: never;
@@ -442,7 +475,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List versions, newest first */
+    /**
+     * List versions, newest first
+     * @description All published versions with their digests, without files.
+     */
     get: operations['listVersions'];
     put?: never;
     /**
@@ -463,7 +499,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get a version with its files */
+    /**
+     * Get a version with its files
+     * @description The version with its files, schemas and digests. An answer about an exact version or digest may be cached for a year; read the list of versions for its current deprecation.
+     */
     get: operations['getVersion'];
     put?: never;
     post?: never;
@@ -484,7 +523,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Compare a version with another */
+    /**
+     * Compare a version with another
+     * @description As diffAgent, with both versions in the path.
+     */
     get: operations['diffVersions'];
     put?: never;
     post?: never;
@@ -501,7 +543,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get a version as a tool manifest */
+    /**
+     * Get a version as a tool manifest
+     * @description The version as a tool, in the form that a client understands. An answer about an exact version or digest may be cached for a year.
+     */
     get: operations['getManifest'];
     put?: never;
     post?: never;
@@ -520,7 +565,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run inline code */
+    /**
+     * Run inline code
+     * @description Runs a program that is not saved as an agent. Waits for the outcome. A program that fails is answered with 200 and success: false.
+     */
     post: operations['executeInline'];
     delete?: never;
     options?: never;
@@ -555,7 +603,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List open invitations */
+    /**
+     * List open invitations
+     * @description Invitations that were neither used nor revoked and have not expired.
+     */
     get: operations['listInvitations'];
     put?: never;
     /**
@@ -578,7 +629,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Accept an invitation */
+    /**
+     * Accept an invitation
+     * @description Signs the person in: the answer sets the session cookie. An invitation works once.
+     */
     post: operations['acceptInvitation'];
     delete?: never;
     options?: never;
@@ -595,7 +649,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Read an invitation without using it */
+    /**
+     * Read an invitation without using it
+     * @description Shows the workspace and role before the invitation is accepted. Needs no credential but the secret of the link.
+     */
     post: operations['readInvitation'];
     delete?: never;
     options?: never;
@@ -613,7 +670,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Revoke an invitation */
+    /**
+     * Revoke an invitation
+     * @description Its link stops working at once.
+     */
     delete: operations['revokeInvitation'];
     options?: never;
     head?: never;
@@ -647,7 +707,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List your sessions */
+    /**
+     * List your sessions
+     * @description Your browser sessions in all workspaces.
+     */
     get: operations['listOwnSessions'];
     put?: never;
     post?: never;
@@ -667,7 +730,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** End one of your sessions */
+    /**
+     * End one of your sessions
+     * @description The browser is signed out at once; its open streams end.
+     */
     delete: operations['endOwnSession'];
     options?: never;
     head?: never;
@@ -681,7 +747,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List members */
+    /**
+     * List members
+     * @description The people of the workspace with their roles.
+     */
     get: operations['listMembers'];
     put?: never;
     post?: never;
@@ -722,7 +791,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the pins of an owner */
+    /**
+     * List the pins of an owner
+     * @description The references that an owner has set, with the version that each means now.
+     */
     get: operations['listOwnedPins'];
     /**
      * Set the pins of an owner
@@ -730,7 +802,10 @@ export interface paths {
      */
     put: operations['putPins'];
     post?: never;
-    /** Remove all of an owner's pins */
+    /**
+     * Remove all of an owner's pins
+     * @description The owner's references no longer prevent that an agent is deleted.
+     */
     delete: operations['deletePins'];
     options?: never;
     head?: never;
@@ -808,7 +883,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List runs, newest first */
+    /**
+     * List runs, newest first
+     * @description Runs of the workspace, newest first, without input and output.
+     */
     get: operations['listRuns'];
     put?: never;
     post?: never;
@@ -825,7 +903,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get a run */
+    /**
+     * Get a run
+     * @description The result of the run, or its state while it is in progress.
+     */
     get: operations['getRun'];
     put?: never;
     post?: never;
@@ -902,7 +983,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get the state of the runtimes */
+    /**
+     * Get the state of the runtimes
+     * @description The engines of this server, with the state of their workers and queues. The list is complete.
+     */
     get: operations['listRuntimes'];
     put?: never;
     post?: never;
@@ -919,7 +1003,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List sample agents */
+    /**
+     * List sample agents
+     * @description Agents to start from. The body of each can be sent to POST /code-agents. The list is complete.
+     */
     get: operations['listSamples'];
     put?: never;
     post?: never;
@@ -936,7 +1023,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List secrets, without values */
+    /**
+     * List secrets, without values
+     * @description Names, owners and users of the secrets. No endpoint returns a value.
+     */
     get: operations['listSecrets'];
     put?: never;
     post?: never;
@@ -977,7 +1067,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the runs that received a secret, newest first */
+    /**
+     * List the runs that received a secret, newest first
+     * @description One entry for each run that received the value.
+     */
     get: operations['listSecretUses'];
     put?: never;
     post?: never;
@@ -994,12 +1087,21 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get the current session */
+    /**
+     * Get the current session
+     * @description The caller, its workspace and what it may do there.
+     */
     get: operations['getSession'];
     put?: never;
-    /** Sign in with a token, or a name and a password */
+    /**
+     * Sign in with a token, or a name and a password
+     * @description The answer sets the session cookie, which is valid for 30 days. A program sends its token with each request instead.
+     */
     post: operations['openSession'];
-    /** Sign out */
+    /**
+     * Sign out
+     * @description Ends the session of the cookie. A token stays valid.
+     */
     delete: operations['closeSession'];
     options?: never;
     head?: never;
@@ -1013,7 +1115,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the ways to sign in */
+    /**
+     * List the ways to sign in
+     * @description Needs no credential. A token, and the link that the server prints, always work.
+     */
     get: operations['listLoginMethods'];
     put?: never;
     post?: never;
@@ -1030,7 +1135,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List browser sessions */
+    /**
+     * List browser sessions
+     * @description Browser sessions of the members of the workspace.
+     */
     get: operations['listSessions'];
     put?: never;
     post?: never;
@@ -1050,7 +1158,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** End a browser session */
+    /**
+     * End a browser session
+     * @description The browser is signed out at once; its open streams end.
+     */
     delete: operations['endSession'];
     options?: never;
     head?: never;
@@ -1064,7 +1175,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List skills, and skill folders with errors */
+    /**
+     * List skills, and skill folders with errors
+     * @description Installed skills with their origin, and folders that could not be loaded, with the reason.
+     */
     get: operations['listSkills'];
     put?: never;
     /**
@@ -1107,7 +1221,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Publish a skill's draft */
+    /**
+     * Publish a skill's draft
+     * @description Makes a version from the draft of the skill. Callers of the skill get it at once.
+     */
     post: operations['promoteSkill'];
     delete?: never;
     options?: never;
@@ -1122,7 +1239,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List tokens */
+    /**
+     * List tokens
+     * @description Tokens of the workspace without their secrets.
+     */
     get: operations['listTokens'];
     put?: never;
     /**
@@ -1146,7 +1266,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Revoke a token */
+    /**
+     * Revoke a token
+     * @description Requests with the token are refused at once; its open streams end.
+     */
     delete: operations['revokeToken'];
     options?: never;
     head?: never;
@@ -1180,7 +1303,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Read a tool set */
+    /**
+     * Read a tool set
+     * @description The set with the versions that are pinned.
+     */
     get: operations['getToolSet'];
     /**
      * Create or replace a tool set
@@ -1188,7 +1314,10 @@ export interface paths {
      */
     put: operations['putToolSet'];
     post?: never;
-    /** Delete a tool set */
+    /**
+     * Delete a tool set
+     * @description MCP clients of the set lose its tools. The versions stay.
+     */
     delete: operations['deleteToolSet'];
     options?: never;
     head?: never;
@@ -1256,7 +1385,10 @@ export interface paths {
     delete: operations['closeWorkspace'];
     options?: never;
     head?: never;
-    /** Change the title of the caller's workspace */
+    /**
+     * Change the title of the caller's workspace
+     * @description The name of a workspace cannot be changed.
+     */
     patch: operations['describeWorkspace'];
     trace?: never;
   };
@@ -1287,7 +1419,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Check whether the server can be used */
+    /**
+     * Check whether the server can be used
+     * @description 200 if the server can run programs and record them, otherwise 503 with the reasons.
+     */
     get: operations['getReady'];
     put?: never;
     post?: never;
@@ -1306,7 +1441,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run a skill. A failure is answered with success false */
+    /**
+     * Run a skill. A failure is answered with success false
+     * @description Validates args, runs the latest version of the skill and waits for it. A skill that fails is answered with 200 and success: false, with the log and the provenance.
+     */
     post: operations['executeSkill'];
     delete?: never;
     options?: never;
@@ -1321,7 +1459,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List skills */
+    /**
+     * List skills
+     * @description Skills with a version, with their schemas. The list is complete.
+     */
     get: operations['listCallableSkills'];
     put?: never;
     post?: never;
@@ -1340,7 +1481,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Register and install a skill */
+    /**
+     * Register and install a skill
+     * @description Makes a version of a skill from code that is sent along, or from the folder of the skill in the skills directory.
+     */
     post: operations['registerSkill'];
     delete?: never;
     options?: never;
@@ -1355,7 +1499,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get a skill */
+    /**
+     * Get a skill
+     * @description The latest version of the skill with its schemas.
+     */
     get: operations['getCallableSkill'];
     put?: never;
     post?: never;
@@ -1372,7 +1519,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get the schemas of a skill */
+    /**
+     * Get the schemas of a skill
+     * @description The schemas of the input and the output of the latest version.
+     */
     get: operations['getSkillSchemas'];
     put?: never;
     post?: never;
@@ -1389,7 +1539,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the contracts */
+    /**
+     * List the contracts
+     * @description Names of the schemas that requests must match. The list is complete.
+     */
     get: operations['listContracts'];
     put?: never;
     post?: never;
@@ -1406,7 +1559,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Get the JSON Schema of a request, or of skill.yaml */
+    /**
+     * Get the JSON Schema of a request, or of skill.yaml
+     * @description The schema that every request of this kind is checked against.
+     */
     get: operations['getContract'];
     put?: never;
     post?: never;
@@ -1423,7 +1579,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the modules that created skills may import */
+    /**
+     * List the modules that created skills may import
+     * @description The rules for created skills allow these modules only. The list is complete.
+     */
     get: operations['listImportableModules'];
     put?: never;
     post?: never;
@@ -1440,7 +1599,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List packages in addition to the standard library */
+    /**
+     * List packages in addition to the standard library
+     * @description This server installs none, so the list is empty.
+     */
     get: operations['listInstalledPackages'];
     put?: never;
     post?: never;
@@ -1457,7 +1619,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List installed skills, with origin and digest */
+    /**
+     * List installed skills, with origin and digest
+     * @description skills have a version, drafts wait to be promoted. The list is complete.
+     */
     get: operations['listInstalledSkills'];
     put?: never;
     post?: never;
@@ -1476,7 +1641,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Create a draft of a skill in Python */
+    /**
+     * Create a draft of a skill in Python
+     * @description Checks the code against the rules for created skills and keeps it as a draft. Statements of the client about the code have no effect.
+     */
     post: operations['createSkill'];
     delete?: never;
     options?: never;
@@ -1493,7 +1661,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip */
+    /**
+     * Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip
+     * @description Give exactly one of name, url and files, or send the archive itself.
+     */
     post: operations['installSkillFrom'];
     delete?: never;
     options?: never;
@@ -1510,7 +1681,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Publish a skill's draft */
+    /**
+     * Publish a skill's draft
+     * @description Makes a version from the draft. Callers of the skill get it at once.
+     */
     post: operations['promoteSkillByName'];
     delete?: never;
     options?: never;
@@ -1527,7 +1701,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run a skill by action */
+    /**
+     * Run a skill by action
+     * @description Runs the latest version of the skill, with action and args as its input.
+     */
     post: operations['runSkill'];
     delete?: never;
     options?: never;
@@ -1544,7 +1721,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Uninstall a skill */
+    /**
+     * Uninstall a skill
+     * @description Its versions, runs and name are kept. Installing it by name restores it.
+     */
     post: operations['uninstallSkillByName'];
     delete?: never;
     options?: never;
@@ -1561,7 +1741,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Check Python code against the rules for created skills */
+    /**
+     * Check Python code against the rules for created skills
+     * @description Runs nothing. The answer lists each violation with its position.
+     */
     post: operations['validateSkillCode'];
     delete?: never;
     options?: never;
@@ -1914,6 +2097,7 @@ export interface components {
     };
     DraftHistory: {
       items: components['schemas']['DraftSave'][];
+      /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
     DraftRuntime: {
@@ -2169,6 +2353,8 @@ export interface components {
     };
     InvitationList: {
       items: components['schemas']['Invitation'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     InvitationSecret: {
       secret: string;
@@ -2292,7 +2478,8 @@ export interface components {
     };
     LoginMethods: {
       /** @description The OpenID provider, or null. */
-      provider: components['schemas']['LoginProvider'];
+      provider:
+        ((components['schemas']['LoginProvider'] | null) | null) | components['schemas']['LoginProvider'] | null;
     };
     LoginProvider: {
       /** @description Display name of the provider. */
@@ -2312,6 +2499,8 @@ export interface components {
     };
     MemberList: {
       items: components['schemas']['Member'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     Metrics: {
       /** Format: double */
@@ -2387,6 +2576,8 @@ export interface components {
     };
     OpenSessionList: {
       items: components['schemas']['OpenSession'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     Origin: {
       agentId: string;
@@ -2436,6 +2627,8 @@ export interface components {
     };
     PinList: {
       items: components['schemas']['Pin'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     PinsBody: {
       /** @description Display name of the owner. */
@@ -2912,6 +3105,8 @@ export interface components {
     };
     SecretList: {
       items: components['schemas']['Secret'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     SecretUse: {
       agent: string;
@@ -3044,7 +3239,7 @@ export interface components {
       control_decision: unknown;
       description: string;
       digest: string;
-      error: components['schemas']['Trouble'];
+      error: components['schemas']['Trouble'] | null;
       folder_missing: boolean;
       /** Format: date-time */
       installed_at: string | null;
@@ -3061,6 +3256,8 @@ export interface components {
       /** @description Folder that is watched. Empty except in the workspace default. */
       directory: string;
       items: components['schemas']['Skill'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     SkillListing: {
       skills: components['schemas']['SkillMetadata'][];
@@ -3124,7 +3321,7 @@ export interface components {
     SkillVerdict: {
       action: string;
       errors: components['schemas']['Detail'][];
-      installation: components['schemas']['SkillInstallation'];
+      installation: components['schemas']['SkillInstallation'] | null;
       passed: boolean;
       promoted: boolean;
       reason: string;
@@ -3168,6 +3365,8 @@ export interface components {
     };
     TokenList: {
       items: components['schemas']['Token'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     ToolSet: {
       /** Format: date-time */
@@ -3190,6 +3389,8 @@ export interface components {
     };
     ToolSetList: {
       items: components['schemas']['ToolSet'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     Trouble: {
       /** Format: date-time */
@@ -3279,6 +3480,7 @@ export interface components {
     };
     VersionPage: {
       items: components['schemas']['VersionSummary'][];
+      /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
     VersionSummary: {
@@ -3351,6 +3553,8 @@ export interface components {
     };
     WorkspaceList: {
       items: components['schemas']['Workspace'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     WorkspaceTitleBody: {
       title: string;
@@ -3367,10 +3571,26 @@ export interface operations {
   exportArchive: {
     parameters: {
       query?: {
-        /** @description Name or ID. Repeatable. */
+        /**
+         * @description Name or ID. Repeatable.
+         * @example [
+         *       "weather"
+         *     ]
+         */
         agent?: string[];
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3383,6 +3603,15 @@ export interface operations {
         };
         content: {
           'application/gzip': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -3412,17 +3641,38 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   importArchive: {
     parameters: {
       query?: {
-        /** @description true only checks the archive. */
+        /**
+         * @description true only checks the archive.
+         * @example true
+         */
         dryRun?: boolean;
-        /** @description true lists agents in the public registry if they were listed where the archive was written. */
+        /**
+         * @description true lists agents in the public registry if they were listed where the archive was written.
+         * @example false
+         */
         listed?: boolean;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3461,6 +3711,15 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -3517,8 +3776,20 @@ export interface operations {
   };
   getCapabilities: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3533,6 +3804,15 @@ export interface operations {
           'application/json': components['schemas']['ServerCapabilities'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -3544,6 +3824,24 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -3565,23 +3863,64 @@ export interface operations {
   listAgents: {
     parameters: {
       query?: {
-        /** @description nextCursor of the previous page. */
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
         cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
         limit?: number;
-        /** @description Search text in name, title or description. */
+        /**
+         * @description Search text in name, title or description.
+         * @example weather
+         */
         q?: string;
+        /**
+         * @description Only agents in this language.
+         * @example python
+         */
         language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+        /**
+         * @description Only agents with this tag.
+         * @example demo
+         */
         tag?: string;
-        /** @description Only agents in this state. Deleted agents are listed only with deleted. */
+        /**
+         * @description Only agents in this state. Deleted agents are listed only with deleted.
+         * @example published
+         */
         state?: 'draft' | 'published' | 'deleted';
-        /** @description Search for q in the draft's code too. */
+        /**
+         * @description Search for q in the draft's code too.
+         * @example true
+         */
         code?: boolean;
-        /** @description Only agents that were created before this time and have not run since. */
+        /**
+         * @description Only agents that were created before this time and have not run since.
+         * @example 2026-01-01T00:00:00Z
+         */
         unusedSince?: string;
-        /** @description Order of the list. updated: newest first. */
+        /**
+         * @description Order of the list. updated: newest first.
+         * @example updated
+         */
         order?: 'name' | 'updated';
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3594,6 +3933,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AgentPage'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -3614,8 +3962,26 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -3637,12 +4003,41 @@ export interface operations {
   createAgent: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n",
+         *       "inputSchema": {
+         *         "properties": {
+         *           "city": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "city"
+         *         ],
+         *         "type": "object"
+         *       },
+         *       "language": "python",
+         *       "name": "weather"
+         *     }
+         */
         'application/json': components['schemas']['AgentBody'];
       };
     };
@@ -3686,6 +4081,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Conflict */
       409: {
         headers: {
@@ -3722,6 +4126,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -3736,15 +4149,44 @@ export interface operations {
   browseRegistry: {
     parameters: {
       query?: {
-        /** @description nextCursor of the previous page. */
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
         cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
         limit?: number;
-        /** @description Search text in name, title, description or tags. */
+        /**
+         * @description Search text in name, title, description or tags.
+         * @example weather
+         */
         q?: string;
+        /**
+         * @description Only agents in this language.
+         * @example python
+         */
         language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+        /**
+         * @description Only agents with this tag.
+         * @example demo
+         */
         tag?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3757,6 +4199,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AgentPage'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -3777,8 +4228,26 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -3800,15 +4269,35 @@ export interface operations {
   copyFromRegistry: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the listed agent. */
+        /**
+         * @description ID of the listed agent.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         id: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "weather-copy",
+         *       "version": "1.0.0"
+         *     }
+         */
         'application/json': components['schemas']['CopyBody'];
       };
     };
@@ -3897,6 +4386,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -3910,12 +4408,30 @@ export interface operations {
   };
   getListedAgent: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name of the workspace that lists the agent. */
+        /**
+         * @description Name of the workspace that lists the agent.
+         * @example default
+         */
         publisher: string;
-        /** @description Current or former name. */
+        /**
+         * @description Current or former name.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
@@ -3929,6 +4445,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ListedAgent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -3960,6 +4485,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -3980,14 +4514,35 @@ export interface operations {
   };
   getListedVersion: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name of the workspace that lists the agent. */
+        /**
+         * @description Name of the workspace that lists the agent.
+         * @example default
+         */
         publisher: string;
-        /** @description Current or former name. */
+        /**
+         * @description Current or former name.
+         * @example weather
+         */
         name: string;
-        /** @description 1.2.0, ^1, latest or sha256:…. */
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
         version: string;
       };
       cookie?: never;
@@ -4001,6 +4556,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Version'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -4032,6 +4596,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -4052,10 +4625,25 @@ export interface operations {
   };
   getAgent: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -4072,6 +4660,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Agent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -4103,6 +4700,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -4124,18 +4730,39 @@ export interface operations {
   saveAgent: {
     parameters: {
       query?: never;
-      header?: {
-        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
-        'If-Match'?: string;
+      header: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @example "7"
+         */
+        'If-Match': string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"
+         *     }
+         */
         'application/json': components['schemas']['AgentBody'];
       };
     };
@@ -4233,6 +4860,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4247,14 +4883,34 @@ export interface operations {
   deleteAgent: {
     parameters: {
       query?: {
-        /** @description Delete even if others reference the agent. Requires comment. */
+        /**
+         * @description Delete even if others reference the agent. Requires comment.
+         * @example false
+         */
         force?: boolean;
-        /** @description Reason, stored with the deleted agent. */
+        /**
+         * @description Reason, stored with the deleted agent.
+         * @example Replaced by forecast.
+         */
         comment?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -4340,6 +4996,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4354,15 +5019,37 @@ export interface operations {
   patchAgent: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "tags": [
+         *         "demo"
+         *       ],
+         *       "title": "Weather"
+         *     }
+         */
         'application/json': components['schemas']['AgentPatch'];
       };
     };
@@ -4451,6 +5138,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4466,17 +5162,38 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "weather-copy"
+         *     }
+         */
         'application/json': components['schemas']['CopyAgentBody'];
       };
     };
@@ -4565,6 +5282,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4579,19 +5305,44 @@ export interface operations {
   diffAgent: {
     parameters: {
       query?: {
-        /** @description Same as If-Match. */
+        /**
+         * @description Same as If-Match.
+         * @example 7
+         */
         revision?: number;
-        /** @description First version: a number, a range, latest, a digest or draft. */
+        /**
+         * @description First version: a number, a range, latest, a digest or draft.
+         * @example latest
+         */
         from?: string;
-        /** @description Second version, in the same forms. */
+        /**
+         * @description Second version, in the same forms.
+         * @example draft
+         */
         to?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -4606,6 +5357,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Diff'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -4653,6 +5413,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4667,18 +5436,39 @@ export interface operations {
   redraftAgent: {
     parameters: {
       query?: never;
-      header?: {
-        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
-        'If-Match'?: string;
+      header: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @example "7"
+         */
+        'If-Match': string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "from": "1.0.0"
+         *     }
+         */
         'application/json': components['schemas']['RedraftBody'];
       };
     };
@@ -4776,6 +5566,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -4790,12 +5589,34 @@ export interface operations {
   listDraftHistory: {
     parameters: {
       query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
         cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
         limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -4809,6 +5630,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['DraftHistory'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -4840,6 +5670,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -4860,12 +5699,30 @@ export interface operations {
   };
   getDraftSave: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description Of an entry of the history. */
+        /**
+         * @description Of an entry of the history.
+         * @example 7
+         */
         revision: number;
       };
       cookie?: never;
@@ -4879,6 +5736,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Draft'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -4910,6 +5776,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -4931,17 +5806,39 @@ export interface operations {
   labelDraftSave: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description Of an entry of the history. */
+        /**
+         * @description Of an entry of the history.
+         * @example 7
+         */
         revision: number;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "label": "before the rewrite"
+         *     }
+         */
         'application/json': components['schemas']['LabelBody'];
       };
     };
@@ -5025,6 +5922,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5039,14 +5945,33 @@ export interface operations {
   restoreDraftSave: {
     parameters: {
       query?: never;
-      header?: {
-        /** @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
-        'If-Match'?: string;
+      header: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @example "7"
+         */
+        'If-Match': string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description Of an entry of the history. */
+        /**
+         * @description Of an entry of the history.
+         * @example 7
+         */
         revision: number;
       };
       cookie?: never;
@@ -5146,6 +6071,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5159,10 +6093,25 @@ export interface operations {
   };
   followAgent: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -5176,6 +6125,15 @@ export interface operations {
         };
         content: {
           'text/event-stream': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -5228,22 +6186,53 @@ export interface operations {
   executeAgent: {
     parameters: {
       query?: {
+        /**
+         * @description Version to run, if the body names none.
+         * @example 1.0.0
+         */
         version?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
-        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
+        /**
+         * @description respond-async: answer 202 at once. Follow the run by its ID.
+         * @example respond-async
+         */
         Prefer?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "input": {
+         *         "city": "Oslo"
+         *       },
+         *       "version": "1.0.0"
+         *     }
+         */
         'application/json': components['schemas']['ExecuteBody'];
       };
     };
@@ -5375,21 +6364,46 @@ export interface operations {
   exportTool: {
     parameters: {
       query?: {
-        /** @description Same as version in the body. */
+        /**
+         * @description Same as version in the body.
+         * @example 1.0.0
+         */
         version?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "format": "openai",
+         *       "version": "1.0.0"
+         *     }
+         */
         'application/json': components['schemas']['ExportBody'];
       };
     };
@@ -5478,6 +6492,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5491,10 +6514,35 @@ export interface operations {
   };
   listPins: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -5509,6 +6557,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['PinList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -5547,6 +6604,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5561,15 +6627,34 @@ export interface operations {
   listInRegistry: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "public": true
+         *     }
+         */
         'application/json': components['schemas']['ListBody'];
       };
     };
@@ -5658,6 +6743,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5673,19 +6767,44 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
-        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
+        /**
+         * @description respond-async: answer 202 at once. Follow the run by its ID.
+         * @example respond-async
+         */
         Prefer?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "runs": 20,
+         *       "version": "latest"
+         *     }
+         */
         'application/json': components['schemas']['ReplayBody'];
       };
     };
@@ -5803,9 +6922,23 @@ export interface operations {
   restoreAgent: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -5896,6 +7029,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -5910,15 +7052,34 @@ export interface operations {
   getDraftRuntime: {
     parameters: {
       query?: {
-        /** @description Same as If-Match. */
+        /**
+         * @description Same as If-Match.
+         * @example 7
+         */
         revision?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -5932,6 +7093,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['DraftRuntime'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -5979,6 +7149,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6001,10 +7180,35 @@ export interface operations {
   };
   listVersions: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
@@ -6019,6 +7223,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['VersionPage'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -6057,6 +7270,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6072,17 +7294,39 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "bump": "minor",
+         *       "changelog": "Degrees may be negative."
+         *     }
+         */
         'application/json': components['schemas']['PublishBody'];
       };
     };
@@ -6178,6 +7422,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6200,12 +7453,30 @@ export interface operations {
   };
   getVersion: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description 1.2.0, ^1, latest or sha256:…. */
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
         version: string;
       };
       cookie?: never;
@@ -6221,6 +7492,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Version'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -6259,6 +7539,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6273,17 +7562,41 @@ export interface operations {
   deprecateVersion: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description 1.2.0, ^1, latest or sha256:…. */
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
         version: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "deprecated": true,
+         *       "reason": "Wrong unit.",
+         *       "successor": "weather@1.1.0"
+         *     }
+         */
         'application/json': components['schemas']['DeprecateBody'];
       };
     };
@@ -6360,6 +7673,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6374,19 +7696,44 @@ export interface operations {
   diffVersions: {
     parameters: {
       query?: {
-        /** @description Same as If-Match. */
+        /**
+         * @description Same as If-Match.
+         * @example 7
+         */
         revision?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description 1.2.0, ^1, latest or sha256:…. */
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
         version: string;
-        /** @description Version to compare with, or draft. */
+        /**
+         * @description Version to compare with, or draft.
+         * @example 1.1.0
+         */
         other: string;
       };
       cookie?: never;
@@ -6401,6 +7748,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Diff'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -6448,6 +7804,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6462,13 +7827,34 @@ export interface operations {
   getManifest: {
     parameters: {
       query?: {
+        /**
+         * @description Form of the manifest.
+         * @example openai
+         */
         format?: 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent: string;
-        /** @description 1.2.0, ^1, latest or sha256:…. */
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
         version: string;
       };
       cookie?: never;
@@ -6485,6 +7871,15 @@ export interface operations {
         };
         content: {
           'application/json': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -6523,6 +7918,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6538,14 +7942,36 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description respond-async: answer 202 at once. Follow the run by its ID.
+         * @example respond-async
+         */
         Prefer?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(name):\n    return \"Hello, \" + name\n",
+         *       "input": {
+         *         "name": "Grace"
+         *       },
+         *       "language": "python"
+         *     }
+         */
         'application/json': components['schemas']['InlineBody'];
       };
     };
@@ -6677,12 +8103,24 @@ export interface operations {
   format: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "if true;then echo yes;fi",
+         *       "language": "bash"
+         *     }
+         */
         'application/json': components['schemas']['FormatBody'];
       };
     };
@@ -6723,6 +8161,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -6743,6 +8190,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -6772,8 +8228,30 @@ export interface operations {
   };
   listInvitations: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6788,6 +8266,15 @@ export interface operations {
           'application/json': components['schemas']['InvitationList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -6799,6 +8286,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -6820,12 +8334,24 @@ export interface operations {
   createInvitation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "note": "For Grace",
+         *       "role": "developer"
+         *     }
+         */
         'application/json': components['schemas']['InvitationBody'];
       };
     };
@@ -6866,6 +8392,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -6893,6 +8428,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -6913,6 +8457,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "grace",
+         *       "password": "a long enough password",
+         *       "secret": "ati_3f9c2b7d5e8a4c1f"
+         *     }
+         */
         'application/json': components['schemas']['AcceptBody'];
       };
     };
@@ -7008,6 +8559,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "secret": "ati_3f9c2b7d5e8a4c1f"
+         *     }
+         */
         'application/json': components['schemas']['InvitationSecret'];
       };
     };
@@ -7089,9 +8645,18 @@ export interface operations {
   revokeInvitation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the invitation. */
+        /**
+         * @description ID of the invitation.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         invitation: string;
       };
       cookie?: never;
@@ -7168,6 +8733,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7182,12 +8756,24 @@ export interface operations {
   changePassword: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "current": "the old password",
+         *       "new": "a long enough password"
+         *     }
+         */
         'application/json': components['schemas']['PasswordBody'];
       };
     };
@@ -7219,6 +8805,15 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -7284,8 +8879,30 @@ export interface operations {
   };
   listOwnSessions: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7300,6 +8917,15 @@ export interface operations {
           'application/json': components['schemas']['OpenSessionList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -7311,6 +8937,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -7332,9 +8985,18 @@ export interface operations {
   endOwnSession: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the session. */
+        /**
+         * @description ID of the session.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         session: string;
       };
       cookie?: never;
@@ -7411,6 +9073,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7424,8 +9095,30 @@ export interface operations {
   };
   listMembers: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7440,6 +9133,15 @@ export interface operations {
           'application/json': components['schemas']['MemberList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -7451,6 +9153,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -7472,9 +9201,18 @@ export interface operations {
   removeMember: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the person. */
+        /**
+         * @description ID of the person.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         user: string;
       };
       cookie?: never;
@@ -7560,6 +9298,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7574,15 +9321,29 @@ export interface operations {
   setRole: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the person. */
+        /**
+         * @description ID of the person.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         user: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "role": "developer"
+         *     }
+         */
         'application/json': components['schemas']['RoleBody'];
       };
     };
@@ -7666,6 +9427,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7680,9 +9450,34 @@ export interface operations {
   listOwnedPins: {
     parameters: {
       query: {
+        /**
+         * @description Identifier of the owner.
+         * @example workflow:42/node:3
+         */
         owner: string;
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7696,6 +9491,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['PinList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -7716,8 +9520,26 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -7739,12 +9561,32 @@ export interface operations {
   putPins: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "label": "Morning report",
+         *       "owner": "workflow:42/node:3",
+         *       "references": [
+         *         "weather@^1"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['PinsBody'];
       };
     };
@@ -7786,6 +9628,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -7813,6 +9664,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7827,9 +9687,24 @@ export interface operations {
   deletePins: {
     parameters: {
       query: {
+        /**
+         * @description Identifier of the owner.
+         * @example workflow:42/node:3
+         */
         owner: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7869,6 +9744,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -7896,6 +9780,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7909,8 +9802,20 @@ export interface operations {
   };
   getQuotas: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7923,6 +9828,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Quotas'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -7943,6 +9857,24 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -7956,10 +9888,25 @@ export interface operations {
   };
   getQuotasOf: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID of the workspace. */
+        /**
+         * @description Name or ID of the workspace.
+         * @example default
+         */
         workspace: string;
       };
       cookie?: never;
@@ -7973,6 +9920,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Quotas'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -8011,6 +9967,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8025,15 +9990,29 @@ export interface operations {
   setQuotas: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID of the workspace. */
+        /**
+         * @description Name or ID of the workspace.
+         * @example default
+         */
         workspace: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "runsPerDay": 10000
+         *     }
+         */
         'application/json': components['schemas']['OwnQuota'];
       };
     };
@@ -8110,6 +10089,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8124,12 +10112,25 @@ export interface operations {
   resolveReferences: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "references": [
+         *         "weather@^1"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['ResolveBody'];
       };
     };
@@ -8170,6 +10171,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -8197,6 +10207,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8211,13 +10230,30 @@ export interface operations {
   listRuns: {
     parameters: {
       query?: {
-        /** @description nextCursor of the previous page. */
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
         cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
         limit?: number;
-        /** @description Name or ID. */
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
         agent?: string;
-        /** @description Exact version or draft, not a range. Can be used without agent. */
+        /**
+         * @description Exact version or draft, not a range. Can be used without agent.
+         * @example 1.0.0
+         */
         version?: string;
+        /**
+         * @description Only runs with this status.
+         * @example failed
+         */
         status?:
           | 'queued'
           | 'awaiting_approval'
@@ -8228,10 +10264,24 @@ export interface operations {
           | 'cancelled'
           | 'blocked'
           | 'interrupted';
-        /** @description RFC 3339 time. Only runs that were requested then or later. */
+        /**
+         * @description RFC 3339 time. Only runs that were requested then or later.
+         * @example 2026-01-01T00:00:00Z
+         */
         since?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8246,62 +10296,13 @@ export interface operations {
           'application/json': components['schemas']['RunPage'];
         };
       };
-      /** @description Unauthorized */
-      401: {
+      /** @description Bad Request */
+      400: {
         headers: {
           [name: string]: unknown;
         };
         content: {
           'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Forbidden */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Unprocessable Entity */
-      422: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Internal Server Error */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getRun: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        run: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Run'];
         };
       };
       /** @description Unauthorized */
@@ -8340,6 +10341,116 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getRun: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description ID of the run.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        run: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Run'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8354,8 +10465,23 @@ export interface operations {
   cancelRun: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description ID of the run.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         run: string;
       };
       cookie?: never;
@@ -8443,6 +10569,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8457,14 +10592,34 @@ export interface operations {
   listRunEvents: {
     parameters: {
       query?: {
-        /** @description Only events with a higher seq. */
+        /**
+         * @description Only events with a higher seq.
+         * @example 0
+         */
         from?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
       header?: {
-        /** @description Sent by a reconnecting EventSource instead of from. */
+        /**
+         * @description Sent by a reconnecting EventSource instead of from.
+         * @example 12
+         */
         'Last-Event-ID'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
+        /**
+         * @description ID of the run.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         run: string;
       };
       cookie?: never;
@@ -8479,6 +10634,15 @@ export interface operations {
         content: {
           'application/json': components['schemas']['EventList'];
           'text/event-stream': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -8517,6 +10681,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8531,10 +10704,29 @@ export interface operations {
   streamRun: {
     parameters: {
       query?: {
+        /**
+         * @description Only events with a higher seq.
+         * @example 0
+         */
         from?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description ID of the run.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         run: string;
       };
       cookie?: never;
@@ -8548,12 +10740,87 @@ export interface operations {
         };
         content?: never;
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Upgrade Required */
+      426: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   listRuntimes: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8568,6 +10835,15 @@ export interface operations {
           'application/json': components['schemas']['RuntimeList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -8579,6 +10855,24 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -8599,8 +10893,20 @@ export interface operations {
   };
   listSamples: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8615,6 +10921,15 @@ export interface operations {
           'application/json': components['schemas']['SampleList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -8626,6 +10941,24 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -8646,8 +10979,30 @@ export interface operations {
   };
   listSecrets: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8662,6 +11017,15 @@ export interface operations {
           'application/json': components['schemas']['SecretList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -8673,6 +11037,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -8694,18 +11085,35 @@ export interface operations {
   setSecret: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
+        /**
+         * @description Name or ID of the agent that owns the secret (default: the workspace).
+         * @example weather
+         */
         agent?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name of the secret, as versions declare it. */
+        /**
+         * @description Name of the secret, as versions declare it.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "value": "not a real key"
+         *     }
+         */
         'application/json': components['schemas']['SecretBody'];
       };
     };
@@ -8791,6 +11199,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8805,12 +11222,24 @@ export interface operations {
   removeSecret: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
+        /**
+         * @description Name or ID of the agent that owns the secret (default: the workspace).
+         * @example weather
+         */
         agent?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name of the secret, as versions declare it. */
+        /**
+         * @description Name of the secret, as versions declare it.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
@@ -8887,6 +11316,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8901,15 +11339,39 @@ export interface operations {
   listSecretUses: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
+        /**
+         * @description Name or ID of the agent that owns the secret (default: the workspace).
+         * @example weather
+         */
         agent?: string;
-        /** @description nextCursor of the previous page. */
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
         cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
         limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name of the secret, as versions declare it. */
+        /**
+         * @description Name of the secret, as versions declare it.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
@@ -8923,6 +11385,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['SecretUses'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -8961,6 +11432,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -8974,8 +11454,20 @@ export interface operations {
   };
   getSession: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8990,6 +11482,15 @@ export interface operations {
           'application/json': components['schemas']['Session'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -9001,6 +11502,24 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -9028,6 +11547,12 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "grace",
+         *       "password": "a long enough password"
+         *     }
+         */
         'application/json': components['schemas']['SessionBody'];
       };
     };
@@ -9108,7 +11633,13 @@ export interface operations {
   closeSession: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -9149,6 +11680,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -9160,6 +11700,15 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -9209,8 +11758,30 @@ export interface operations {
   };
   listSessions: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -9225,6 +11796,15 @@ export interface operations {
           'application/json': components['schemas']['OpenSessionList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -9236,6 +11816,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -9257,9 +11864,18 @@ export interface operations {
   endSession: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the session. */
+        /**
+         * @description ID of the session.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         session: string;
       };
       cookie?: never;
@@ -9336,6 +11952,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9349,8 +11974,30 @@ export interface operations {
   };
   listSkills: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -9365,6 +12012,15 @@ export interface operations {
           'application/json': components['schemas']['SkillList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -9376,6 +12032,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -9397,12 +12080,28 @@ export interface operations {
   installSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "greet"
+         *     }
+         */
         'application/json': components['schemas']['InstallSkillBody'];
       };
     };
@@ -9488,6 +12187,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9502,11 +12210,29 @@ export interface operations {
   uninstallSkill: {
     parameters: {
       query?: {
-        /** @description Uninstall even if others reference a version. */
+        /**
+         * @description Uninstall even if others reference a version.
+         * @example false
+         */
         force?: boolean;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description Name of the skill.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
@@ -9592,6 +12318,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9607,16 +12342,38 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft. */
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
         'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
       };
       path: {
+        /**
+         * @description Name of the skill.
+         * @example weather
+         */
         name: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "changelog": "Faster."
+         *     }
+         */
         'application/json': components['schemas']['PromoteSkillBody'];
       };
     };
@@ -9702,6 +12459,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9715,8 +12481,30 @@ export interface operations {
   };
   listTokens: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -9731,6 +12519,15 @@ export interface operations {
           'application/json': components['schemas']['TokenList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -9742,6 +12539,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -9763,12 +12587,26 @@ export interface operations {
   createToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "deployment",
+         *       "scopes": [
+         *         "run"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TokenBody'];
       };
     };
@@ -9809,6 +12647,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -9836,6 +12683,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9850,9 +12706,18 @@ export interface operations {
   revokeToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description ID of the token. */
+        /**
+         * @description ID of the token.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         token: string;
       };
       cookie?: never;
@@ -9929,6 +12794,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -9942,8 +12816,30 @@ export interface operations {
   };
   listToolSets: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -9958,53 +12854,13 @@ export interface operations {
           'application/json': components['schemas']['ToolSetList'];
         };
       };
-      /** @description Unauthorized */
-      401: {
+      /** @description Bad Request */
+      400: {
         headers: {
           [name: string]: unknown;
         };
         content: {
           'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Forbidden */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Internal Server Error */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getToolSet: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        set: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ToolSet'];
         };
       };
       /** @description Unauthorized */
@@ -10043,6 +12899,116 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getToolSet: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the tool set.
+         * @example travel
+         */
+        set: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ToolSet'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -10057,14 +13023,37 @@ export interface operations {
   putToolSet: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description Name of the tool set.
+         * @example travel
+         */
         set: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "references": [
+         *         "weather@1.0.0"
+         *       ],
+         *       "title": "Travel"
+         *     }
+         */
         'application/json': components['schemas']['ToolSetBody'];
       };
     };
@@ -10105,6 +13094,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -10132,6 +13130,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -10146,8 +13153,23 @@ export interface operations {
   deleteToolSet: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description Name of the tool set.
+         * @example travel
+         */
         set: string;
       };
       cookie?: never;
@@ -10224,6 +13246,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -10238,12 +13269,24 @@ export interface operations {
   validate: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(city):\n    return city\n",
+         *       "language": "python"
+         *     }
+         */
         'application/json': components['schemas']['ValidateBody'];
       };
     };
@@ -10284,6 +13327,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -10304,6 +13356,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -10333,8 +13394,30 @@ export interface operations {
   };
   listWorkspaces: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -10349,6 +13432,15 @@ export interface operations {
           'application/json': components['schemas']['WorkspaceList'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -10360,6 +13452,33 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -10381,12 +13500,29 @@ export interface operations {
   createWorkspace: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "research",
+         *       "title": "Research"
+         *     }
+         */
         'application/json': components['schemas']['WorkspaceBody'];
       };
     };
@@ -10420,6 +13556,15 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10463,6 +13608,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -10477,9 +13631,18 @@ export interface operations {
   closeWorkspace: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID of the workspace. */
+        /**
+         * @description Name or ID of the workspace.
+         * @example default
+         */
         workspace: string;
       };
       cookie?: never;
@@ -10565,6 +13728,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Internal Server Error */
       500: {
         headers: {
@@ -10579,15 +13751,29 @@ export interface operations {
   describeWorkspace: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
-        /** @description Name or ID of the workspace. */
+        /**
+         * @description Name or ID of the workspace.
+         * @example default
+         */
         workspace: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "title": "Research and development"
+         *     }
+         */
         'application/json': components['schemas']['WorkspaceTitleBody'];
       };
     };
@@ -10657,6 +13843,15 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -10745,12 +13940,26 @@ export interface operations {
   executeSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "args": {
+         *         "name": "Grace"
+         *       },
+         *       "skill": "greet"
+         *     }
+         */
         'application/json': {
           /** @description Returned in the provenance. It grants nothing. */
           actor_id?: string | null;
@@ -10781,6 +13990,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -10790,6 +14000,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -10799,6 +14010,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -10844,6 +14065,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Service Unavailable */
@@ -10860,11 +14082,31 @@ export interface operations {
   listCallableSkills: {
     parameters: {
       query?: {
-        /** @description Only skills with one of these. */
+        /**
+         * @description Only skills with one of these.
+         * @example [
+         *       "demo"
+         *     ]
+         */
         tags?: string[];
+        /**
+         * @description Only skills with this flag.
+         * @example external_call
+         */
         safety_flag?: 'none' | 'pii_risk' | 'external_call' | 'side_effect' | 'file_system' | 'network_access';
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -10879,6 +14121,15 @@ export interface operations {
           'application/json': components['schemas']['SkillListing'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -10886,6 +14137,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -10895,6 +14147,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unprocessable Entity */
@@ -10906,17 +14168,47 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   registerSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(name):\n    return {\"text\": \"Hello, \" + name}\n",
+         *       "description": "Greets somebody.",
+         *       "handler_path": "greet.main",
+         *       "input_schema": {
+         *         "type": "object"
+         *       },
+         *       "name": "greet",
+         *       "output_schema": {
+         *         "type": "object"
+         *       },
+         *       "version": "1.0.0"
+         *     }
+         */
         'application/json': {
           /** @description Source code of the handler in Python. */
           code?: string;
@@ -10958,6 +14250,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -10967,6 +14260,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -10976,6 +14270,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11014,13 +14318,38 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   getCallableSkill: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description Name of the skill.
+         * @example greet
+         */
         id: string;
       };
       cookie?: never;
@@ -11036,6 +14365,15 @@ export interface operations {
           'application/json': components['schemas']['SkillMetadata'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -11043,6 +14381,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11052,6 +14391,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Not Found */
@@ -11061,15 +14401,41 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
   };
   getSkillSchemas: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path: {
+        /**
+         * @description Name of the skill.
+         * @example greet
+         */
         id: string;
       };
       cookie?: never;
@@ -11085,6 +14451,15 @@ export interface operations {
           'application/json': components['schemas']['SkillSchemas'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -11092,6 +14467,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11101,6 +14477,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Not Found */
@@ -11110,6 +14487,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -11157,6 +14544,10 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /**
+         * @description Name of the contract.
+         * @example execute
+         */
         name: string;
       };
       cookie?: never;
@@ -11205,8 +14596,20 @@ export interface operations {
   };
   listImportableModules: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -11221,6 +14624,15 @@ export interface operations {
           'application/json': components['schemas']['Importables'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -11228,6 +14640,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11237,14 +14650,45 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
   };
   listInstalledPackages: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -11259,6 +14703,15 @@ export interface operations {
           'application/json': components['schemas']['Importables'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -11266,6 +14719,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11275,14 +14729,45 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
   };
   listInstalledSkills: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -11297,6 +14782,15 @@ export interface operations {
           'application/json': components['schemas']['InstalledSkills'];
         };
       };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unauthorized */
       401: {
         headers: {
@@ -11304,6 +14798,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11313,6 +14808,25 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -11320,12 +14834,25 @@ export interface operations {
   createSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def run(action, args):\n    return {\"text\": \"Hello\"}\n",
+         *       "description": "Greets somebody by name.",
+         *       "name": "greet"
+         *     }
+         */
         'application/json': {
           /** @description Promote the skill if all checks pass. */
           auto_promote?: boolean;
@@ -11366,6 +14893,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11375,6 +14903,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11384,6 +14913,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11413,18 +14952,38 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   installSkillFrom: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
         'application/gzip': string;
+        /**
+         * @example {
+         *       "name": "greet"
+         *     }
+         */
         'application/json': {
           /** @description Files of a skill by path. */
           files?: {
@@ -11458,6 +15017,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11467,6 +15027,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11476,6 +15037,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Not Found */
@@ -11485,6 +15047,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11523,17 +15086,38 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   promoteSkillByName: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "changelog": "Faster.",
+         *       "name": "greet"
+         *     }
+         */
         'application/json': {
           changelog?: string;
           /** @description Why the number may be smaller than advised. */
@@ -11563,6 +15147,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11572,6 +15157,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11581,6 +15167,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Not Found */
@@ -11590,6 +15177,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11628,17 +15216,41 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   runSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "action": "run",
+         *       "args": {
+         *         "name": "Grace"
+         *       },
+         *       "name": "greet"
+         *     }
+         */
         'application/json': {
           /** @description Action (default: run). */
           action?: string;
@@ -11664,6 +15276,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11673,6 +15286,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11682,6 +15296,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11718,6 +15342,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Service Unavailable */
@@ -11734,12 +15359,23 @@ export interface operations {
   uninstallSkillByName: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "greet"
+         *     }
+         */
         'application/json': {
           /** @description Uninstall even if others reference a version. */
           force?: boolean;
@@ -11764,6 +15400,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11773,6 +15410,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11782,6 +15420,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Not Found */
@@ -11791,6 +15430,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Conflict */
@@ -11820,17 +15460,37 @@ export interface operations {
           'application/json': components['schemas']['ServiceError'];
         };
       };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
     };
   };
   validateSkillCode: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "import os\n"
+         *     }
+         */
         'application/json': {
           code: string;
         };
@@ -11853,6 +15513,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Unauthorized */
@@ -11862,6 +15523,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Forbidden */
@@ -11871,6 +15533,16 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Request Entity Too Large */
@@ -11889,6 +15561,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };

@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+)
+
+const problemRef = "#/components/schemas/Problem"
+
+// complete adds to the description what holds for many operations: the errors and headers of the gate, required headers,
+// null, examples. It may be called again after more operations were added.
+func complete(api *huma.OpenAPI) error {
+	for name, schema := range api.Components.Schemas.Map() {
+		neverNull(schema, map[*huma.Schema]bool{})
+		if t := api.Components.Schemas.TypeFromRef(componentsPath + name); t != nil {
+			admitNull(schema, t)
+		}
+	}
+	for path, item := range api.Paths {
+		for method, op := range operationsOf(item) {
+			completeOperation(op, method, path)
+			if err := addExamples(op); err != nil {
+				return fmt.Errorf("operation %s: %w", op.OperationID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// operationsOf returns the operations of a path by method.
+func operationsOf(item *huma.PathItem) map[string]*huma.Operation {
+	all := map[string]*huma.Operation{
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+	}
+	for method, op := range all {
+		if op == nil {
+			delete(all, method)
+		}
+	}
+	return all
+}
+
+func completeOperation(op *huma.Operation, method, path string) {
+	if gate.NeedsCaller(method, path) {
+		addParameter(op, &huma.Param{
+			Name: gate.WorkspaceHeader, In: "header", Description: "Name or ID of the workspace (default: a session's first workspace; a token has only its own).",
+			Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(100)},
+		})
+		if method == http.MethodGet { // browsers cannot send headers with a WebSocket or a download
+			addParameter(op, &huma.Param{
+				Name: gate.WorkspaceParameter, In: "query", Description: "Same as " + gate.WorkspaceHeader + ".", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(100)},
+			})
+		}
+		// An unknown workspace, and too many wrong tokens, are answered before the operation sees the request.
+		for _, code := range []fault.Code{fault.BadRequest, fault.Unauthenticated, fault.Forbidden, fault.NotFound, fault.TooManyRequests} {
+			addRefusal(op, code)
+		}
+	}
+	if op.RequestBody != nil { // its memory is reserved
+		addRefusal(op, fault.TooManyRequests)
+	}
+	for _, p := range op.Parameters {
+		if p.In == "header" && p.Name == "If-Match" {
+			described := *p.Schema // the framework checks requests with the original, and the handler has the better message
+			described.Pattern = `^(\*|(W/)?"[1-9][0-9]{0,17}")$`
+			p.Schema, p.Required = &described, op.Responses[strconv.Itoa(problem.Status(fault.PreconditionRequired))] != nil
+			addRefusal(op, fault.BadRequest)
+		}
+	}
+}
+
+func addParameter(op *huma.Operation, p *huma.Param) {
+	for _, known := range op.Parameters {
+		if known.In == p.In && known.Name == p.Name {
+			return
+		}
+	}
+	op.Parameters = append(op.Parameters, p)
+}
+
+// addRefusal describes an error that is answered as a problem document, in addition to any other form.
+func addRefusal(op *huma.Operation, code fault.Code) {
+	status := strconv.Itoa(problem.Status(code))
+	if op.Responses[status] == nil {
+		op.Responses[status] = &huma.Response{Description: http.StatusText(problem.Status(code)), Content: map[string]*huma.MediaType{}}
+	}
+	op.Responses[status].Content[problem.MediaType] = &huma.MediaType{Schema: &huma.Schema{Ref: problemRef}}
+}
+
+// keyParameter is the header of every operation whose answer can be repeated.
+func keyParameter() *huma.Param {
+	return &huma.Param{
+		Name: "Idempotency-Key", In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(keyLength)},
+	}
+}
+
+// admitNull lets the members be null whose Go fields are encoded as null: pointers that are not omitted.
+func admitNull(schema *huma.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := schema.Properties[name]
+		if property == nil || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
+			continue
+		}
+		if property.Ref == "" {
+			property.Nullable = true
+			continue
+		}
+		schema.Properties[name] = &huma.Schema{Description: property.Description, AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
+	}
+}
+
+// addExamples gives each parameter and body of an operation an example.
+func addExamples(op *huma.Operation) error {
+	examples := parameterExamples()
+	for _, p := range op.Parameters {
+		if p.Example == nil {
+			p.Example = examples[op.OperationID+" "+p.Name]
+		}
+		if p.Example == nil {
+			p.Example = examples[p.Name]
+		}
+	}
+	text := bodyExamples()[op.OperationID]
+	if op.RequestBody == nil || text == "" {
+		return nil
+	}
+	var example any
+	if err := json.Unmarshal([]byte(text), &example); err != nil {
+		return err
+	}
+	op.RequestBody.Content["application/json"].Example = example
+	return nil
+}

@@ -1,0 +1,52 @@
+package httpapi
+
+// parameterExamples returns an example of each parameter by its name, or by the ID of its operation and its name.
+func parameterExamples() map[string]any {
+	const run = "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e"
+	return map[string]any{
+		"agent": "weather", "code": true, "comment": "Replaced by forecast.", "cursor": "", "dryRun": true, "force": false, "format": "openai", "from": 0,
+		"diffAgent from": "latest", "exportArchive agent": []string{"weather"}, "id": run, "Idempotency-Key": "order-4711", "If-Match": `"7"`, "invitation": run, "language": "python", "Last-Event-ID": "12", "limit": 20, "listed": false, "name": "weather",
+		"order": "updated", "other": "1.1.0", "owner": "workflow:42/node:3", "Prefer": "respond-async", "publisher": "default", "q": "weather", "revision": 7,
+		"run": run, "safety_flag": "external_call", "session": run, "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
+		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",
+		"workspace": "default", "X-Workspace": "default",
+	}
+}
+
+// bodyExamples returns an example of each body by the ID of its operation.
+func bodyExamples() map[string]string {
+	return map[string]string{
+		"acceptInvitation":  `{"secret":"ati_3f9c2b7d5e8a4c1f","name":"grace","password":"a long enough password"}`,
+		"changePassword":    `{"current":"the old password","new":"a long enough password"}`,
+		"copyAgent":         `{"name":"weather-copy"}`,
+		"copyFromRegistry":  `{"version":"1.0.0","name":"weather-copy"}`,
+		"createAgent":       `{"name":"weather","language":"python","code":"def main(city):\n    return {\"city\": city, \"degrees\": 21}\n","inputSchema":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}`,
+		"createInvitation":  `{"role":"developer","note":"For Grace"}`,
+		"createToken":       `{"name":"deployment","scopes":["run"]}`,
+		"createWorkspace":   `{"name":"research","title":"Research"}`,
+		"deprecateVersion":  `{"deprecated":true,"reason":"Wrong unit.","successor":"weather@1.1.0"}`,
+		"describeWorkspace": `{"title":"Research and development"}`,
+		"executeAgent":      `{"version":"1.0.0","input":{"city":"Oslo"}}`,
+		"executeInline":     `{"language":"python","code":"def main(name):\n    return \"Hello, \" + name\n","input":{"name":"Grace"}}`,
+		"exportTool":        `{"version":"1.0.0","format":"openai"}`,
+		"format":            `{"language":"bash","code":"if true;then echo yes;fi"}`,
+		"installSkill":      `{"name":"greet"}`,
+		"labelDraftSave":    `{"label":"before the rewrite"}`,
+		"listInRegistry":    `{"public":true}`,
+		"openSession":       `{"name":"grace","password":"a long enough password"}`,
+		"patchAgent":        `{"title":"Weather","tags":["demo"]}`,
+		"promoteSkill":      `{"changelog":"Faster."}`,
+		"publishVersion":    `{"bump":"minor","changelog":"Degrees may be negative."}`,
+		"putPins":           `{"owner":"workflow:42/node:3","label":"Morning report","references":["weather@^1"]}`,
+		"putToolSet":        `{"title":"Travel","references":["weather@1.0.0"]}`,
+		"readInvitation":    `{"secret":"ati_3f9c2b7d5e8a4c1f"}`,
+		"redraftAgent":      `{"from":"1.0.0"}`,
+		"replayDraft":       `{"version":"latest","runs":20}`,
+		"resolveReferences": `{"references":["weather@^1"]}`,
+		"saveAgent":         `{"code":"def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"}`,
+		"setQuotas":         `{"runsPerDay":10000}`,
+		"setRole":           `{"role":"developer"}`,
+		"setSecret":         `{"value":"not a real key"}`,
+		"validate":          `{"language":"python","code":"def main(city):\n    return city\n"}`,
+	}
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// Paging holds the page parameters of a list that is always answered in pages.
+type Paging struct {
+	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of a page."`
+}
+
+// ListPaging holds the page parameters of a short list, which is answered whole unless a limit is given.
+type ListPaging struct {
+	Cursor string `query:"cursor" maxLength:"1000" doc:"nextCursor of the previous page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" doc:"Items of a page (default: all)."`
+}
+
+// place is what the cursor of a short list says: the last item of a page, and where it was.
+type place struct {
+	List  string `json:"l"`
+	Item  string `json:"i"`
+	Index int    `json:"n"`
+}
+
+// pageOf returns a page of a list, and the cursor of the next one, "" for none. The page begins after the item that the
+// cursor names. If that item is gone, it begins where the item was.
+func pageOf[T any](q ListPaging, list string, items []T, name func(T) string) (page []T, next string, err error) {
+	start := 0
+	if q.Cursor != "" {
+		after, err := placeIn(q.Cursor, list)
+		if err != nil {
+			return nil, "", err
+		}
+		start = min(after.Index, len(items))
+		if i := slices.IndexFunc(items, func(item T) bool { return name(item) == after.Item }); i >= 0 {
+			start = i + 1
+		}
+	}
+	end := len(items)
+	if q.Limit > 0 && start+q.Limit < end {
+		end = start + q.Limit
+		text, err := json.Marshal(place{list, name(items[end-1]), end - 1})
+		if err != nil {
+			return nil, "", err
+		}
+		next = base64.RawURLEncoding.EncodeToString(text)
+	}
+	return orEmpty(items[start:end]), next, nil
+}
+
+// placeIn decodes the cursor of a list.
+func placeIn(cursor, list string) (place, error) {
+	var p place
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p.List != list || p.Index < 0 {
+		return place{}, fault.Invalid("/cursor", "The cursor is not valid for this list. Start again without it.")
+	}
+	return p, nil
+}
