@@ -52,7 +52,7 @@ func (s set) positions() int {
 func (s set) longest() (n int, limited bool) {
 	n, limited = s.most("maxItems")
 	for _, p := range s {
-		if r := p.row(); r.rest != nil && !p.spoken && r.rest.value == false && (!limited || len(r.first) < n) {
+		if r := p.row(); r.rest != nil && !p.conditional && r.rest.value == false && (!limited || len(r.first) < n) {
 			n, limited = len(r.first), true
 		}
 	}
@@ -82,11 +82,11 @@ func (p *prover) items(g goal) bool {
 	if beyond := max(len(asked.first), g.these.positions()); asked.rest != nil && (!limited || longest > beyond) {
 		ok = p.item(g, beyond, *asked.rest) && ok
 	}
-	return p.contained(g) && ok
+	return ok
 }
 
 func (p *prover) item(g goal, position int, asked place) bool {
-	return p.shows(goal{these: g.these.item(position), that: asked, path: g.path + "[]", depth: g.depth})
+	return p.proves(goal{these: g.these.item(position), that: asked, path: g.path + "[]", depth: g.depth})
 }
 
 func (s set) unique() bool {
@@ -96,41 +96,4 @@ func (s set) unique() bool {
 		}
 	}
 	return false
-}
-
-// contained proves contains with its minimum and maximum.
-func (p *prover) contained(g goal) bool {
-	asked, ok := g.that.sub("contains")
-	if !ok {
-		return true
-	}
-	least, most, limited := g.that.containedCounts()
-	if least == 0 && !limited {
-		return true
-	}
-	for _, one := range g.these {
-		own, ok := one.sub("contains")
-		if !ok {
-			continue
-		}
-		ownLeast, ownMost, ownLimited := one.containedCounts()
-		alike := same(own, asked)
-		// contains does not describe the items of an array: the matching item may have any other property.
-		enough := ownLeast >= least && (alike || p.strictly(func() bool {
-			return p.shows(goal{these: set{own}, that: asked, path: g.path + "[]", depth: g.depth})
-		}))
-		if enough && (!limited || (alike && ownLimited && ownMost <= most)) {
-			return true
-		}
-	}
-	return p.add(g, "contains", "must now contain certain items", "no longer needs to contain certain items")
-}
-
-func (p place) containedCounts() (least, most int, limited bool) {
-	least = 1
-	if n, ok := p.count("minContains"); ok {
-		least = n
-	}
-	most, limited = p.count("maxContains")
-	return least, most, limited
 }

@@ -2,118 +2,93 @@ package compat
 
 import "slices"
 
-// combinations proves anyOf, oneOf, not, if and the unevaluated keywords.
+// combinations proves anyOf, oneOf and the keywords that are not compared.
 func (p *prover) combinations(g goal) bool {
-	ok := p.anyOf(g)
-	ok = p.oneOf(g) && ok
-	ok = p.excluded(g) && ok
-	ok = p.condition(g) && ok
-	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if value, has := g.that.get(keyword); has && value != true {
+	ok := p.alternatives(g, "anyOf", "must match one of `anyOf` now", "no longer needs to match one of `anyOf`")
+	ok = p.alternatives(g, "oneOf", "must match exactly one of `oneOf` now", "no longer needs to match exactly one of `oneOf`") && ok
+	for _, group := range uncompared {
+		if keyword := group[0]; g.that.has(keyword) && !p.unchanged(g, group) {
 			ok = p.add(g, keyword, "cannot be compared: it has "+keyword, "cannot be compared: it has "+keyword)
 		}
-	}
-	if g.that.has("$dynamicRef") {
-		ok = p.add(g, "$dynamicRef", "cannot be compared: it has $dynamicRef", "cannot be compared: it has $dynamicRef")
 	}
 	return ok
 }
 
-// anyOf needs one alternative that accepts every value. A set with several types may have one alternative per type.
-func (p *prover) anyOf(g goal) bool {
-	branches := g.that.list("anyOf")
+// uncompared lists keywords that tool schemas rarely have. A schema fits them only if it has the same. The keywords of
+// one group are read together.
+var uncompared = [][]string{
+	{"not"}, {"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"propertyNames"},
+	{"dependentRequired"}, {"dependentSchemas"}, {"dependencies"}, {"unevaluatedProperties"}, {"unevaluatedItems"}, {"$dynamicRef"},
+}
+
+// unchanged reports whether one schema of the set has the same keywords. The keywords whose meaning depends on the rest
+// of their schema count as changed.
+func (p *prover) unchanged(g goal, group []string) bool {
+	switch group[0] {
+	case "dependencies", "$dynamicRef":
+		return false
+	case "unevaluatedProperties", "unevaluatedItems":
+		value, _ := g.that.get(group[0])
+		return value == true
+	}
+	return slices.ContainsFunc(g.these, func(one place) bool {
+		return !one.conditional && !slices.ContainsFunc(group, func(keyword string) bool {
+			return one.has(keyword) != g.that.has(keyword) || one.has(keyword) && !alike(one, g.that, keyword)
+		})
+	})
+}
+
+// alternatives needs one alternative that accepts every value. With oneOf, the others must also reject every value. A
+// set with several types may have one alternative per type.
+func (p *prover) alternatives(g goal, keyword, added, gone string) bool {
+	branches := g.that.list(keyword)
 	if len(branches) == 0 {
 		return true
 	}
 	fits := func(these set) bool {
-		return slices.ContainsFunc(branches, func(branch place) bool {
-			return p.silently(func() bool { return p.shows(goal{these: these, that: branch, path: g.path, depth: g.depth}) })
+		i := slices.IndexFunc(branches, func(branch place) bool {
+			return p.silently(func() bool { return p.proves(goal{these: these, that: branch, path: g.path, depth: g.depth}) })
 		})
-	}
-	if fits(g.these) || p.byKind(g, fits) {
+		if i < 0 || keyword == "anyOf" {
+			return i >= 0
+		}
+		for j, other := range branches {
+			if j != i && !p.disjoint(append(slices.Clone(these), branches[i]), set{other}, g.depth) {
+				return false
+			}
+		}
 		return true
 	}
-	return p.add(g, "anyOf", "must match one of "+quoted("anyOf")+" now", "no longer needs to match one of "+quoted("anyOf")+"")
+	return fits(g.these) || p.byKind(g, fits) || p.add(g, keyword, added, gone)
 }
 
 // byKind proves a condition separately for each type of a set that has several types.
 func (p *prover) byKind(g goal, fits func(set) bool) bool {
 	k := g.these.kinds()
-	split := [][2]any{{null, "null"}, {boolean, "boolean"}, {text, "string"}, {array, "array"}, {object, "object"}, {integer, "integer"}}
+	split := map[string]kind{"null": null, "boolean": boolean, "string": text, "array": array, "object": object, "integer": integer}
 	if k&fraction != 0 {
-		split[5] = [2]any{numbers, "number"}
+		delete(split, "integer")
+		split["number"] = numbers
 	}
 	parts := 0
-	for _, one := range split {
-		if kind, _ := one[0].(kind); k&kind == 0 {
+	for _, name := range sorted(split) {
+		if k&split[name] == 0 {
 			continue
 		}
 		parts++
-		made := place{side: g.that.side, value: map[string]any{"type": one[1]}, made: true}
-		if !fits(append(slices.Clone(g.these), made)) {
+		if !fits(append(slices.Clone(g.these), place{side: g.that.side, value: map[string]any{"type": name}, synthetic: true})) {
 			return false
 		}
 	}
 	return parts > 1
 }
 
-// oneOf needs one alternative that accepts every value, and every other alternative must reject them all.
-func (p *prover) oneOf(g goal) bool {
-	branches := g.that.list("oneOf")
-	if len(branches) == 0 {
-		return true
-	}
-	fits := func(these set) bool {
-		for i, branch := range branches {
-			if !p.silently(func() bool { return p.shows(goal{these: these, that: branch, path: g.path, depth: g.depth}) }) {
-				continue
-			}
-			for j, other := range branches {
-				if j != i && !p.apart(append(slices.Clone(these), branch), set{other}, g.depth) {
-					return false
-				}
-			}
-			return true
-		}
-		return false
-	}
-	if fits(g.these) || p.byKind(g, fits) {
-		return true
-	}
-	return p.add(g, "oneOf", "must match exactly one of "+quoted("oneOf")+" now", "no longer needs to match exactly one of "+quoted("oneOf")+"")
-}
+const maxDisjointDepth = 24
 
-func (p *prover) excluded(g goal) bool {
-	asked, has := g.that.sub("not")
-	if !has || p.apart(g.these, set{asked}, g.depth) {
-		return true
-	}
-	return p.add(g, "not", "now excludes more", "now excludes less")
-}
-
-// condition proves if, then and else. A value that fits "if" also fits the set.
-func (p *prover) condition(g goal) bool {
-	condition, has := g.that.sub("if")
-	if !has {
-		return true
-	}
-	ok := true
-	if then, has := g.that.sub("then"); has {
-		with := append(slices.Clone(g.these), condition)
-		ok = p.shows(goal{these: with, that: then, path: g.path, depth: g.depth})
-	}
-	if otherwise, has := g.that.sub("else"); has {
-		ok = p.shows(goal{these: g.these, that: otherwise, path: g.path, depth: g.depth}) && ok
-	}
-	return ok
-}
-
-const deepestApart = 12
-
-// apart proves that no value fits both sets.
-func (p *prover) apart(a, b set, depth int) bool {
+// disjoint proves that no value fits both sets.
+func (p *prover) disjoint(a, b set, depth int) bool {
 	p.steps++
-	if p.steps > maxSteps || depth > deepestApart*2 {
+	if p.steps > maxSteps || depth > maxDisjointDepth {
 		return false
 	}
 	left, never := a.flat()
@@ -122,38 +97,20 @@ func (p *prover) apart(a, b set, depth int) bool {
 		return true
 	}
 	shared := left.kinds() & right.kinds()
-	if shared == 0 || p.valuesApart(left, right) || p.valuesApart(right, left) {
+	if shared == 0 || left.rejectedBy(right) || right.rejectedBy(left) {
 		return true
 	}
-	if p.excludes(left, right, depth) || p.excludes(right, left, depth) {
-		return true
-	}
-	if shared != object {
-		return false
-	}
-	return p.membersApart(left, right, depth)
+	return shared == object && p.membersDisjoint(left, right, depth)
 }
 
-// valuesApart handles a set that lists its values: the other set must reject each of them.
-func (p *prover) valuesApart(listing, other set) bool {
-	values, finite := listing.values()
-	return finite && !slices.ContainsFunc(values, func(value any) bool { return !other.refuses(value) && other.kinds()&valueKind(value) != 0 })
+// rejectedBy reports whether a set enumerates its values and another set rejects each of them.
+func (s set) rejectedBy(other set) bool {
+	values, finite := s.values()
+	return finite && !slices.ContainsFunc(values, func(value any) bool { return !other.rejects(value) && other.kinds()&valueKind(value) != 0 })
 }
 
-// excludes handles a set with a "not" that excludes every value of the other set.
-func (p *prover) excludes(having, other set, depth int) bool {
-	return slices.ContainsFunc(having, func(one place) bool {
-		not, ok := one.sub("not")
-		if one.not != nil {
-			not, ok = *one.not, true
-		}
-		// The exclusion must hold for objects with any additional properties.
-		return ok && p.strictly(func() bool { return p.shows(goal{these: other, that: not, depth: depth}) })
-	})
-}
-
-// membersApart handles objects: both sets require one property, and its values cannot fit both.
-func (p *prover) membersApart(left, right set, depth int) bool {
+// membersDisjoint handles objects: both sets require one property, and its values cannot fit both.
+func (p *prover) membersDisjoint(left, right set, depth int) bool {
 	l, r := shape{these: left, names: left.described()}, shape{these: right, names: right.described()}
 	needed := left.requires()
 	for name := range right.requires() {
@@ -162,7 +119,7 @@ func (p *prover) membersApart(left, right set, depth int) bool {
 	for _, name := range sorted(needed) {
 		x, _ := l.value(name)
 		y, _ := r.value(name)
-		if p.apart(x, y, depth+1) {
+		if p.disjoint(x, y, depth+1) {
 			return true
 		}
 	}

@@ -116,13 +116,11 @@ func (p *prover) properties(g goal) bool {
 	}
 	ok = p.sizes(g, "minProperties", "maxProperties", "properties", max(g.these.least("minProperties"), len(required)), most, limited) && ok
 	ok = p.members(g, s) && ok
-	ok = p.others(g, s) && ok
-	ok = p.propertyNames(g, s) && ok
-	return p.dependencies(g, s, required) && ok
+	return p.others(g, s) && ok
 }
 
 func (p *prover) property(g goal, name string, these set, asked place) bool {
-	return p.shows(goal{these: these, that: asked, path: member(g.path, name), depth: g.depth})
+	return p.proves(goal{these: these, that: asked, path: member(g.path, name), depth: g.depth})
 }
 
 // members proves the constraints on properties by name and by pattern.
@@ -185,85 +183,4 @@ func (p *prover) others(g goal, s shape) bool {
 		ok = p.property(g, "*", value, asked) && ok
 	}
 	return ok
-}
-
-func (p *prover) propertyNames(g goal, s shape) bool {
-	asked, has := g.that.sub("propertyNames")
-	if !has {
-		return true
-	}
-	if s.closed && len(s.patterns()) == 0 {
-		all := true
-		for name := range s.names {
-			fits, known := asked.accepts(name)
-			_, absent := s.value(name)
-			all = all && (absent || (known && fits))
-		}
-		if all {
-			return true
-		}
-	}
-	own := set{{side: g.that.side, value: map[string]any{"type": "string"}, made: true}}
-	for _, one := range g.these {
-		if names, ok := one.sub("propertyNames"); ok {
-			own = append(own, names)
-		}
-	}
-	if p.silently(func() bool { return p.shows(goal{these: own, that: asked, path: g.path, depth: g.depth}) }) {
-		return true
-	}
-	return p.add(g, "propertyNames", "now allows only certain property names", "now allows other property names")
-}
-
-// dependencies proves which properties require other properties.
-func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
-	ok := true
-	for _, keyword := range []string{"dependentRequired", "dependencies"} {
-		value, _ := g.that.get(keyword)
-		members, _ := value.(map[string]any)
-		for _, name := range sorted(members) {
-			if _, absent := s.value(name); absent {
-				continue
-			}
-			for _, needed := range texts(members[name]) {
-				if !required[needed] && !g.these.needs(name, needed) {
-					at := g
-					at.path = member(g.path, needed)
-					ok = p.add(at, keyword, "became required together with "+quoted(name), "is no longer required together with "+quoted(name))
-				}
-			}
-		}
-	}
-	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
-		asked := g.that.named(keyword)
-		for _, name := range sorted(asked) {
-			if _, absent := s.value(name); absent {
-				continue
-			}
-			with := append(slices.Clone(g.these), place{side: g.that.side, value: map[string]any{"required": []any{name}}, made: true})
-			for _, one := range g.these {
-				for _, own := range []string{"dependentSchemas", "dependencies"} {
-					if sub, ok := one.named(own)[name]; ok {
-						with = append(with, sub)
-					}
-				}
-			}
-			ok = p.shows(goal{these: with, that: asked[name], path: g.path, depth: g.depth}) && ok
-		}
-	}
-	return ok
-}
-
-// needs reports whether a flat set requires a second property where the first exists.
-func (s set) needs(name, needed string) bool {
-	for _, p := range s {
-		for _, keyword := range []string{"dependentRequired", "dependencies"} {
-			value, _ := p.get(keyword)
-			members, _ := value.(map[string]any)
-			if slices.Contains(texts(members[name]), needed) {
-				return true
-			}
-		}
-	}
-	return false
 }

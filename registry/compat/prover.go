@@ -37,7 +37,7 @@ func (p *prover) run(a, b *side) bool {
 		p.add(goal{that: b.root()}, "", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within")
 		return false
 	}
-	return p.shows(goal{these: set{a.root()}, that: b.root()})
+	return p.proves(goal{these: set{a.root()}, that: b.root()})
 }
 
 // add records why a goal is not proven: a new constraint, or a constraint that is gone.
@@ -70,16 +70,8 @@ func (p *prover) silently(try func() bool) bool {
 	return try()
 }
 
-// strictly silently tries a proof that must hold for objects with any additional properties.
-func (p *prover) strictly(try func() bool) bool {
-	before := p.described
-	p.described = false
-	defer func() { p.described = before }()
-	return p.silently(try)
-}
-
-// shows tries to prove a goal directly, then case by case if the set has alternatives.
-func (p *prover) shows(g goal) bool {
+// proves tries to prove a goal directly, then case by case if the set has alternatives.
+func (p *prover) proves(g goal) bool {
 	p.steps++
 	if p.steps > maxSteps || g.depth > maxNesting {
 		return p.add(g, "", "is too complex to compare", "is too complex to compare")
@@ -98,40 +90,39 @@ func (p *prover) shows(g goal) bool {
 	}
 	g.these = flat
 	if values, finite := flat.values(); finite {
-		return p.showsValues(g, values)
+		return p.provesValues(g, values)
 	}
 	cases := g.these.cases()
 	if len(cases) == 0 {
-		return p.showsWhole(g)
+		return p.provesWhole(g)
 	}
-	if p.silently(func() bool { return p.showsWhole(g) }) {
+	if p.silently(func() bool { return p.provesWhole(g) }) {
 		return true
 	}
 	all := true
 	for _, one := range cases {
 		part := g
 		part.these = one
-		all = p.shows(part) && all
+		all = p.proves(part) && all
 	}
 	return all
 }
 
-func (g goal) key() string {
-	keys := make([]string, 0, len(g.these))
-	for _, p := range g.these {
+func (g goal) key() string { return g.these.key() + "\x01" + g.that.key() }
+
+func (s set) key() string {
+	keys := make([]string, 0, len(s))
+	for _, p := range s {
 		keys = append(keys, p.key())
 	}
 	slices.Sort(keys)
-	return strings.Join(slices.Compact(keys), "\x00") + "\x01" + g.that.key()
+	return strings.Join(slices.Compact(keys), "\x00")
 }
 
-// cases splits a flat set at its first anyOf or oneOf and returns nil if there is none. A case of oneOf excludes the
-// other alternatives. All alternatives still count as described, so their properties are not reported as unknown.
+// cases splits a flat set at its first anyOf or oneOf and returns nil if there is none. All alternatives still count as
+// described, so their properties are not reported as unknown.
 func (s set) cases() []set {
 	for i, p := range s {
-		if p.made {
-			continue
-		}
 		for _, keyword := range []string{"anyOf", "oneOf"} {
 			branches := p.list(keyword)
 			if len(branches) == 0 {
@@ -140,14 +131,8 @@ func (s set) cases() []set {
 			rest := slices.Clone(s)
 			rest[i] = p.without(keyword)
 			all := make([]set, 0, len(branches))
-			for n, branch := range branches {
-				one := append(slices.Clone(rest), branch)
-				for other := range branches {
-					if keyword == "oneOf" && other != n {
-						one = append(one, place{side: p.side, value: map[string]any{}, made: true, not: &branches[other]})
-					}
-				}
-				all = append(all, one)
+			for _, branch := range branches {
+				all = append(all, append(slices.Clone(rest), branch))
 			}
 			return all
 		}
@@ -160,16 +145,16 @@ func (p place) without(keyword string) place {
 	members, _ := p.value.(map[string]any)
 	members = maps.Clone(members)
 	delete(members, keyword)
-	return place{side: p.side, pointer: p.pointer, value: members, cut: p.cut + "-" + keyword}
+	return place{side: p.side, pointer: p.pointer, value: members, removed: p.removed + "-" + keyword}
 }
 
 // showsValues tries each value of an enumerated set.
-func (p *prover) showsValues(g goal, values []any) bool {
+func (p *prover) provesValues(g goal, values []any) bool {
 	var refused []string
 	for _, value := range values {
 		fits, known := g.that.accepts(value)
 		if !known {
-			if p.silently(func() bool { return p.showsWhole(g) }) {
+			if p.silently(func() bool { return p.provesWhole(g) }) {
 				return true
 			}
 			return p.add(g, "", "cannot be compared", "cannot be compared")
@@ -186,11 +171,11 @@ func (p *prover) showsValues(g goal, values []any) bool {
 }
 
 // showsWhole proves the schema one keyword after the other.
-func (p *prover) showsWhole(g goal) bool {
+func (p *prover) provesWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
 		return takes || p.add(g, "", "is no longer allowed", "is now allowed")
 	}
-	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && !one.spoken && same(one, g.that) }) {
+	if slices.ContainsFunc(g.these, func(one place) bool { return one.removed == "" && !one.conditional && same(one, g.that) }) {
 		return true
 	}
 	ok := p.types(g)
@@ -207,10 +192,10 @@ func (p *prover) references(g goal) bool {
 		if !found {
 			return p.add(g, "$ref", "has a reference that cannot be compared", "has a reference that cannot be compared")
 		}
-		ok = p.shows(goal{these: g.these, that: target, path: g.path, depth: g.depth})
+		ok = p.proves(goal{these: g.these, that: target, path: g.path, depth: g.depth})
 	}
 	for _, part := range g.that.list("allOf") {
-		ok = p.shows(goal{these: g.these, that: part, path: g.path, depth: g.depth}) && ok
+		ok = p.proves(goal{these: g.these, that: part, path: g.path, depth: g.depth}) && ok
 	}
 	return ok
 }

@@ -24,28 +24,28 @@ type set []place
 func (s set) flat() (all set, never bool) {
 	seen, split := map[string]bool{}, map[string]bool{}
 	for _, p := range s {
-		if p.cut != "" {
+		if p.removed != "" {
 			split[p.side.id+p.pointer] = true
 		}
 	}
 	var visit func(place)
 	visit = func(p place) {
 		key := p.key()
-		if seen[key] || p.cut == "" && !p.made && split[key] {
+		if seen[key] || p.removed == "" && !p.synthetic && split[key] {
 			return
 		}
 		seen[key] = true
 		if takes, ok := p.value.(bool); ok {
-			never = never || !takes && !p.spoken
+			never = never || !takes && !p.conditional
 			return
 		}
 		all = append(all, p)
-		for _, part := range p.asking().always() {
-			part.spoken = p.spoken
+		for _, part := range p.unconditional().always() {
+			part.conditional = p.conditional
 			visit(part)
 		}
-		for _, part := range p.asking().perhaps() {
-			part.spoken = true
+		for _, part := range p.unconditional().conditions() {
+			part.conditional = true
 			visit(part)
 		}
 	}
@@ -129,22 +129,18 @@ func (s set) values() ([]any, bool) {
 	k := s.kinds()
 	taken := make([]any, 0, len(candidates))
 	for _, value := range candidates {
-		if valueKind(value)&k != 0 && !s.refuses(value) {
+		if valueKind(value)&k != 0 && !s.rejects(value) {
 			taken = append(taken, value)
 		}
 	}
 	return taken, true
 }
 
-// refuses reports whether one of the schemas certainly rejects a value.
-func (s set) refuses(value any) bool {
+// rejects reports whether one of the schemas certainly rejects a value.
+func (s set) rejects(value any) bool {
 	return slices.ContainsFunc(s, func(p place) bool {
-		if p.spoken {
+		if p.conditional {
 			return false
-		}
-		if p.not != nil {
-			fits, known := p.not.accepts(value)
-			return known && fits
 		}
 		fits, known := p.accepts(value)
 		return known && !fits
@@ -173,7 +169,7 @@ func valueKind(value any) kind {
 // described lists the properties that a set mentions, also under conditions.
 func (s set) described() map[string]bool {
 	all := map[string]bool{}
-	s.everywhere(func(p place) {
+	s.applicable(func(p place) {
 		value, _ := p.get("properties")
 		members, _ := value.(map[string]any)
 		for name := range maps.Keys(members) {
@@ -215,8 +211,8 @@ func (p place) constant() []any {
 	return nil
 }
 
-// everywhere visits all schemas that may apply to the value of a set.
-func (s set) everywhere(visit func(place)) {
+// applicable visits all schemas that may apply to the value of a set.
+func (s set) applicable(visit func(place)) {
 	seen := map[string]bool{}
 	var apply func(place)
 	apply = func(p place) {
@@ -226,14 +222,12 @@ func (s set) everywhere(visit func(place)) {
 		}
 		seen[key] = true
 		visit(p)
-		for _, part := range append(p.always(), p.perhaps()...) {
+		for _, part := range append(p.always(), p.conditions()...) {
 			apply(part)
 		}
 	}
 	for _, p := range s {
-		if p.not == nil {
-			apply(p.asking())
-		}
+		apply(p.unconditional())
 	}
 }
 
@@ -246,8 +240,8 @@ func (p place) always() []place {
 	return all
 }
 
-// perhaps returns the subschemas that hold for the same value under some condition.
-func (p place) perhaps() []place {
+// conditions returns the subschemas that hold for the same value under some condition.
+func (p place) conditions() []place {
 	all := append(p.list("anyOf"), p.list("oneOf")...)
 	for _, keyword := range []string{"if", "then", "else"} {
 		if part, ok := p.sub(keyword); ok {
@@ -267,7 +261,7 @@ func (p place) perhaps() []place {
 // no property is open on purpose.
 func (s set) openByOmission() bool {
 	explicit := false
-	s.everywhere(func(p place) {
+	s.applicable(func(p place) {
 		explicit = explicit || p.has("additionalProperties") || p.has("unevaluatedProperties") || p.has("propertyNames")
 	})
 	return !explicit && len(s.described()) > 0

@@ -81,30 +81,26 @@ func sameDocument(a, b *side) bool {
 	return errLeft == nil && errRight == nil && left == right
 }
 
-// place is a schema within a side. A place with made = true is synthetic: it narrows the other schemas of its set and
+// place is a schema within a side. A synthetic place narrows the other schemas of its set and
 // value holds its content.
 type place struct {
-	side    *side
-	pointer string
-	value   any
-	made    bool
-	cut     string // keywords removed from value because they were split into cases
-	not     *place // a schema that excludes the values of this one
-	spoken  bool   // an alternative that may not apply: it constrains nothing, but describes properties
+	side        *side
+	pointer     string
+	value       any
+	synthetic   bool
+	removed     string // keywords removed from value because they were split into cases
+	conditional bool   // an alternative that may not apply: it constrains nothing, but describes properties
 }
 
 func (s *side) root() place { return place{side: s, value: s.doc} }
 
 func (p place) key() string {
-	key := p.side.id + p.pointer + p.cut
-	if p.made {
+	key := p.side.id + p.pointer + p.removed
+	if p.synthetic {
 		text, _ := json.Marshal(p.value)
 		key += "!" + string(text)
 	}
-	if p.not != nil {
-		key += "~" + p.not.key()
-	}
-	if p.spoken {
+	if p.conditional {
 		key += "?"
 	}
 	return key
@@ -116,14 +112,14 @@ func (p place) get(keyword string) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	if p.spoken {
+	if p.conditional {
 		switch keyword {
 		case "properties", "patternProperties", "items", "additionalItems", "prefixItems":
 		default:
 			return nil, false
 		}
 	}
-	if p.side.draft7 && !p.made {
+	if p.side.draft7 && !p.synthetic {
 		if _, isRef := object["$ref"].(string); isRef && keyword != "$ref" {
 			return nil, false // draft-07 ignores siblings of $ref
 		}
@@ -149,12 +145,12 @@ func (p place) at(value any, tokens ...string) place {
 	for _, token := range tokens {
 		pointer += "/" + jcs.EscapePointer(token)
 	}
-	return place{side: p.side, pointer: pointer, value: value, spoken: p.spoken}
+	return place{side: p.side, pointer: pointer, value: value, conditional: p.conditional}
 }
 
-// asking returns the place as a constraint instead of a mere description.
-func (p place) asking() place {
-	p.spoken = false
+// unconditional returns the place as a constraint instead of a mere description.
+func (p place) unconditional() place {
+	p.conditional = false
 	return p
 }
 
@@ -239,7 +235,7 @@ func (p place) accepts(value any) (fits, known bool) {
 	if always, ok := p.value.(bool); ok {
 		return always, true
 	}
-	if p.made {
+	if p.synthetic {
 		return false, false
 	}
 	part, ok := p.side.parts[p.pointer]

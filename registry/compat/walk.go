@@ -1,9 +1,6 @@
 package compat
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // properties lists properties that only one of two schemas describes, with their place in a document and the pointer to
 // their schema.
@@ -26,7 +23,7 @@ func walkProperties(old, now *side) properties {
 }
 
 func (w *walker) walk(old, now set, path string) {
-	key := goal{these: append(slices.Clone(old), now...)}.setKey()
+	key := append(slices.Clone(old), now...).key()
 	if w.seen[key] || len(w.seen) > maxWalk {
 		return
 	}
@@ -54,15 +51,6 @@ func (w *walker) walk(old, now set, path string) {
 	}
 }
 
-func (g goal) setKey() string {
-	keys := make([]string, 0, len(g.these))
-	for _, p := range g.these {
-		keys = append(keys, p.key())
-	}
-	slices.Sort(keys)
-	return strings.Join(slices.Compact(keys), "\x00")
-}
-
 // members holds the subschemas of a set: of named properties, of other properties, of items.
 type members struct {
 	named map[string]set
@@ -78,7 +66,7 @@ type pattern struct {
 
 func (s set) members() members {
 	all := members{named: map[string]set{}}
-	s.everywhere(func(p place) {
+	s.applicable(func(p place) {
 		for name, sub := range p.named("properties") {
 			all.named[name] = append(all.named[name], sub)
 		}

@@ -15,15 +15,15 @@ const (
 
 // witness searches for a document that one side accepts and the other rejects, or returns nil. It builds documents from
 // the values, limits and lengths in both schemas.
-func witness(taking, refusing *side) json.RawMessage {
-	m := maker{both: []*side{taking, refusing}, tries: maxTries}
+func witness(accepting, rejecting *side) json.RawMessage {
+	m := maker{both: []*side{accepting, rejecting}, tries: maxTries}
 	m.pool()
-	for _, value := range m.values(set{taking.root()}, set{refusing.root()}, 0) {
+	for _, value := range m.values(set{accepting.root()}, set{rejecting.root()}, 0) {
 		text, err := json.Marshal(value)
-		if err != nil || len(taking.compiled.Validate(text)) > 0 {
+		if err != nil || len(accepting.compiled.Validate(text)) > 0 {
 			continue
 		}
-		if len(refusing.compiled.Validate(text)) > 0 {
+		if len(rejecting.compiled.Validate(text)) > 0 {
 			return text
 		}
 	}
@@ -102,7 +102,7 @@ func everyValue(value any, visit func(any)) {
 // values generates values that may fit a, using b as a hint. The caller checks which of them fit.
 func (m *maker) values(a, b set, depth int) []any {
 	var all []any
-	a.everywhere(func(p place) { all = append(all, append(p.enum(), p.constant()...)...) })
+	a.applicable(func(p place) { all = append(all, append(p.enum(), p.constant()...)...) })
 	may := anything
 	if flat, _ := a.flat(); len(flat) > 0 {
 		may = flat.kinds()
@@ -142,8 +142,8 @@ func (m *maker) some(a, b set, all []any, depth int) []any {
 	var wanted, fitting []any
 	for _, value := range all {
 		switch {
-		case a.refuses(value):
-		case b.refuses(value):
+		case a.rejects(value):
+		case b.rejects(value):
 			wanted = append(wanted, value)
 		default:
 			fitting = append(fitting, value)
