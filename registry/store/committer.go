@@ -69,7 +69,7 @@ type turn struct {
 }
 
 func newCommitter(db *sql.DB, d dialect, noticed func(error), log *slog.Logger) *committer {
-	c := &committer{ledger: newLedger(db, d), noticed: noticed, log: log, writers: d.writers()}
+	c := &committer{ledger: &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}}, noticed: noticed, log: log, writers: d.writers()}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)
 	return c

@@ -54,7 +54,8 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if s.exclusive != nil {
 		wait = briefly
 	}
-	writing, err := sqliteConnector(path, wait, "_txlock=immediate")
+	// SQLite would create, write and delete a file for the undo log of each statement with many runs.
+	writing, err := sqliteConnector(path, wait, "_txlock=immediate&_pragma=temp_store(MEMORY)")
 	if err != nil {
 		return err
 	}

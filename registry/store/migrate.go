@@ -123,7 +123,13 @@ func refuseUnknown(ctx context.Context, m *migrate.Migrator) error {
 // lock, and only one server uses the data directory.
 func (s *Store) alone(ctx context.Context, f func(context.Context) error) (err error) {
 	if s.dialect != postgresDialect {
-		return f(ctx)
+		// An index over all runs is sorted in files.
+		if _, err := s.write.ExecContext(ctx, "PRAGMA temp_store = FILE"); err != nil {
+			return err
+		}
+		err := f(ctx)
+		_, memoryErr := s.write.ExecContext(context.WithoutCancel(ctx), "PRAGMA temp_store = MEMORY")
+		return errors.Join(err, memoryErr)
 	}
 	conn, err := s.write.Conn(ctx)
 	if err != nil {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// ledger runs shared transactions: with database/sql, or directly on SQLite.
+// ledger runs shared transactions. Tests count them and let them fail.
 type ledger interface {
 	transact(ctx context.Context, apply func(exec) error) error
 	close() error
@@ -18,12 +19,9 @@ type ledger interface {
 // exec executes a statement by its key and returns the number of rows it wrote.
 type exec func(key string, args ...any) (int64, error)
 
-func newLedger(db *sql.DB, d dialect) ledger {
-	if d == sqliteDialect {
-		return newDirect(db, texts(d))
-	}
-	return &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}}
-}
+// errNotBegun reports that the database accepts no transaction, because another process holds it or it cannot be
+// written.
+var errNotBegun = errors.New("no transaction could begin")
 
 // statements holds the run path's statements, prepared once, before the first transaction.
 type statements struct {
@@ -37,12 +35,13 @@ type statements struct {
 // transact implements ledger.
 func (s *statements) transact(ctx context.Context, apply func(exec) error) error {
 	if err := s.prepare(ctx); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
+	defer func() { _ = tx.Rollback() }() // does nothing after the end; a panic would leave the transaction open
 	err = apply(func(key string, args ...any) (int64, error) {
 		result, err := tx.StmtContext(ctx, s.get(key)).ExecContext(ctx, args...)
 		if err != nil {

@@ -39,9 +39,6 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// awake is roughly the round-trip time of a short program.
-const awake = 150 * time.Microsecond
-
 // Engine runs JavaScript and TypeScript programs. It is safe for concurrent use.
 type Engine struct {
 	pool   *worker.Pool
@@ -57,7 +54,7 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	return &Engine{egress: options.Egress, pool: worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Awake: awake,
+		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 		Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
 		Reuse:   worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: reuseMemory},
 	})}

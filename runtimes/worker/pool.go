@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -24,7 +23,6 @@ type Options struct {
 	Rest    time.Duration   // after this time without a run no jail waits, and none before the first; 0 for always
 	Guest   string          // workspace whose runs do not wake a resting pool: it only examines the pool
 	Max     int             // limit of all jails together; further runs wait; default 16
-	Awake   time.Duration   // polling time of a run before it sleeps, if runs come one by one; 0 for none
 	Prelude any             // payload of a Job frame that every jail gets before its job and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // logs workers that ended unexpectedly; nil for none
@@ -58,12 +56,11 @@ func (s Stats) Plus(other Stats) Stats {
 
 // Pool keeps prepared jails. A jail serves one run at a time, and only ever runs of one workspace.
 type Pool struct {
-	options        Options
-	ctx            context.Context // ends when the pool closes, and with it every run
-	stop           context.CancelFunc
-	joined         sync.WaitGroup // the spawner, and goroutines that destroy workers
-	wake           chan struct{}  // tells the spawner that a jail was taken
-	concurrentRuns concurrentRuns // runs that communicate with their workers
+	options Options
+	ctx     context.Context // ends when the pool closes, and with it every run
+	stop    context.CancelFunc
+	joined  sync.WaitGroup // the spawner, and goroutines that destroy workers
+	wake    chan struct{}  // tells the spawner that a jail was taken
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first
@@ -98,9 +95,6 @@ func NewPool(options Options) *Pool {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
-	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		options.Awake = 0 // the worker needs the processor
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
@@ -151,8 +145,6 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 		return runtimes.Outcome{}, err
 	}
 	session := newSession(m.peer, task, host, asked)
-	p.concurrentRuns.come()
-	defer p.concurrentRuns.leave()
 	outcome, fit, err := session.run(ctx)
 	if !errors.Is(err, errOrphaned) { // otherwise its listener has closed with the worker, and the next worker has another
 		stop()
@@ -441,7 +433,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.concurrentRuns)), born: p.options.Now()}
+	m := &member{peer: newPeer(jail), born: p.options.Now()}
 	if p.options.Prelude == nil {
 		return m, nil
 	}

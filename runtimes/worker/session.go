@@ -48,9 +48,8 @@ type peer struct {
 	spent    time.Duration   // processor time at the end of the last job
 }
 
-// newPeer makes the connection with a jail. in reads from that connection.
-func newPeer(jail Jail, in io.Reader) *peer {
-	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(in, 16<<10), out: frames.NewWriter(jail.Conn())}
+func newPeer(jail Jail) *peer {
+	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
 // session is one run on one worker. The goroutine of run reads; the watch decides when to stop.

@@ -95,6 +95,6 @@ var ErrNotStarted = errors.New("the program did not start")
 // server failed. The caller must kill the jail unless it ran only well-behaved code. Run itself kills it only when a
 // limit is reached.
 func Run(ctx context.Context, jail Jail, task Task, host runtimes.Host) (runtimes.Outcome, error) {
-	outcome, _, err := newSession(newPeer(jail, jail.Conn()), task, host, time.Now()).run(ctx)
+	outcome, _, err := newSession(newPeer(jail), task, host, time.Now()).run(ctx)
 	return outcome, err
 }
