@@ -13,6 +13,7 @@ const (
 	DuplicateKey Reason = "duplicate_key"
 	BadEncoding  Reason = "bad_encoding"
 	BadNumber    Reason = "bad_number"
+	Stopped      Reason = "stopped" // by Limits.Count
 )
 
 // Error explains why a document is rejected and where. Pointer is the JSON pointer of the value being read, and Offset
@@ -22,7 +23,11 @@ type Error struct {
 	Pointer string
 	Offset  int
 	Message string
+	Err     error // error of Limits.Count
 }
+
+// Unwrap returns the error of Limits.Count.
+func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	if e.Pointer == "" {

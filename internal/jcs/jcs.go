@@ -26,32 +26,61 @@ type Limits struct {
 	Bytes int
 	// Digits of one number. Python takes quadratic time to read the digits of an integer.
 	Digits int
+	// Count is called with the number of values and names that were read so far, regularly and at the end. Its error
+	// ends the check.
+	Count func(values int) error
+}
+
+// Document is a document that was read once.
+type Document struct {
+	Value     any    // nil, bool, json.Number, string, []any or map[string]any
+	Canonical []byte // canonical form
 }
 
 // JSON returns the canonical form of a document. It fails if Check without limits fails; the error is an *Error.
 func JSON(raw []byte) ([]byte, error) {
 	s := scanner{in: raw, depth: MaxDepth, write: true, out: make([]byte, 0, len(raw))}
-	if err := s.document(); err != nil {
+	if _, err := s.document(); err != nil {
 		return nil, err
 	}
 	return s.out, nil
+}
+
+// Parse checks a document as Check does, and returns its value and its canonical form.
+func Parse(raw []byte, limits Limits) (Document, error) {
+	s := scanner{in: raw, build: true, write: true}
+	value, err := s.within(limits)
+	return Document{Value: value, Canonical: s.out}, err
+}
+
+// Decode checks a document as Check does, and returns its value.
+func Decode(raw []byte, limits Limits) (any, error) {
+	s := scanner{in: raw, build: true}
+	return s.within(limits)
 }
 
 // Check reports whether raw is one JSON document within the limits. It rejects invalid UTF-8, lone surrogates,
 // duplicate keys in an object and text after the value. It also rejects numbers outside the range of a double, except
 // integer literals. The error is an *Error. JSON can canonicalize every document that Check accepts.
 func Check(raw []byte, limits Limits) error {
-	if limits.Bytes > 0 && len(raw) > limits.Bytes {
-		return &Error{Reason: TooLarge, Message: "is larger than the limit of " + bytesize.Text(limits.Bytes)}
+	s := scanner{in: raw}
+	_, err := s.within(limits)
+	return err
+}
+
+func (s *scanner) within(limits Limits) (any, error) {
+	if limits.Bytes > 0 && len(s.in) > limits.Bytes {
+		return nil, &Error{Reason: TooLarge, Message: "is larger than the limit of " + bytesize.Text(limits.Bytes)}
 	}
-	s := scanner{in: raw, depth: MaxDepth, most: limits.Digits}
+	s.depth, s.most, s.count = MaxDepth, limits.Digits, limits.Count
 	if limits.Depth > 0 && limits.Depth < MaxDepth {
 		s.depth = limits.Depth
 	}
-	if err := s.document(); err != nil {
-		return err
+	value, err := s.document()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return value, nil
 }
 
 // Digest returns "sha256:" and the hexadecimal SHA-256 of a document's canonical form.

@@ -2,19 +2,26 @@ package jcs
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
-// scanner reads a document once. It recurses, limited by depth. If write is set it also appends the canonical form.
+// scanner reads a document once. It recurses, limited by depth. If write is set it also appends the canonical form. If
+// build is set it returns values, otherwise nil.
 type scanner struct {
 	in    []byte
 	pos   int
 	depth int // remaining nesting
+	limit int // depth at the start
 	most  int // digits that a number may have, 0 for any
+	build bool
 	write bool
 	out   []byte
+
+	count  func(values int) error
+	values int // values and names so far
 
 	members []member // members of all open objects, innermost last
 	key     []byte   // buffer for keys and strings with escapes
@@ -23,17 +30,41 @@ type scanner struct {
 // member is one "key":value of an open object; from and to delimit its canonical text in out.
 type member struct {
 	key      string
+	value    any
 	from, to int
 }
 
-func (s *scanner) document() *Error {
+// countEvery is the number of values after which count is called again.
+const countEvery = 1024
+
+func (s *scanner) document() (any, *Error) {
+	s.limit = s.depth
 	s.space()
-	if err := s.value(); err != nil {
-		return err
+	value, err := s.value()
+	if err != nil {
+		return nil, err
 	}
 	s.space()
 	if s.pos < len(s.in) {
-		return s.fail(Syntax, "has extra content after the JSON value")
+		return nil, s.fail(Syntax, "has extra content after the JSON value")
+	}
+	return value, s.report()
+}
+
+// counted counts a value or a name.
+func (s *scanner) counted() *Error {
+	if s.values++; s.values%countEvery != 0 {
+		return nil
+	}
+	return s.report()
+}
+
+func (s *scanner) report() *Error {
+	if s.count == nil {
+		return nil
+	}
+	if err := s.count(s.values); err != nil {
+		return &Error{Reason: Stopped, Offset: s.pos, Message: "has too many values", Err: err}
 	}
 	return nil
 }
@@ -83,28 +114,45 @@ func (s *scanner) emit(c byte) {
 	}
 }
 
-func (s *scanner) value() *Error {
+func (s *scanner) value() (any, *Error) {
+	if err := s.counted(); err != nil {
+		return nil, err
+	}
 	switch c := s.peek(); {
 	case c == '{':
 		return s.nested(s.object)
 	case c == '[':
 		return s.nested(s.array)
 	case c == '"':
-		text, err := s.text()
-		if err == nil && s.write {
-			s.out = appendString(s.out, text)
-		}
-		return err
+		return s.string()
 	case c == '-' || (c >= '0' && c <= '9'):
-		return s.number()
+		start := s.pos
+		if err := s.number(); err != nil || !s.build {
+			return nil, err
+		}
+		return json.Number(s.in[start:s.pos]), nil
 	case c == 't':
-		return s.literal("true")
+		return true, s.literal("true")
 	case c == 'f':
-		return s.literal("false")
+		return false, s.literal("false")
 	case c == 'n':
-		return s.literal("null")
+		return nil, s.literal("null")
 	}
-	return s.syntax()
+	return nil, s.syntax()
+}
+
+func (s *scanner) string() (any, *Error) {
+	text, err := s.text()
+	if err != nil {
+		return nil, err
+	}
+	if s.write {
+		s.out = appendString(s.out, text)
+	}
+	if !s.build {
+		return nil, nil
+	}
+	return string(text), nil
 }
 
 func (s *scanner) literal(word string) *Error {
@@ -120,54 +168,76 @@ func (s *scanner) literal(word string) *Error {
 	return nil
 }
 
-func (s *scanner) nested(read func() *Error) *Error {
+func (s *scanner) nested(read func() (any, *Error)) (any, *Error) {
 	if s.depth == 0 {
-		return s.fail(TooDeep, "is nested too deeply")
+		return nil, s.fail(TooDeep, "is nested deeper than "+strconv.Itoa(s.limit)+" levels")
 	}
 	s.depth--
-	err := read()
+	value, err := read()
 	s.depth++
-	return err
+	return value, err
 }
 
-func (s *scanner) array() *Error {
+func (s *scanner) array() (any, *Error) {
 	s.accept('[')
 	s.emit('[')
+	items := []any{}
 	if s.accept(']') {
 		s.emit(']')
-		return nil
+		return s.list(items), nil
 	}
 	for i := 0; ; i++ {
-		if err := s.value(); err != nil {
-			return err.under(strconv.Itoa(i))
+		item, err := s.value()
+		if err != nil {
+			return nil, err.under(strconv.Itoa(i))
+		}
+		if s.build {
+			items = append(items, item)
 		}
 		s.space()
 		if s.peek() == ']' {
 			s.pos++
 			s.emit(']')
-			return nil
+			return s.list(items), nil
 		}
 		if !s.accept(',') {
-			return s.syntax()
+			return nil, s.syntax()
 		}
 		s.emit(',')
 	}
 }
 
-func (s *scanner) object() *Error {
+// list returns items as a value, without an allocation if no values are built.
+func (s *scanner) list(items []any) any {
+	if !s.build {
+		return nil
+	}
+	return items
+}
+
+func (s *scanner) object() (any, *Error) {
 	s.accept('{')
 	s.emit('{')
 	first := len(s.members)
 	start := len(s.out)
 	if !s.accept('}') {
 		if err := s.readMembers(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	err := s.closeObject(s.members[first:], start)
+	members := s.members[first:]
+	err := s.closeObject(members, start)
+	var object map[string]any
+	if s.build {
+		object = make(map[string]any, len(members))
+		for _, m := range members {
+			object[m.key] = m.value
+		}
+		clear(members) // lets the collector free the values
+	}
 	s.members = s.members[:first]
 	s.emit('}')
-	return err
+	return object, err
 }
 
 // readMembers reads up to and including the closing brace.
@@ -180,6 +250,9 @@ func (s *scanner) readMembers() *Error {
 		if err != nil {
 			return err
 		}
+		if err := s.counted(); err != nil {
+			return err
+		}
 		m := member{key: string(text), from: len(s.out)}
 		if s.write {
 			s.out = append(appendString(s.out, text), ':')
@@ -188,7 +261,7 @@ func (s *scanner) readMembers() *Error {
 		if !s.accept(':') {
 			return s.syntax()
 		}
-		if err := s.value(); err != nil {
+		if m.value, err = s.value(); err != nil {
 			return err.under(m.key)
 		}
 		m.to = len(s.out)

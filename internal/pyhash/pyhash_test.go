@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/internal/pyhash"
 )
 
@@ -73,12 +73,12 @@ func TestVectorsOfCPython(t *testing.T) {
 	t.Parallel()
 	compare(t, []string{
 		`{"b": {"z": [1, {"y": null}], "a": true}, "a": false}`, `{}`, `[]`, `[[], {}, [{}]]`, `""`, `null`, ` { "a" : [ ] } `,
-		`"é ü ß 漢字 \u00e9"`, `"😀 👩‍👩‍👧 \ud83d\ude00"`, `{"😀": 1, "z": 2, "ﬀ": 3, "é": 4, "": 5}`, `"\ud800"`, `"\ude00\ud83d"`, `"\ud83d\u0041"`,
-		`{"\ud800": 1, "\ue000": 2, "😀": 3, "\udfff": 4}`, `"\u0000\u001f\u007f\u0080\u2028 \" \\ \/ \b\f\n\r\t <>&'"`,
+		`"é ü ß 漢字 \u00e9"`, `"😀 👩‍👩‍👧 \ud83d\ude00"`, `{"😀": 1, "z": 2, "ﬀ": 3, "é": 4, "": 5}`,
+		`{"\ue000": 2, "😀": 3}`, `"\u0000\u001f\u007f\u0080\u2028 \" \\ \/ \b\f\n\r\t <>&'"`,
 		`1e16`, `1e15`, `9999999999999998.0`, `1e-7`, `0.0001`, `0.00001`, `0.1`, `-0.0`, `-0`, `0.0`, `0e5`, `1.0`, `100000.0`, `1e22`, `1e23`, `5e-324`, `2.5e-324`,
-		`1.7976931348623157e308`, `1e400`, `-1e400`, `123456789.123456789`, `0.30000000000000004`, `1E5`, `1e+5`, `12345678901234567890.5`,
+		`1.7976931348623157e308`, `123456789.123456789`, `0.30000000000000004`, `1E5`, `1e+5`, `12345678901234567890.5`,
 		`9007199254740993`, `-9223372036854775809`, `123456789012345678901234567890123456789012345678901234567890`, `18446744073709551616`,
-		`{"a": 1, "a": 2, "b": 1, "a": [3]}`, `{"B": 1, "a": 2, "A": 3, "_": 4, "10": 5, "9": 6}`,
+		`{"B": 1, "a": 2, "A": 3, "_": 4, "10": 5, "9": 6}`,
 	})
 }
 
@@ -88,9 +88,11 @@ func TestAgainstCPythonAtRandom(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	dice := rand.New(rand.NewPCG(seed, 1))
-	documents := make([]string, 4000)
-	for i := range documents {
-		documents[i] = document(dice, 4)
+	var documents []string
+	for len(documents) < 4000 {
+		if one := document(dice, 4); jcs.Check([]byte(one), jcs.Limits{}) == nil {
+			documents = append(documents, one)
+		}
 	}
 	compare(t, documents)
 }
@@ -147,7 +149,7 @@ func text(dice *rand.Rand) string {
 		case 0:
 			s.WriteString(`\u` + strconv.FormatUint(0x10000|dice.Uint64N(0x10000), 16)[1:])
 		case 1:
-			s.WriteString(`\ud8` + strconv.FormatUint(0x100|dice.Uint64N(0x100), 16)[1:])
+			s.WriteString(`\ud8` + strconv.FormatUint(0x100|dice.Uint64N(0x100), 16)[1:] + `\udc` + strconv.FormatUint(0x100|dice.Uint64N(0x100), 16)[1:])
 		case 2:
 			s.WriteByte('\\')
 			s.WriteByte(`"\/bfnrt`[dice.IntN(8)])
@@ -167,7 +169,7 @@ func text(dice *rand.Rand) string {
 
 func TestWhatIsNotJSONIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, document := range []string{``, `{`, `[1,`, `[1 2]`, `{"a"}`, `{"a":}`, `"\x"`, `"\u12"`, "\"\xff\"", "\"\n\"", `--1`, `1-2`, `1.2.3`, `nul`, `{} {}`, `{,}`,
+	for _, document := range []string{``, `{`, `[1,`, `[1 2]`, `{"a"}`, `{"a":}`, `"\x"`, `"\u12"`, "\"\xff\"", "\"\n\"", `--1`, `1-2`, `1.2.3`, `nul`, `{} {}`, `{,}`, `{"a":1,"a":2}`, `"\ud800"`, `1e400`,
 		strings.Repeat("[", 100_000)} {
 		if out, err := pyhash.Dumps([]byte(document)); err == nil {
 			t.Errorf("%.20q became %s", document, out)
@@ -176,12 +178,11 @@ func TestWhatIsNotJSONIsRefused(t *testing.T) {
 }
 
 func FuzzDumps(f *testing.F) {
-	f.Add([]byte(`{"a": [1.5e300, "\ud83d\ude00"], "a": {}}`))
-	f.Add([]byte(`"\ud800\udc00\ud800"`))
+	f.Add([]byte(`{"a": [1.5e300, "\ud83d\ude00"], "b": {}}`))
 	f.Fuzz(func(t *testing.T, document []byte) {
 		dumped, err := pyhash.Dumps(document)
 		if err != nil {
-			if json.Valid(document) && utf8.Valid(document) && len(document) < 500 {
+			if jcs.Check(document, jcs.Limits{}) == nil {
 				t.Fatalf("%q is JSON: %v", document, err)
 			}
 			return

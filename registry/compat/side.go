@@ -32,9 +32,7 @@ func newSide(id string, raw json.RawMessage) (*side, error) {
 		return nil, err
 	}
 	s := &side{id: id, raw: raw, compiled: whole, parts: whole.Parts(), patterns: map[string]*schema.Schema{}}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if err := decoder.Decode(&s.doc); err != nil {
+	if s.doc, err = jcs.Decode(raw, jcs.Limits{}); err != nil {
 		return nil, err
 	}
 	if object, ok := s.doc.(map[string]any); ok {

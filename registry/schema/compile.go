@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,12 +29,9 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil
 	}
-	if err := jcs.Check(raw, jcs.Limits{Depth: MaxDepth, Bytes: MaxBytes}); err != nil {
-		return nil, invalid(detailOf(err))
-	}
-	doc, err := decode(raw)
+	doc, err := jcs.Decode(raw, jcs.Limits{Depth: MaxDepth, Bytes: MaxBytes})
 	if err != nil {
-		return nil, invalid(fault.Detail{Code: string(jcs.Syntax), Message: "is not valid JSON"})
+		return nil, invalid(detailOf(err))
 	}
 	found, problem := look(doc)
 	if problem != nil {
@@ -166,14 +162,6 @@ func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 		return metaOf7, nil
 	}
 	return nil, &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (the default) or " + draft7 + "#"}
-}
-
-func decode(raw []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var doc any
-	err := d.Decode(&doc)
-	return doc, err
 }
 
 func invalid(details ...fault.Detail) error {

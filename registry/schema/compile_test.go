@@ -50,7 +50,7 @@ func TestCompileRefuses(t *testing.T) {
 		"large pattern":         {`{"pattern":"` + strings.Repeat("a{1,1000}", 11) + `"}`, []string{"/pattern: format: has repetitions that are too large; use smaller counts, or minLength and maxLength"}},
 		"long pattern":          {`{"pattern":"` + strings.Repeat("a", 2001) + `"}`, []string{"/pattern: format: must have at most 2000 bytes; split it, or check the value in the program"}},
 		"deep brackets":         {`{"pattern":"` + strings.Repeat("(", 1990) + `"}`, []string{"/pattern: format: " + bad}},
-		"deep":                  {nest(`{"items":`, 64), []string{strings.Repeat("/items", 64) + ": too_deep: is nested too deeply"}},
+		"deep":                  {nest(`{"items":`, 64), []string{strings.Repeat("/items", 64) + ": too_deep: is nested deeper than 64 levels"}},
 		"huge number":           {`{"minimum":1e308,"maximum":1e-999999}`, []string{"/maximum: schema_too_complex: has too many digits"}},
 		"long enum":             {`{"enum":[` + strings.Repeat("1,", 1000) + `2]}`, []string{"/enum: schema_too_complex: has more than 1000 values; use a pattern or a check in the program"}},
 		"many values":           {`{"allOf":[` + strings.Repeat("{},", 4000) + `{}]}`, []string{": schema_too_complex: has more than 4000 values"}},

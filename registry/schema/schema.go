@@ -49,17 +49,25 @@ func (s *Schema) Anything() bool { return s.root == nil || s.root.always }
 func (s *Schema) Validate(raw []byte) []fault.Detail { return s.validate(raw, maxWork) }
 
 func (s *Schema) validate(raw []byte, work int) []fault.Detail {
-	if err := jcs.Check(raw, jcs.Limits{Bytes: MaxDocument}); err != nil {
+	if s.Anything() {
+		if err := jcs.Check(raw, jcs.Limits{Bytes: MaxDocument}); err != nil {
+			return []fault.Detail{detailOf(err)}
+		}
+		return nil
+	}
+	doc, err := jcs.Decode(raw, jcs.Limits{Bytes: MaxDocument})
+	if err != nil {
 		return []fault.Detail{detailOf(err)}
 	}
+	return evaluate(s.root, doc, work)
+}
+
+// ValidateValue is Validate for the value of a document that package jcs has read.
+func (s *Schema) ValidateValue(value any) []fault.Detail {
 	if s.Anything() {
 		return nil
 	}
-	doc, err := decode(raw)
-	if err != nil {
-		return []fault.Detail{{Code: string(jcs.Syntax), Message: "is not valid JSON"}}
-	}
-	return evaluate(s.root, doc, work)
+	return evaluate(s.root, value, maxWork)
 }
 
 // absent reports whether there is no schema. A draft without a schema has no bytes or null.

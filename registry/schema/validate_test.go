@@ -73,7 +73,7 @@ func TestSentences(t *testing.T) {
 		"no JSON":          {`{}`, `{"a":}`, []string{"/a: syntax: is not valid JSON at byte 5"}},
 		"key twice":        {``, `{"a":1,"a":2}`, []string{"/a: duplicate_key: is a duplicate name in its object"}},
 		"out of range":     {`{"type":"number"}`, `[1e999]`, []string{"/0: bad_number: has a number that is too large for a double"}},
-		"too deep":         {`{}`, nest(`{"a":`, 256), []string{strings.Repeat("/a", 256) + ": too_deep: is nested too deeply"}},
+		"too deep":         {`{}`, nest(`{"a":`, 256), []string{strings.Repeat("/a", 256) + ": too_deep: is nested deeper than 256 levels"}},
 		"ECMAScript space": {`{"pattern":"^\\s.[\\s]$"}`, `"\u00a0x\ufeff"`, nil},
 		"ECMAScript dot":   {`{"pattern":"^.$"}`, `"\u2028"`, []string{": pattern: must match the pattern ^.$"}},
 		"look-ahead":       {`{"pattern":"^(?!admin)[a-z]+$"}`, `"administrator"`, []string{": pattern: must match the pattern ^(?!admin)[a-z]+$"}},

@@ -116,7 +116,7 @@ func TestContract(t *testing.T) {
 		"set":                    {source: "def main(): return {1}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: set is not JSON"}},
 		"infinity":               {source: "def main(): return [1e999]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output[0]: float Infinity"}},
 		"half a character":       {source: "def main(): return {'x': '\\ud800'}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.x: an incomplete surrogate pair"}},
-		"one key twice":          {source: "def main(): return {1: 1, '1': 2}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "twice"}},
+		"one key twice":          {source: "def main(): return {1: 1, '1': 2}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "duplicate name"}},
 		"key that is a tuple":    {source: "def main(): return {'a': {(1, 2): 3}}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.a: a key of type tuple"}},
 		"coroutine in it":        {source: "async def f(): pass\ndef main(): return [f()]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "coroutine"}},
 		"wrong log level":        {source: "def main(ctx):\n    ctx.log('loud', 'x')", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "debug, info, warn or error", File: "main.py", Line: 2}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 const (
@@ -25,29 +26,53 @@ const (
 // UTF-8 and valid JSON, and its numbers of levels and values are within the decoder's limits. Its memory stays reserved
 // until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		return nil, nil
-	}
-	body, err := Whole(w, r, most)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(body) == 0:
-		return nil, nil
-	case !isJSON(r.Header.Get("Content-Type")):
-		return nil, fault.New(fault.UnsupportedMediaType, "The body must be JSON. Send Content-Type: application/json.")
-	}
-	values, err := checkJSON(body, maxDepth)
-	if err == nil && values > maxValues {
-		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The body has more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
-	}
-	if err == nil && !budget.Of(r.Context()).Reserve(int64(len(body)), int64(values)) {
-		err = busy()
+	body, limits, err := readJSON(w, r, most)
+	if err == nil && body != nil {
+		err = refused(body, jcs.Check(body, limits))
 	}
 	if err != nil {
 		return nil, err
 	}
 	return body, nil
+}
+
+// Document is Body with the value that it has. There is a value only if there is a body.
+func Document(w http.ResponseWriter, r *http.Request, most int64) (body []byte, value any, err error) {
+	body, limits, err := readJSON(w, r, most)
+	if err == nil && body != nil {
+		value, err = jcs.Decode(body, limits)
+		err = refused(body, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return body, value, nil
+}
+
+// readJSON reads a body, and returns the limits within which it is decoded.
+func readJSON(w http.ResponseWriter, r *http.Request, most int64) (body []byte, limits jcs.Limits, err error) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, limits, nil
+	}
+	body, err = Whole(w, r, most)
+	switch {
+	case err != nil:
+		return nil, limits, err
+	case len(body) == 0:
+		return nil, limits, nil
+	case !isJSON(r.Header.Get("Content-Type")):
+		return nil, limits, fault.New(fault.UnsupportedMediaType, "The body must be JSON. Send Content-Type: application/json.")
+	}
+	reservation := budget.Of(r.Context())
+	return body, jcs.Limits{Depth: maxDepth, Digits: maxDigits, Count: func(values int) error {
+		if values > maxValues {
+			return &fault.Error{Code: fault.BodyTooLarge, Message: "The body has more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
+		}
+		if !reservation.Reserve(int64(len(body)), int64(values)) {
+			return busy()
+		}
+		return nil
+	}}, nil
 }
 
 // Whole reads a body of any type, up to most bytes.

@@ -31,6 +31,9 @@ func FuzzBody(f *testing.F) {
 			t.Fatalf("refused with %v", err)
 		}
 		for _, d := range refused.Details {
+			if d.Code != "" { // a value that is not allowed in JSON that is valid
+				continue
+			}
 			if d.Line < 1 || d.Column < 1 || d.Line > strings.Count(text, "\n")+1 {
 				t.Errorf("points at %d:%d of %q", d.Line, d.Column, text)
 			}

@@ -18,8 +18,8 @@ type bodyChecks struct {
 	once sync.Map // operation ID → func() (*schema.Schema, error)
 }
 
-// check lists the errors in the body of an operation, by JSON pointer.
-func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
+// check lists the errors in the body of an operation, by JSON pointer. value is the body's value.
+func (b *bodyChecks) check(op *huma.Operation, body []byte, value any) error {
 	if op.RequestBody == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if details := fits.Validate(body); len(details) > 0 {
+	if details := fits.ValidateValue(value); len(details) > 0 {
 		return &fault.Error{Code: fault.InvalidInput, Message: "The body is not valid.", Details: details}
 	}
 	return nil

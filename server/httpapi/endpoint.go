@@ -97,12 +97,12 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 		if e.instead != nil && e.instead(w, r) {
 			return
 		}
-		body, err := gate.Body(w, r, most)
+		body, value, err := gate.Document(w, r, most)
 		if err != nil {
 			a.Problems.Write(w, r, err)
 			return
 		}
-		if err := a.bodies.check(c.Operation(), body); err != nil {
+		if err := a.bodies.check(c.Operation(), body, value); err != nil {
 			a.Problems.Write(w, r, err)
 			return
 		}

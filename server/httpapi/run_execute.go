@@ -68,26 +68,13 @@ func (a *API) executeAgent() {
 		if request.Version == "" {
 			request.Version = q.Version
 		}
-		answer, err := a.run(ctx, q.PreferOptions, request)
+		answer, of, err := a.run(ctx, q.PreferOptions, request)
 		if err != nil {
 			return nil, err
 		}
-		answer.Renamed, answer.Old = a.notes(ctx, request)
+		answer.Renamed, answer.Old = renamed(request.Agent, of), deprecation(of)
 		return answer, nil
 	})
-}
-
-// notes returns notes on the requested version: the agent's current name and its deprecation. The version was resolved a
-// moment earlier. A run is not rejected if the notes are unavailable.
-func (a *API) notes(ctx context.Context, request runs.Request) (name, old string) {
-	if registry.KindOf(request.Version) == registry.ByDraft {
-		return a.currentName(ctx, request.Agent), ""
-	}
-	v, err := a.Agents.Version(ctx, actor(ctx), request.Agent, request.Version)
-	if err != nil {
-		return "", ""
-	}
-	return renamed(request.Agent, v), deprecation(v)
 }
 
 // currentName returns the current name of an agent that was requested by a former name. It returns "" otherwise, and if the
@@ -118,24 +105,24 @@ func deprecation(v registry.Version) string {
 	return header[0]
 }
 
-// run executes with the requested preferences.
-func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, error) {
+// run executes with the requested preferences. It returns the version that runs too.
+func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, registry.Version, error) {
 	request.Trigger, request.Key = trigger(ctx, how), keyOf(ctx)
 	if wantsAsync(how.Prefer) {
 		run, err := a.Runs.Start(ctx, actor(ctx), request)
 		if err != nil {
-			return nil, err
+			return nil, run.Of, err
 		}
 		return &runAnswer{
 			Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: "respond-async",
 			Body: Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision},
-		}, nil
+		}, run.Of, nil
 	}
 	run, err := a.Runs.Execute(ctx, actor(ctx), request)
 	if err != nil {
-		return nil, err
+		return nil, run.Of, err
 	}
-	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run)}, nil
+	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 }
 
 func wantsAsync(prefer string) bool {

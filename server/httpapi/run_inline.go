@@ -47,10 +47,11 @@ func (a *API) executeInline() {
 		if err != nil {
 			return nil, err
 		}
-		return a.run(ctx, q.PreferOptions, runs.Request{
+		answer, _, err := a.run(ctx, q.PreferOptions, runs.Request{
 			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits,
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		})
+		return answer, err
 	})
 }
 

@@ -30,7 +30,7 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 		if err != nil {
 			return a.refused(ctx, err)
 		}
-		return resultOf(run), nil
+		return resultOf(run.Run), nil
 	}
 }
 

@@ -28,7 +28,7 @@ const Path = "/mcp"
 
 // Runs executes programs.
 type Runs interface {
-	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
+	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 }
 
 // ErrorWriter sends an error of this server as the response.

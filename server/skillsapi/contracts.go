@@ -165,7 +165,7 @@ func (d *API) getContract(w http.ResponseWriter, r *http.Request) {
 
 // decode reads a body that matches its contract. Its error lists every member that does not.
 func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into any) error {
-	body, err := gate.Body(w, r, d.BodyBytes)
+	body, value, err := gate.Document(w, r, d.BodyBytes)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into a
 	if c.err != nil {
 		return c.err
 	}
-	if details := c.compiled.Validate(body); len(details) > 0 {
+	if details := c.compiled.ValidateValue(value); len(details) > 0 {
 		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not match the contract " + name + ".", Details: details}
 	}
 	if err := json.Unmarshal(body, into); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // Runs executes programs and reads recorded runs.
 type Runs interface {
-	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
+	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 	List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error)
 	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
@@ -207,14 +207,14 @@ func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.V
 	if err != nil {
 		return item, 0, err
 	}
-	item.After = sideOf(after)
+	item.After = sideOf(after.Run)
 	was, is := before.Status == registry.Succeeded, after.Status == registry.Succeeded
 	switch {
 	case was && !is:
 		item.Verdict = Fails
 	case !was && is:
 		item.Verdict = Fixed
-	case was && before.OutputsHash != after.OutputsHash, !was && typeOf(before) != typeOf(after):
+	case was && before.OutputsHash != after.OutputsHash, !was && typeOf(before) != typeOf(after.Run):
 		item.Verdict = Changed
 	}
 	item.Slower = was && is && after.Metrics.RunMs > slowerTimes*before.Metrics.RunMs && after.Metrics.RunMs > before.Metrics.RunMs+slowerMs

@@ -28,11 +28,11 @@ func (g gone) Get(_ context.Context, _ registry.Actor, id string) (registry.Run,
 	return registry.Run{ID: id, Status: registry.Succeeded}, nil
 }
 
-func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (registry.Run, error) {
+func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (runs.Result, error) {
 	if g.deleted {
-		return registry.Run{}, fault.New(fault.NotFound, "No such agent.")
+		return runs.Result{}, fault.New(fault.NotFound, "No such agent.")
 	}
-	return registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}, nil
+	return runs.Result{Run: registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}}, nil
 }
 
 // The gate does not open if the replay could not run. Only an agent without a version passes unchecked.

@@ -41,6 +41,7 @@ type execution struct {
 	ticket       *router.Ticket
 	recording    *recorder.Recording
 	given        secrets.Given
+	of           registry.Version
 	redactor     *redact.Redactor // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage

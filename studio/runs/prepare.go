@@ -42,6 +42,7 @@ type target struct {
 	revision   int64 // revision of a draft
 	digest     string
 	codeDigest string
+	of         registry.Version
 }
 
 // prepare resolves, validates and admits a request. A rejected request leaves no run behind.
@@ -126,6 +127,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	return &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
+		of: t.of,
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
@@ -178,7 +180,13 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 		if err != nil {
 			return target{}, err
 		}
-		return withCodeDigest(target{spec: draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: draft.Revision})
+		return withCodeDigest(target{
+			spec: draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: draft.Revision,
+			of: registry.Version{AgentID: agent.ID, CurrentName: agent.Name},
+		})
+	}
+	if req.Of != nil {
+		return versionTarget(*req.Of), nil
 	}
 	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: req.Version})
 	if err == nil && req.Seen.Named() {
@@ -187,7 +195,11 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 	if err != nil {
 		return target{}, err
 	}
-	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest}, nil
+	return versionTarget(v), nil
+}
+
+func versionTarget(v registry.Version) target {
+	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest, of: v}
 }
 
 // withCodeDigest completes a target that was never published.
@@ -245,7 +257,8 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 	_, span := s.step(ctx, "validate")
 	defer span.End()
 	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
-	if err := jcs.Check(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes, Digits: maxInputDigits}); err != nil {
+	document, err := jcs.Parse(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes, Digits: maxInputDigits})
+	if err != nil {
 		pointer := "/input"
 		var refused *jcs.Error
 		if errors.As(err, &refused) {
@@ -257,7 +270,7 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 	if len(schema) == 0 {
 		validation = unchecked
 	} else {
-		details, err := s.Validator.Validate(schema, input)
+		details, err := s.Validator.ValidateValue(schema, document.Value)
 		if err != nil {
 			return "", "", err
 		}
@@ -269,6 +282,5 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 		}
 		validation = "passed"
 	}
-	hash, err = jcs.Digest(input)
-	return hash, validation, err
+	return jcs.Sum(document.Canonical), validation, nil
 }

@@ -75,9 +75,10 @@ type Quotas interface {
 	Admit(ctx context.Context, workspace string) (quotas.Place, error)
 }
 
-// Validator checks a JSON document against a schema and lists every violation.
+// Validator checks a JSON document, or the value of one, against a schema and lists every violation.
 type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
+	ValidateValue(schema json.RawMessage, value any) ([]fault.Detail, error)
 }
 
 // Meter counts runs that ended.
@@ -137,8 +138,16 @@ type Request struct {
 	WorkflowRunID string
 	NodeID        string
 	Key           *registry.KeyRef // the idempotency key that gets the run's ID; nil for none
+	// Of is the version that Agent and Version select, if the caller has resolved them; nil otherwise.
+	Of *registry.Version
 	// Watch receives the events of the run in order while Execute runs; nil for nobody.
 	Watch func(runtimes.Event)
+}
+
+// Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.
+type Result struct {
+	registry.Run
+	Of registry.Version
 }
 
 // keyed returns a context with only the request's own key, because a run may be part of a request that creates
@@ -169,10 +178,10 @@ var (
 
 // Execute runs to the end and returns the finished run. A program that fails is no error. If ctx ends, the run is
 // cancelled and recorded as cancelled.
-func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
+func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
 	l, err := s.prepare(ctx, actor, req)
 	if err != nil {
-		return registry.Run{}, err
+		return Result{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
@@ -181,14 +190,14 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 		if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
 			l.abandon()
 			s.leave(l)
-			return registry.Run{}, err
+			return Result{}, err
 		}
 	}
 	if req.Watch != nil {
 		defer l.watch(req.Watch)()
 	}
 	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
-	return l.run, l.err
+	return Result{Run: l.run, Of: l.of}, l.err
 }
 
 // watch passes the events of a run to a function. The returned function waits until the last event has been passed.
@@ -209,18 +218,18 @@ func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 }
 
 // Start accepts a run, makes it durable and returns it as queued. The run continues in the background.
-func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
+func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
 	l, err := s.prepare(ctx, actor, req)
 	if err != nil {
-		return registry.Run{}, err
+		return Result{}, err
 	}
 	if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
 		l.abandon()
 		s.leave(l)
 		s.all.Done()
-		return registry.Run{}, err
+		return Result{}, err
 	}
-	accepted := l.run
+	accepted := Result{Run: l.run, Of: l.of}
 	s.begin(l)
 	return accepted, nil
 }

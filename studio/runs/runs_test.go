@@ -114,7 +114,7 @@ func (k *kit) start(t *testing.T, req runs.Request) registry.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run
+	return run.Run
 }
 
 // waitFor follows a run until an event of the kind arrives, and returns it.
@@ -151,7 +151,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, _ := json.Marshal(runs.AnswerOf(run))
+	told, _ := json.Marshal(runs.AnswerOf(run.Run))
 	kept, _ := json.Marshal(runs.AnswerOf(stored))
 	if string(told) != string(kept) {
 		t.Errorf("the answer and the record differ:\n%s\n%s", told, kept)
@@ -250,7 +250,7 @@ func TestClientThatGoesAwayCancelsItsRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		done <- run
+		done <- run.Run
 	}()
 	// The list finds the run while it is running, because the store has a row for it.
 	var page registry.RunPage

@@ -40,8 +40,8 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 			return registry.Run{}, v, err
 		}
 	}
-	run, err := s.Runs.Execute(ctx, actor, runs.Request{Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill})
-	return run, v, err
+	run, err := s.Runs.Execute(ctx, actor, runs.Request{Of: &v, Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill})
+	return run.Run, v, err
 }
 
 // version returns the latest version of a skill. The index saves a database query for each call.

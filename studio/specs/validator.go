@@ -36,3 +36,12 @@ func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, err
 	}
 	return compiled.Validate(document), nil
 }
+
+// ValidateValue is Validate for the value of a document that package jcs has read.
+func (v *Validator) ValidateValue(raw json.RawMessage, value any) ([]fault.Detail, error) {
+	compiled, err := v.cache.Get(raw)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.ValidateValue(value), nil
+}
