@@ -2,13 +2,12 @@ package app
 
 import (
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
 // loginProvider returns the login provider, or nil if there is none.
-func (a *App) loginProvider() httpapi.Provider {
+func (a *App) loginProvider() *oidc.Service {
 	c := a.Config.OIDC
 	if c.Issuer == "" {
 		return nil

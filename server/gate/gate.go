@@ -16,7 +16,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/atelier-run/atelier/internal/budget"
+	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/problem"
 )
 
 // Access finds the owner of a credential.
@@ -29,16 +31,6 @@ type Access interface {
 // Rights signals changes of access rights by closing a channel. Long-lived requests use it.
 type Rights interface {
 	Changed() <-chan struct{}
-}
-
-// ErrorWriter writes an error as a problem document. It lets the gate answer with HTTP errors without knowing statuses.
-type ErrorWriter interface {
-	Write(w http.ResponseWriter, r *http.Request, err error)
-}
-
-// Meter counts answered requests by the pattern of their route.
-type Meter interface {
-	Request(method, route string, status int, took time.Duration)
 }
 
 // Options configures a Gate.
@@ -54,8 +46,8 @@ type Options struct {
 	Budget    *budget.Budget // memory budget for bodies; nil for no limit
 	Routes    chi.Routes     // routes behind the gate, used to match requests
 	Lookup    Lookup
-	Refuse    ErrorWriter
-	Meter     Meter
+	Refuse    problem.Writer
+	Meter     *telemetry.Metrics
 	Tracer    trace.Tracer
 	Propagate propagation.TextMapPropagator
 	Log       *slog.Logger

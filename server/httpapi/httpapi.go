@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/oidc"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -69,7 +70,7 @@ type Options struct {
 	Metrics        http.Handler
 	Problems       problem.Writer
 	Attempts       *gate.Attempts
-	Provider       Provider // login provider; nil if there is none
+	Provider       *oidc.Service // login provider; nil if there is none
 	ProviderName   string
 	PublicURL      string // "" takes the address that a request came by
 	BasePath       string // beneath which browsers see the server; "" is the root

@@ -9,16 +9,9 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/oidc"
 )
-
-// Provider proves a person's identity.
-type Provider interface {
-	Begin(ctx context.Context, callback string) (oidc.Attempt, string, error)
-	Finish(ctx context.Context, callback string, a oidc.Attempt, answer url.Values) (registry.Identity, error)
-}
 
 const (
 	providerPath = gate.LoginPath + "/oidc"

@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/tools"
 )
@@ -31,16 +32,11 @@ type Runs interface {
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 }
 
-// ErrorWriter sends an error of this server as the response.
-type ErrorWriter interface {
-	Write(w http.ResponseWriter, r *http.Request, err error)
-}
-
 // Options configures an API.
 type Options struct {
 	Tools     *tools.Service
 	Runs      Runs
-	Refuse    ErrorWriter
+	Refuse    problem.Writer
 	Log       *slog.Logger
 	Version   string
 	PublicURL string // "" selects the address of the request

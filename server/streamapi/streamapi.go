@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
 )
 
 // Follower reads a run's events one at a time. Next returns io.EOF after the result.
@@ -30,15 +31,10 @@ type Follower interface {
 // Follow opens a run's events after seq from.
 type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
 
-// ErrorWriter writes an error as a problem document.
-type ErrorWriter interface {
-	Write(w http.ResponseWriter, r *http.Request, err error)
-}
-
 // Options configures an API. The times are fields so that tests need not wait; zero means the default.
 type Options struct {
 	Follow Follow
-	Refuse ErrorWriter
+	Refuse problem.Writer
 	Slow   time.Duration // a reader that is slower for one frame is closed with a reason; default 5 s
 	Write  time.Duration // a reader that is slower for 64 KiB is disconnected; default 10 s
 	Ping   time.Duration // time between pings; default 20 s

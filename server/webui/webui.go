@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/problem"
 )
 
 // Base is the base path of the Studio.
@@ -21,14 +22,9 @@ const Base = "/studio/"
 // page is the file served for every path of the Studio without an extension.
 const page = "index.html"
 
-// ErrorWriter writes an error as a problem document.
-type ErrorWriter interface {
-	Write(w http.ResponseWriter, r *http.Request, err error)
-}
-
 // New returns the handler of everything under Base, which browsers see under base. If dist has no page, the Studio was
 // not built; the handler then explains how to build it.
-func New(dist fs.FS, base string, refuse ErrorWriter) http.Handler {
+func New(dist fs.FS, base string, refuse problem.Writer) http.Handler {
 	if dist == nil || !has(dist, page) {
 		return notBuilt(base)
 	}
@@ -41,7 +37,7 @@ func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
 type studio struct {
 	dist   fs.FS
 	base   string
-	refuse ErrorWriter
+	refuse problem.Writer
 }
 
 func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {

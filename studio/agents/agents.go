@@ -19,6 +19,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -41,18 +43,6 @@ type Versions interface {
 	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error
 }
 
-// Pins returns the pins that reference an agent.
-type Pins interface {
-	Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
-}
-
-// Resolver returns the version that a reference selects, for one reference or for many, and forgets changed agents.
-type Resolver interface {
-	FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]references.Found, error)
-	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
-	Forget(workspace string)
-}
-
 // Inspector parses code in the sandbox.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
@@ -60,21 +50,9 @@ type Inspector interface {
 	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 
-// Validator compiles schemas, reports their problems, and lists every violation of a document.
-type Validator interface {
-	Check(schema json.RawMessage) error
-	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
-}
-
 // Replays compares the answers of a draft with those of the latest version.
 type Replays interface {
 	Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error
-}
-
-// Engines selects the runtime for a spec with auto: for one run, or permanently with the reason.
-type Engines interface {
-	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
-	Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error)
 }
 
 // Quotas rejects changes that would store more in a workspace whose quota is used up.
@@ -89,13 +67,13 @@ type Options struct {
 	Changes   *changes.Hub // nil for nobody who follows
 	Quotas    Quotas       // nil for none
 	Versions  Versions
-	Resolver  Resolver
-	Pins      Pins
+	Resolver  *references.Resolver
+	Pins      *pins.Service
 	Replays   Replays
 	Inspector Inspector
-	Validator Validator
+	Validator *specs.Validator
 	Specs     *specs.Checker
-	Engines   Engines
+	Engines   *engines.Chooser
 	Now       func() time.Time
 	NewID     func() string
 }

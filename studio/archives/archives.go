@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -35,9 +36,6 @@ type Versions interface {
 	ImportVersion(ctx context.Context, workspace string, v registry.Version) error
 }
 
-// Forgetter clears a workspace's cache of references.
-type Forgetter interface{ Forget(workspace string) }
-
 // Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
@@ -48,7 +46,7 @@ type Options struct {
 	Agents   Agents
 	Names    Names
 	Versions Versions
-	Resolver Forgetter
+	Resolver *references.Resolver
 	Quotas   Quotas // nil for none
 	Specs    *specs.Checker
 	Now      func() time.Time

@@ -11,6 +11,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -33,11 +34,6 @@ type Pages interface {
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
 
-// Resolver returns the version that a reference selects.
-type Resolver interface {
-	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
-}
-
 // Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
@@ -48,7 +44,7 @@ type Options struct {
 	Listings Listings
 	Pages    Pages
 	Agents   Agents
-	Resolver Resolver
+	Resolver *references.Resolver
 	Quotas   Quotas // nil for none
 	Specs    *specs.Checker
 	Now      func() time.Time

@@ -19,8 +19,10 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/secrets"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // Journal stores runs durably.
@@ -51,36 +53,6 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Specs completes and checks the spec of an inline program. It knows the rules of a workspace and the capabilities it
-// may grant.
-type Specs interface {
-	Complete(spec registry.Spec) (registry.Spec, error)
-	Rules(workspace string, spec registry.Spec) *runtimes.Rules
-	Grants(workspace string, spec registry.Spec) error
-}
-
-// Engines selects the runtime for a spec with auto.
-type Engines interface {
-	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
-}
-
-// Secrets passes to a run the values that its version declares, and records it.
-type Secrets interface {
-	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
-	Used(ctx context.Context, given secrets.Given, run registry.Run) error
-}
-
-// Quotas limits the runs of a workspace.
-type Quotas interface {
-	Admit(ctx context.Context, workspace string) (quotas.Place, error)
-}
-
-// Validator checks a JSON document, or the value of one, against a schema and lists every violation.
-type Validator interface {
-	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
-	ValidateValue(schema json.RawMessage, value any) ([]fault.Detail, error)
-}
-
 // Meter counts runs that ended.
 type Meter interface {
 	RunFinished(run registry.Run)   // the run is recorded
@@ -93,11 +65,11 @@ type Options struct {
 	Archive   Archive
 	Drafts    Drafts
 	Resolver  Resolver
-	Specs     Specs
-	Engines   Engines
-	Secrets   Secrets // nil for none
-	Quotas    Quotas  // nil for none
-	Validator Validator
+	Specs     *specs.Checker
+	Engines   *engines.Chooser
+	Secrets   *secrets.Service // nil for none
+	Quotas    *quotas.Service  // nil for none
+	Validator *specs.Validator
 	Router    *router.Router
 	Meter     Meter
 	Tracer    trace.Tracer

@@ -290,7 +290,7 @@ func TestUninstallingWhatIsReferenced(t *testing.T) {
 	if _, err := w.Install(t.Context(), me(), skills.Source{Files: files("echo")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.agents.Pins.(*pins.Service).Put(t.Context(), me(), pins.Request{Owner: "flow/1", Label: "Morning", References: []string{"echo@1.0.0"}}); err != nil {
+	if _, err := w.agents.Pins.Put(t.Context(), me(), pins.Request{Owner: "flow/1", Label: "Morning", References: []string{"echo@1.0.0"}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, w.Uninstall(t.Context(), me(), "echo", false), fault.Conflict, "Morning")

@@ -26,16 +26,9 @@ const (
 	MaxNames            = 64 // secrets, host functions, hosts
 )
 
-// Schemas compiles a JSON Schema or returns its problems. An input schema must describe an object, because tool input
-// is an object.
-type Schemas interface {
-	Check(schema json.RawMessage) error
-	CheckInput(schema json.RawMessage) error
-}
-
 // Checker completes and checks specs. It is safe for concurrent use.
 type Checker struct {
-	schemas  Schemas
+	schemas  *Validator
 	defaults runtimes.Limits
 	ceilings runtimes.Limits
 	// restricted lists the workspaces whose Python programs must all follow the rules; * means every workspace.
@@ -45,7 +38,7 @@ type Checker struct {
 
 // New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
 // of the restricted workspaces all follow the rule pack; * stands for every workspace.
-func New(schemas Schemas, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
+func New(schemas *Validator, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/references"
 )
 
 // Store reads agents, versions and tool sets.
@@ -23,22 +24,11 @@ type Store interface {
 	DeleteToolSet(ctx context.Context, workspace, name string) error
 }
 
-// Resolver finds the version that a reference names.
-type Resolver interface {
-	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
-}
-
-// Pins records which versions a tool set uses, so that they are not deleted by accident.
-type Pins interface {
-	Put(ctx context.Context, actor registry.Actor, req pins.Request) ([]registry.Pin, error)
-	Drop(ctx context.Context, actor registry.Actor, owner string) error
-}
-
 // Options configures a Service.
 type Options struct {
 	Store    Store
-	Resolver Resolver
-	Pins     Pins
+	Resolver *references.Resolver
+	Pins     *pins.Service
 	Now      func() time.Time
 	NewID    func() string
 }
