@@ -49,8 +49,8 @@ type Config struct {
 
 	OIDC OIDC
 
-	Skills             string // directory; "" is skills in the data directory
-	SkillsAnonymous    string // off, loopback
+	Skills             string         // directory; "" is skills in the data directory
+	SkillsAnonymous    []netip.Prefix // from where skills may be called without a token
 	SkillsBuiltin      bool
 	EmbeddingModel     string   // directory; "" for none
 	SkillsHosts        []string // hosts from which archives may be fetched

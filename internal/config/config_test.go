@@ -80,7 +80,7 @@ func TestAliasesOfSkillServices(t *testing.T) {
 		"hosts":           {map[string]string{"ATELIER_SKILLS_HOSTS": "skills.example.com:443, *.example.org:443"}, func(c config.Config) bool { return len(c.SkillsHosts) == 2 }},
 		"debug":           {map[string]string{"CODE_EXEC_DEBUG": "true"}, func(c config.Config) bool { return c.LogLevel == "debug" }},
 		"nothing": {nil, func(c config.Config) bool {
-			return c.Skills == "" && c.SkillsAnonymous == config.AnonymousOff && c.SkillsBuiltin && !c.ApproveSideEffects
+			return c.Skills == "" && c.SkillsAnonymous == nil && c.SkillsBuiltin && !c.ApproveSideEffects
 		}},
 	} {
 		c, err := config.Load(config.Sources{File: empty(t), Getenv: env(tt.env)})
@@ -88,8 +88,16 @@ func TestAliasesOfSkillServices(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
-	if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_ANONYMOUS": "everybody"})}); err == nil {
-		t.Error("anybody may be anonymous")
+	for text, want := range map[string]string{"off": "", "loopback": "loopback", "10.0.0.0/8": "10.0.0.0/8", "loopback, 172.17.0.5, fd00::/8": "loopback,172.17.0.5/32,fd00::/8"} {
+		c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_ANONYMOUS": text})})
+		if got := config.AnonymousText(c.SkillsAnonymous); err != nil || got != want {
+			t.Errorf("skills-anonymous %s: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"everybody", "0.0.0.0/0", "loopback,::/0", "off,loopback", "10.0.0.0/33", ","} {
+		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_ANONYMOUS": text})}); err == nil {
+			t.Errorf("skills-anonymous %s is accepted", text)
+		}
 	}
 	if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_HOSTS": "https://skills.example.com/"})}); err == nil {
 		t.Error("an address is taken for a host")

@@ -1,22 +1,60 @@
 package config
 
-// Values of --skills-anonymous.
-const (
-	AnonymousOff      = "off"
-	AnonymousLoopback = "loopback"
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 )
+
+// anonymous reads from where clients may call skills without a token: off, loopback, networks.
+func anonymous(v string) ([]netip.Prefix, error) {
+	if v == "off" {
+		return nil, nil
+	}
+	var all []netip.Prefix
+	for _, text := range list(v) {
+		if text == "loopback" {
+			all = append(all, netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"))
+			continue
+		}
+		networks, err := prefixes(text)
+		if err != nil {
+			return nil, fmt.Errorf("must be off, loopback, or networks such as 10.0.0.0/8; %q is none", text)
+		}
+		all = append(all, networks...)
+	}
+	if slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
+		return nil, errors.New("must name networks; a range of all addresses lets everybody run skills")
+	}
+	if len(all) == 0 {
+		return nil, errors.New("must be off, loopback, or networks such as 10.0.0.0/8")
+	}
+	return all, nil
+}
+
+// AnonymousText writes networks as --skills-anonymous has them.
+func AnonymousText(networks []netip.Prefix) string {
+	var all []string
+	for _, p := range networks {
+		if p.Addr().IsLoopback() {
+			all = append(all, "loopback")
+			continue
+		}
+		all = append(all, p.String())
+	}
+	return strings.Join(slices.Compact(all), ",")
+}
 
 func skillSettings() []Setting {
 	return []Setting{
 		{Name: "skills", Env: "ATELIER_SKILLS", Aliases: []string{"CODE_EXEC_SKILLS_DIRECTORY", "SKILLS_DIR"}, Form: "DIR", Group: "Skills",
 			Help: "Directory of skill folders, loaded at start and watched (default: skills in the data directory).",
 			set:  func(c *Config, v string) error { c.Skills = v; return nil }},
-		{Name: "skills-anonymous", Env: "ATELIER_SKILLS_ANONYMOUS", Default: AnonymousOff, Form: "WHO", Group: "Skills",
-			Help: "off, or loopback: programs on this machine can list and run skills without a token. Do not put a proxy in front of such a server.",
-			set: func(c *Config, v string) (err error) {
-				c.SkillsAnonymous, err = oneOf(v, AnonymousOff, AnonymousLoopback)
-				return err
-			}},
+		{Name: "skills-anonymous", Env: "ATELIER_SKILLS_ANONYMOUS", Default: "off", Form: "WHO", Group: "Skills",
+			Help: "off, loopback, or networks such as 10.0.0.0/8: programs there can list and run skills without a token. Requests through a proxy always need one.",
+			set:  func(c *Config, v string) (err error) { c.SkillsAnonymous, err = anonymous(v); return err }},
 		{Name: "skills-builtin", Env: "ATELIER_SKILLS_BUILTIN", Default: "true", Form: "BOOL", Group: "Skills", Switch: true,
 			Help: "Install the skills that are shipped with Atelier.",
 			set:  func(c *Config, v string) (err error) { c.SkillsBuiltin, err = boolean(v); return err }},

@@ -75,7 +75,7 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 func (request) opened(c Check, status int) Check {
 	if status/100 == 2 {
 		c.Verdict, c.Evidence = Reduced, "anybody on this machine can list and run skills without a token"
-		c.Fix = "Start the server without --skills-anonymous=loopback, unless clients need it."
+		c.Fix = "Start the server without --skills-anonymous, unless clients need it."
 	}
 	return c
 }

@@ -100,10 +100,10 @@ func warnings(level sandbox.Level) string {
 
 // openTo returns a notice of every start about the callers that need no token for skills.
 func openTo(c config.Config) string {
-	if c.SkillsAnonymous != config.AnonymousLoopback {
+	if len(c.SkillsAnonymous) == 0 {
 		return ""
 	}
-	return "\nWARNING: Anybody on this machine can list and run skills without a token (--skills-anonymous=loopback). Do not put a proxy in front of this server.\n"
+	return "\nWARNING: Anybody there can list and run skills without a token (--skills-anonymous=" + config.AnonymousText(c.SkillsAnonymous) + "). Do not put a proxy in front of this server.\n"
 }
 
 // noted lists environment variables that are not settings.

@@ -3,12 +3,13 @@ package gate
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/atelier-run/atelier/registry"
 )
 
-// anonymous returns the caller for requests from this machine without a credential. It may execute skills and do
+// anonymous returns the caller for requests without a credential from a network that may make them. It may execute skills and do
 // nothing else.
 func anonymous() registry.Caller {
 	return registry.Caller{
@@ -19,10 +20,10 @@ func anonymous() registry.Caller {
 }
 
 // anonymous reports whether a request without a credential may call a skill. Existing clients send no credential. Web
-// pages are recognised by the Origin header, pages of another name by the Host header and other machines by their
-// address. Requests through a proxy on this machine are recognised by the headers that proxies add.
+// pages are recognised by the Origin header, pages of another name by the Host header and machines of other networks by
+// their address. Requests through a proxy are recognised by the headers that proxies add: the address is the proxy's.
 func (g *Gate) anonymous(r *http.Request) bool {
-	if !g.Anonymous || !strings.HasPrefix(r.URL.Path, "/skills/") && r.URL.Path != "/v1/skills/run" {
+	if len(g.Anonymous) == 0 || !strings.HasPrefix(r.URL.Path, "/skills/") && r.URL.Path != "/v1/skills/run" {
 		return false
 	}
 	for name := range r.Header {
@@ -31,8 +32,13 @@ func (g *Gate) anonymous(r *http.Request) bool {
 			return false
 		}
 	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback() && loopbackName(hostName(r.Host)) && g.ours(r)
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	from := peer.Addr().Unmap().WithZone("")
+	named := !from.IsLoopback() || loopbackName(hostName(r.Host)) // checkHost has checked the name for other networks
+	return named && g.ours(r) && slices.ContainsFunc(g.Anonymous, func(p netip.Prefix) bool { return p.Contains(from) })
 }
 
 func loopbackName(name string) bool {

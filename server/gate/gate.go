@@ -36,7 +36,7 @@ type Rights interface {
 // Options configures a Gate.
 type Options struct {
 	Names     []string       // host names by which the server may be reached, beside the loopback ones
-	Anonymous bool           // programs on this machine may call skills without a credential
+	Anonymous []netip.Prefix // whose programs may call skills without a credential
 	PublicURL string         // its origin is ours too, for servers behind a proxy that ends TLS
 	BasePath  string         // beneath which a proxy shows the server; "" is the root
 	Proxies   []netip.Prefix // whose X-Forwarded-For is believed

@@ -72,7 +72,7 @@ func open(t *testing.T) statusProvider {
 	return openWith(t, 0)
 }
 
-func openWith(t *testing.T, patience time.Duration) statusProvider {
+func openWith(t *testing.T, patience time.Duration, proxies ...netip.Prefix) statusProvider {
 	t.Helper()
 	h := statusProvider{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test"), gaveUp: make(chan struct{})}
 	log := telemetry.NewLog(h.log, "text", slog.LevelDebug)
@@ -98,7 +98,7 @@ func openWith(t *testing.T, patience time.Duration) statusProvider {
 	})
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	g := gate.New(gate.Options{
-		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Rights: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
+		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Proxies: proxies, Access: keys{}, Rights: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
 		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
 	})
 	h.Handler = g.Guard(r)
@@ -333,6 +333,26 @@ func TestGuessedBearers(t *testing.T) {
 	for _, secret := range []string{"fixed-token", "atelier_guess", "right-token"} {
 		if strings.Contains(h.log.String(), secret) {
 			t.Errorf("the log has %s", secret)
+		}
+	}
+}
+
+// Behind a trusted proxy, wrong tokens of one client do not count for the others.
+func TestGuessedBearers_BehindProxy_OnlyThatClientWaits(t *testing.T) {
+	t.Parallel()
+	h := openWith(t, 0, netip.MustParsePrefix("192.0.2.1/32")) // the address of the requests of httptest
+	bearer := func(client, secret string) int {
+		return h.do(t, request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer " + secret, "X-Forwarded-For": client}}).Code
+	}
+	for i := range 20 {
+		bearer("198.51.100.7", "atelier_"+strconv.Itoa(i))
+	}
+	for client, want := range map[string]int{"198.51.100.7": 429, "198.51.100.8": 401, "203.0.113.1, 198.51.100.7": 429} {
+		if got := bearer(client, "atelier_guess"); got != want {
+			t.Errorf("a wrong token of %s: %d, want %d", client, got, want)
+		}
+		if got := bearer(client, "right-token"); got != 200 {
+			t.Errorf("the right token of %s: %d", client, got)
 		}
 	}
 }
