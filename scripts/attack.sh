@@ -18,6 +18,7 @@ attacks=(
   "7|guesses against a whole server, over a restart|./server/servertest|TestPastedToken|TestGuessedPasswords"
   "8|metadata services and the server's own listener|./runtimes/egress|TestNever|TestPublicCeiling|TestTrickyForms"
   "8|a program that reaches for the host's loopback|./server/servertest|TestPrivateAddresses|TestOwnListener|TestOwnAddress"
+  "9|socket pairs of many processes, without control groups|./runtimes/sandbox|TestHostileMemory"
   "10|a guessed secret confirmed by inputsHash|./studio/runs|TestInputsHash"
   "10|TRACE on every path|./server/gate|TestTrace"
 )

@@ -258,6 +258,21 @@ func TestHostileIdentity(t *testing.T) {
 	}
 }
 
+// newBoxWithout returns a sandbox on a host that lacks a mechanism.
+func newBoxWithout(t *testing.T, mechanism string) *sandbox.Sandbox {
+	t.Helper()
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t), Without: []string{mechanism}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return box
+}
+
 func TestHostileMemory(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
@@ -286,6 +301,36 @@ func TestHostileMemory(t *testing.T) {
 			}
 		})
 	}
+	t.Run("socket pairs without control groups", func(t *testing.T) {
+		t.Parallel()
+		p := jail(t, newBoxWithout(t, sandbox.Cgroups), program(limits()))
+		p.attack(t, `import os, socket, time
+for _ in range(30):
+  if os.fork() == 0:
+    pairs = [s for _ in range(60) for s in socket.socketpair()]
+    for s in pairs:
+      s.setblocking(False)
+      s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+      try:
+        while True: s.send(bytes(1 << 16))
+      except BlockingIOError: pass
+    time.sleep(600)
+os.wait()`)
+		if usage := p.Usage(); !usage.OOMKilled {
+			t.Errorf("usage is %+v", usage)
+		}
+	})
+	t.Run("few socket pairs without control groups", func(t *testing.T) {
+		t.Parallel()
+		p := jail(t, newBoxWithout(t, sandbox.Cgroups), program(limits()))
+		if got := p.python(t, `import os, socket, time
+pairs = [s for _ in range(20) for s in socket.socketpair()]
+children = [os.fork() for _ in range(3)]
+time.sleep(0.2)
+print(pairs[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < 1 << 20)`); got.Code != 0 || p.Usage().OOMKilled {
+			t.Errorf("%+v, %+v", got, p.Usage())
+		}
+	})
 	t.Run("process 1", func(t *testing.T) {
 		t.Parallel()
 		p := jail(t, box, worker(limits()))

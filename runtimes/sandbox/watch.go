@@ -21,11 +21,13 @@ const ticksPerSecond = 100
 // control group: it sees the state every watchEvery, but no events in between.
 type watch struct {
 	pid  int  // process 1 of the jail; every other process is its descendant, including orphans
-	tree bool // whether descendants count; those of a launcher are other jails, and share its memory until they begin
+	deep bool // whether descendants count; those of a launcher are other jails, and share its memory until they begin
 	kill func()
 	stop chan struct{}
 	done chan struct{}
 	once sync.Once
+
+	socketMemory int64 // memory that one socket can hold
 
 	mu     sync.Mutex
 	memory int64 // limits, 0 if not set yet
@@ -33,8 +35,8 @@ type watch struct {
 	now    cgroups.Stats
 }
 
-func newWatch(pid int, tree bool, kill func()) *watch {
-	w := &watch{pid: pid, tree: tree, kill: kill, stop: make(chan struct{}), done: make(chan struct{})}
+func newWatch(pid int, deep bool, kill func()) *watch {
+	w := &watch{pid: pid, deep: deep, kill: kill, socketMemory: socketMemory(), stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -81,24 +83,26 @@ func (w *watch) run() {
 
 // look measures once and reports whether a limit is exceeded.
 func (w *watch) look() (broken bool) {
-	var seen cgroups.Stats
-	w.count(&seen, resident)
+	seen := sample{memory: resident, descriptors: maxDescriptors}
+	w.count(&seen)
 	if seen.Pids == 0 {
 		return false // dead: the last values stay
 	}
 	w.mu.Lock()
-	suspect := w.memory > 0 && seen.Memory > w.memory
+	suspect := w.memory > 0 && seen.Memory+seen.held*w.socketMemory > w.memory
 	w.mu.Unlock()
-	if suspect { // counts shared memory only once, which takes longer
-		seen = cgroups.Stats{}
-		w.count(&seen, proportional)
+	if suspect { // counts shared memory and sockets only once, which takes longer
+		found := map[string]struct{}{}
+		seen = sample{memory: proportional, descriptors: sockets(found)}
+		w.count(&seen)
+		seen.held = int64(len(found))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now.CPU = max(w.now.CPU, seen.CPU)
 	w.now.Memory, w.now.Pids = seen.Memory, seen.Pids
 	w.now.Peak = max(w.now.Peak, seen.Memory)
-	if w.memory > 0 && seen.Memory > w.memory {
+	if w.memory > 0 && seen.Memory+seen.held*w.socketMemory > w.memory {
 		w.now.OOMKills++
 		broken = true
 	}
@@ -112,17 +116,26 @@ func (w *watch) look() (broken bool) {
 // maxDepth bounds the walk: a chain of processes can be as long as the process limit.
 const maxDepth = 2 * maxTasks
 
+// sample adds up processes.
+type sample struct {
+	cgroups.Stats
+	held int64 // number of sockets, or an upper bound
+
+	memory      func(dir string) int64
+	descriptors func(dir string) int64
+}
+
 // count adds up the processes of the jail.
-func (w *watch) count(into *cgroups.Stats, memory func(dir string) int64) {
+func (w *watch) count(into *sample) {
 	depth := 0
-	if !w.tree {
+	if !w.deep {
 		depth = maxDepth
 	}
-	count(w.pid, into, memory, depth)
+	into.count(w.pid, depth)
 }
 
 // count adds up a process and its descendants.
-func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth int) {
+func (t *sample) count(pid int, depth int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	fields, ok := statFields(dir)
 	if !ok || depth > maxDepth {
@@ -133,9 +146,10 @@ func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth in
 	for _, at := range []int{11, 12, 13, 14} {
 		ticks += parse(fields[at])
 	}
-	into.CPU += time.Duration(ticks) * time.Second / ticksPerSecond
-	into.Pids += parse(fields[17])
-	into.Memory += memory(dir)
+	t.CPU += time.Duration(ticks) * time.Second / ticksPerSecond
+	t.Pids += parse(fields[17])
+	t.Memory += t.memory(dir)
+	t.held += t.descriptors(dir)
 	threads, err := os.ReadDir(filepath.Join(dir, "task"))
 	if err != nil {
 		return
@@ -146,7 +160,7 @@ func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth in
 			continue
 		}
 		for startChild := range strings.FieldsSeq(string(children)) {
-			count(int(parse(startChild)), into, memory, depth+1)
+			t.count(int(parse(startChild)), depth+1)
 		}
 	}
 }
@@ -158,6 +172,38 @@ func statFields(dir string) ([]string, bool) {
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	return fields, len(fields) > 17
+}
+
+// socketMemory returns the memory that a socket can hold with the default size of its buffers.
+func socketMemory() int64 {
+	const usual = 212992
+	text, err := os.ReadFile("/proc/sys/net/core/wmem_default")
+	if err != nil {
+		return usual
+	}
+	return parse(strings.TrimSpace(string(text)))
+}
+
+// maxDescriptors returns the number of descriptors that a process has, which is at least that of its sockets.
+func maxDescriptors(dir string) int64 {
+	entries, err := os.ReadDir(filepath.Join(dir, "fd"))
+	if err != nil {
+		return 0
+	}
+	return int64(len(entries))
+}
+
+// sockets collects the sockets of processes by their names. It returns 0, because the set has their number.
+func sockets(into map[string]struct{}) func(dir string) int64 {
+	return func(dir string) int64 {
+		entries, _ := os.ReadDir(filepath.Join(dir, "fd")) // of a process that has ended, there are none
+		for _, entry := range entries {
+			if target, err := os.Readlink(filepath.Join(dir, "fd", entry.Name())); err == nil && strings.HasPrefix(target, "socket:") {
+				into[target] = struct{}{}
+			}
+		}
+		return 0
+	}
 }
 
 // proportional returns the memory of a process, where a page shared by n processes counts as 1/n. Process 1 does not

@@ -54,6 +54,18 @@ func (p Policy) Refuse(names ...string) Policy {
 	return p
 }
 
+// KeepBuffers returns the policy with sockets that keep the size of their buffers. To set it succeeds without effect: it
+// is a hint to the kernel, and programs do not expect an error.
+func (p Policy) KeepBuffers() Policy {
+	const optionName, sendBuffer, receiveBuffer = 2, 7, 8 // the same numbers of other levels are hints too
+	p.Rules = maps.Clone(p.Rules)
+	p.Rules["setsockopt"] = Rule{Checks: []Check{
+		{Arg: optionName, Mask: whole, Value: sendBuffer, Action: Errno(0)},
+		{Arg: optionName, Mask: whole, Value: receiveBuffer, Action: Errno(0)},
+	}, Otherwise: Allow}
+	return p
+}
+
 // Arch is a machine that filters are compiled for.
 type Arch string
 
