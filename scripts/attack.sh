@@ -19,6 +19,8 @@ attacks=(
   "8|metadata services and the server's own listener|./runtimes/egress|TestNever|TestPublicCeiling|TestTrickyForms"
   "8|a program that reaches for the host's loopback|./server/servertest|TestPrivateAddresses|TestOwnListener|TestOwnAddress"
   "9|socket pairs of many processes, without control groups|./runtimes/sandbox|TestHostileMemory"
+  "10|host calls without end that are refused|./runtimes/worker|TestCallsAreBounded|TestCallRateLimit"
+  "10|native code that maps memory up to the address of the first execve|./runtimes/sandbox|TestHostileExecute"
   "10|a guessed secret confirmed by inputsHash|./studio/runs|TestInputsHash"
   "10|TRACE on every path|./server/gate|TestTrace"
 )

@@ -75,7 +75,7 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterAlone, Proc: true, Mounts: interpreter.Mounts, Launcher: "node",
+		Role: program.Name, Filter: sandbox.FilterAlone, Proc: true, Mounts: interpreter.Mounts, Launcher: "node", Executables: interpreter.Executables,
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
@@ -86,7 +86,7 @@ func New(options Options) *Engine {
 		Jailer: options.Jailer, Idle: options.Idle, Rest: restAfter, Guest: options.Guest, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
-	profile.Filter, profile.Launcher = sandbox.FilterProgram, "node with subprocesses"
+	profile.Filter, profile.Launcher, profile.Executables = sandbox.FilterProgram, "node with subprocesses", nil
 	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	return e
 }

@@ -292,7 +292,7 @@ func (c *Child) rules(config setup, shared common) (int, error) {
 	for _, part := range diskParts() {
 		fd, err := unix.Openat(c.disk, part[1:], unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err == nil {
-			err = errors.Join(allowBeneath(rules, fd, diskAccess&attr.Handled_access_fs), unix.Close(fd))
+			err = errors.Join(allowBeneath(rules, fd, config.without(diskAccess)&attr.Handled_access_fs), unix.Close(fd))
 		}
 		if err != nil {
 			return -1, errors.Join(fmt.Errorf("allow %s: %w", part, err), unix.Close(rules))

@@ -96,11 +96,11 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	paths := readOnly(config)
 	if config.Disk > 0 {
 		for _, path := range []string{WorkDir, TempDir, SharedDir} {
-			paths[path] = diskAccess
+			paths[path] = config.without(diskAccess)
 		}
 	}
 	if config.Proc {
-		paths["/proc"] = procAccess
+		paths["/proc"] = config.without(procAccess)
 	}
 	for path, access := range paths {
 		if err := allow(rules, path, access&handled); err != nil {
@@ -110,9 +110,21 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	return nil
 }
 
+// without returns rights on a directory: without the right to execute, if only listed files have it. The kernel checks
+// that right for a program and for its loader, not for the libraries that the loader maps.
+func (config setup) without(access uint64) uint64 {
+	if len(config.Execute) > 0 {
+		return access &^ unix.LANDLOCK_ACCESS_FS_EXECUTE
+	}
+	return access
+}
+
 // readOnly returns the paths that are the same in every child of a launcher.
 func readOnly(config setup) map[string]uint64 {
-	paths := map[string]uint64{"/": readFiles}
+	paths := map[string]uint64{"/": config.without(readFiles)}
+	for _, path := range config.Execute {
+		paths[path] = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
+	}
 	for _, device := range config.Devices {
 		paths[device] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}

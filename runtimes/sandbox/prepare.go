@@ -88,6 +88,7 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	extra, links, files, devices := hostView(profile.Mounts, users)
 	config.Mounts = append(append([]Mount{}, profile.Mounts...), extra...)
 	config.Links, config.Files, config.Devices = links, files, devices
+	config.Execute = profile.Executables
 	config.Proc = profile.Proc && !s.noProc
 	if !config.Launcher {
 		config.Disk = diskOf(profile)

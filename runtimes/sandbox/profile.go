@@ -53,6 +53,10 @@ type Profile struct {
 	Limits    runtimes.Limits // limits before the first call of Jail.Limit
 	Proc      bool            // mount a /proc that shows only the jail's own processes
 
+	// Executables lists the only files that the program may execute, in addition to the filter's decision. nil allows
+	// every file that it sees. It needs landlock.
+	Executables []string
+
 	// Launcher names the process that starts the jail, together with other jails of the same name. "" starts the jail
 	// directly, with its own process 1. Jails of one launcher have the same Role, Filter, Mounts, Proc, Network and
 	// Forks.

@@ -124,7 +124,7 @@ func (config setup) steps(groups int) []step {
 			// point.
 			then(
 				do("rules", unix.SYS_OPENAT, number(unix.AT_FDCWD), text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC), number(0)),
-				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(rulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(procAccess&rulesFor(config).Handled_access_fs, procFD)), number(0)),
+				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(rulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(config.without(procAccess)&rulesFor(config).Handled_access_fs, procFD)), number(0)),
 			)
 		}
 		then(do("landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, number(rulesFD), number(0)))

@@ -10,7 +10,8 @@ type setup struct {
 	Links    map[string]string `json:"links,omitempty"` // path → target
 	Files    map[string]string `json:"files,omitempty"` // path → content
 	Devices  []string          `json:"devices,omitempty"`
-	Disk     int64             `json:"disk,omitempty"` // bytes of the private tmpfs, 0 for none
+	Execute  []string          `json:"execute,omitempty"` // only files that may be executed; none for all
+	Disk     int64             `json:"disk,omitempty"`    // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`
 	Tasks    uint64            `json:"tasks"`              // absolute limit of processes and threads
 	Launcher bool              `json:"launcher,omitempty"` // process 1 starts children, and gets orders over a separate socket

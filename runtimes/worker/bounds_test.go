@@ -1,11 +1,15 @@
 package worker_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -43,6 +47,39 @@ func TestTurnsAreBounded(t *testing.T) {
 	}
 	if !slices.Equal(host.kinds()[:3], []runtimes.Kind{runtimes.KindStdout, runtimes.KindStderr, runtimes.KindStdout}) {
 		t.Error("the order of the first lines is lost")
+	}
+}
+
+// TestCallsAreBounded checks that a program cannot make the server refuse calls without end: after a burst, calls wait.
+func TestCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	const burst, rate = 10_000, 1_000
+	var served atomic.Int64
+	host := newAudience()
+	host.answer = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		served.Add(1)
+		return nil, &runtimes.CallError{Code: "denied"}
+	}
+	task := worker.Task{Job: job()}
+	task.Job.Limits.TimeoutMs = 1500
+	began := time.Now()
+	outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+		a.begin()
+		go func() {
+			for kind, _ := a.read(); kind != 0; kind, _ = a.read() {
+			}
+		}()
+		for i := range 100 * burst {
+			if err := a.out.Write(frames.CallReq, fmt.Appendf(nil, `{"id":%d,"name":"fetch","args":{}}`, i+1)); err != nil {
+				return
+			}
+		}
+	}), task, host)
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+	if n, most := served.Load(), burst+rate*int64(time.Since(began).Seconds()+1); n > most {
+		t.Errorf("%d calls, at most %d are allowed", n, most)
 	}
 }
 

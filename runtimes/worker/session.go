@@ -66,7 +66,8 @@ type session struct {
 	brief     bool      // the job was sent without its program
 	started   time.Time // time when the program started, zero before
 	calls     int64     // number of calls in this run, for the IDs
-	notes     int64     // log and progress calls
+	rate      callRateLimit
+	notes     int64 // log and progress calls
 	noteBytes int64
 	parts     bytes.Buffer          // pieces of a result that the worker does not hold
 	serving   chan error            // reports the end of the current call, nil if there is none
@@ -259,6 +260,7 @@ func (s *session) call(payload []byte) error {
 		return fmt.Errorf("call %d has another number", s.calls)
 	}
 	s.output.sync()
+	s.rest(s.rate.spend(time.Now(), len(payload)))
 	switch {
 	case call.Name == "" || len(call.Name) > maxName:
 		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name must have 1 to 64 bytes."})
@@ -283,6 +285,20 @@ func (s *session) call(payload []byte) error {
 		serving <- err
 	}()
 	return nil
+}
+
+// rest delays a run that calls too often, until the run ends.
+func (s *session) rest(wait time.Duration) {
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.jail.Done():
+	case <-s.watch.calls.Done():
+	}
 }
 
 // errPanic reports a panic of the server during a call.

@@ -1,11 +1,15 @@
 package program
 
 import (
+	"debug/elf"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -15,6 +19,9 @@ import (
 type Interpreter struct {
 	Path   string          // absolute; links stay, because the jail shows them too
 	Mounts []sandbox.Mount // read-only
+	// Executables are the files that the kernel executes to start it: the program and its loader. They are unknown for
+	// a script.
+	Executables []string
 	// Version is the language version, such as 3.11, from the name of the file behind the links. It is "" if the name
 	// has none.
 	Version string
@@ -41,7 +48,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
 	}
-	found := Interpreter{Path: path, Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
+	found := Interpreter{Path: path, Executables: executables(real), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
 	if name := versioned.FindStringSubmatch(filepath.Base(real)); name != nil {
 		found.Version = name[1]
 	}
@@ -63,6 +70,23 @@ func FindInterpreter(path string) (Interpreter, error) {
 		}
 	}
 	return found, nil
+}
+
+// executables returns a program and the loader that it names, or nothing for a script.
+func executables(program string) []string {
+	file, err := elf.Open(program)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	for _, part := range file.Progs {
+		if part.Type == elf.PT_INTERP && part.Filesz < unix.PathMax {
+			if name, err := io.ReadAll(part.Open()); err == nil {
+				return []string{program, strings.TrimRight(string(name), "\x00")}
+			}
+		}
+	}
+	return []string{program} // linked statically
 }
 
 func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
