@@ -165,6 +165,7 @@ def serve():
     ctypes.memmove(memory, image, len(image))
     settle()
     find()
+    annotations()
     warm(30)
     os.dup2(0, 3)
     threading._main_thread._native_id = 1  # a child is the first process of its namespace

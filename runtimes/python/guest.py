@@ -24,6 +24,9 @@ KEPT = 64 << 10  # maximum bytes of code in the host's cache; no more source is 
 NOTHING = b"-"  # cached for a program that each run compiles itself: the next run is not asked for its code
 MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # first bytes of cached code, which only this Python version can use
 NUMBER = int.from_bytes(MAGIC, "little")
+# Annotations that need neither conversion nor typed.py.
+PLAIN, PLAIN_NAMES = (None, object, dict, list, str, int, float, bool), ("None", "object", "dict", "list", "str", "int", "float", "bool", "Any", "typing.Any")
+GENERIC = type(list[int])
 
 
 class HostError(Exception):
@@ -373,6 +376,51 @@ def obey(rules, entry):
                 raise Stop("denied", message, file=relative(path), line=line, column=at, rule=error.rule, remedy=error.remedy)
 
 
+def annotations():
+    """Returns the functions of typed.py, which most programs do not need."""
+    if not loaded:
+        module = type(sys)("<typed>")
+        exec(compile(TYPED, "<typed>", "exec") if isinstance(TYPED, str) else TYPED, module.__dict__)  # noqa: F821
+        loaded.append(module)
+    return loaded[0]
+
+
+loaded = []
+
+
+def unconverted(hint):
+    """Reports whether a value of this annotation is the same in the program and in JSON."""
+    if type(hint) is str:
+        return hint in PLAIN_NAMES
+    if type(hint) is GENERIC:
+        return hint.__origin__ in (dict, list) and all(map(unconverted, hint.__args__))
+    return any(hint is one for one in PLAIN) or getattr(hint, "__module__", "") == "typing" and getattr(hint, "__name__", "") == "Any"
+
+
+def conversions(function):
+    """Returns the annotations of a function by parameter, {} if none needs a conversion."""
+    try:
+        found = getattr(function, "__annotations__", None)
+    except Exception:
+        return {}  # from Python 3.14 on, reading them evaluates them
+    if not found or type(found) is not dict or all(map(unconverted, found.values())):
+        return {}
+    return annotations().hints_of(function)
+
+
+def converted(function, value, hint, name):
+    """Builds the argument of a typed parameter."""
+    types = annotations()
+    try:
+        return types.build(value, hint, name)
+    except types.Unfit as error:
+        code = getattr(function, "__code__", None)
+        raise Stop(
+            "runtime_error", str(error), file=relative(getattr(code, "co_filename", "")), line=getattr(code, "co_firstlineno", 0),
+            remedy=f"Give a value that fits the type of the parameter {name}. A schema inferred from the code refuses others before the run.",
+        ) from None
+
+
 def parameters(function):
     """Lists (name, kind, optional), without inspect if possible: importing inspect takes longer than most programs."""
     code = getattr(function, "__code__", None)
@@ -393,8 +441,9 @@ def parameters(function):
     return listed
 
 
-def arguments(function, value, ctx):
-    """Binds the input to main's parameters: all of it to a first parameter named input, otherwise its properties by name."""
+def arguments(function, value, ctx, types):
+    """Binds the input to main's parameters: all of it to a first parameter named input, otherwise its properties by name. types
+    are the annotations that need a conversion."""
     args, named, missing = [], {}, []
     listed = parameters(function)
     title = getattr(function, "__name__", "main")
@@ -425,6 +474,8 @@ def arguments(function, value, ctx):
         else:
             missing.append(name)
             continue
+        if name in types and found is not ctx:
+            found = converted(function, found, types[name], name)
         if kind == "positional":
             args.append(found)
         else:
@@ -512,7 +563,7 @@ def frames(error):
 
 def ours(trace):
     code = trace.tb_frame.f_code
-    return trace.tb_frame.f_globals is globals() or code.co_filename.startswith("<frozen importlib")
+    return trace.tb_frame.f_globals is globals() or code.co_filename.startswith(("<frozen importlib", "<typed>"))
 
 
 def position(error):
@@ -702,7 +753,10 @@ def run(job, channel):
             function = getattr(module, "run", None)
         if not callable(function):
             raise Stop("runtime_error", f"{job['entry']} has no main function.", file=job["entry"], line=1, remedy="Define main(input, ctx), or run(action, args).")
-        args, named = arguments(function, job["input"], ctx)
+        if job.get("infer"):
+            return b'{"output":' + encode(annotations().infer(function, ROOT), job["largest"]) + b"}", 0
+        types = conversions(function)
+        args, named = arguments(function, job["input"], ctx, types)
         result = function(*args, **named)
         if hasattr(result, "__await__"):
             import asyncio
@@ -711,6 +765,8 @@ def run(job, channel):
                 return await result
 
             result = asyncio.run(wait())
+        if "return" in types and annotations().converts(types["return"]):
+            result = annotations().dump(result)
         return b'{"output":' + encode(result, job["largest"]) + b"}", 0
     except SystemExit as status:
         return leave(status)

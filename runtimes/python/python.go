@@ -13,6 +13,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,11 @@ import (
 
 //go:embed guest.py
 var guest string
+
+// typed is the support for typed parameters and results. guest loads it if a program needs it.
+//
+//go:embed typed.py
+var typed string
 
 // In a fork server, preload comes before guest and forks after it.
 var (
@@ -137,13 +143,14 @@ func New(options Options) *Engine {
 	granted := profile("python with network")
 	granted.Network, granted.Mounts = true, slices.Concat(granted.Mounts, program.Certificates())
 	ahead := func(environment ...string) program.Job {
-		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n\nsettle()\nboot(True)\n"), Env: append(program.Environment(), environment...)}
+		source := "TYPED = " + strconv.QuoteToASCII(typed) + "\n\nsettle()\nboot(True)\n"
+		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n" + source), Env: append(program.Environment(), environment...)}
 	}
 	engine := &Engine{
 		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: lru.New[string, []byte](maxCodes, maxCodeBytes),
 		forked: newWorkspacePools(func(launcher string) *worker.Pool {
 			p := profile(launcher)
-			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks), Env: program.Environment()}
+			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks, typed), Env: program.Environment()}
 			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
 		}),
 		fresh: worker.NewPool(worker.Options{
@@ -178,10 +185,22 @@ type startMessage struct {
 	Code      []byte            `json:"code,omitempty"`    // code of the entrypoint and its imports, compiled by another run
 	Keep      bool              `json:"keep,omitempty"`    // whether to send the compiled code
 	Modules   []string          `json:"modules,omitempty"` // files for Keep, in addition to the entrypoint
+	Infer     bool              `json:"infer,omitempty"`   // whether to describe the types of main instead of calling it
 }
 
 // Run implements runtimes.Runtime.
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	return e.execute(ctx, job, host, false)
+}
+
+// Infer loads a program and describes the parameters and the result of its main, without calling it. The output is a
+// JSON object with inputSchema, outputSchema, source and notes, or only failed. The program has no network.
+func (e *Engine) Infer(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	job.Capabilities.Hosts, job.Input = nil, nil
+	return e.execute(ctx, job, host, true)
+}
+
+func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Host, infer bool) (runtimes.Outcome, error) {
 	if e.unavailable != nil {
 		return runtimes.Outcome{}, e.unavailable
 	}
@@ -199,7 +218,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greets := startMessage{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes}
+	greets := startMessage{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes, Infer: infer}
 	if job.Rules != nil {
 		greets.Rules = rules.Imports(*job.Rules)
 	}

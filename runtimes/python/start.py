@@ -1,5 +1,6 @@
-# Starts the fork server whose source is the argument. A child compiles it, because compilation would leave holes in memory.
-# Each fork would copy the holes, and data that is used often would be far apart between them.
+# Starts the fork server whose source is the first argument; the second one is typed.py. A child compiles them, because
+# compilation would leave holes in memory. Each fork would copy the holes, and data that is used often would be far apart
+# between them.
 import marshal
 import os
 import sys
@@ -14,10 +15,10 @@ reader, writer = os.pipe()
 compiler = os.fork()
 if compiler == 0:
     with open(writer, "wb") as file:
-        marshal.dump(compile(sys.argv[1], "<forks>", "exec"), file)
+        marshal.dump((compile(sys.argv[1], "<forks>", "exec"), compile(sys.argv[2], "<typed>", "exec")), file)
     os._exit(0)
 os.close(writer)
 with open(reader, "rb") as file:
-    code = marshal.load(file)
+    code, TYPED = marshal.load(file)
 os.waitpid(compiler, 0)
 exec(code)

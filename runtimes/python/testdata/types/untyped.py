@@ -1,0 +1,4 @@
+def main(input, ctx):
+    return input
+# valid {}
+# valid {"a": [1]}
