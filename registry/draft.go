@@ -15,6 +15,10 @@ type Draft struct {
 	SavedBy  Editor    `json:"savedBy"`
 	Spec
 
+	// SchemaSources says where the schemas came from, nil if a person wrote both. It is no part of the program and of
+	// its digests.
+	SchemaSources *SchemaSources `json:"schemaSources,omitempty"`
+
 	// Session is the browser session that saves, "" for other clients. It is stored with the save and never read back.
 	Session string `json:"-"`
 }

@@ -287,7 +287,7 @@ func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error)
 
 // draft builds a draft from an entry and its contents.
 func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft, error) {
-	spec, err := decodeSpec(row.Spec)
+	spec, sources, err := decodeDraft(row.Spec)
 	if err != nil {
 		return registry.Draft{}, err
 	}
@@ -311,5 +311,5 @@ func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft,
 		}
 		spec.Files[path] = content
 	}
-	return registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: spec}, nil
+	return registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: spec, SchemaSources: sources}, nil
 }

@@ -89,7 +89,7 @@ type draftRow struct {
 }
 
 func draftRowOf(a registry.Agent) (*draftRow, error) {
-	spec, err := encodeSpec(a.Draft.Spec)
+	spec, err := encodeDraft(a.Draft)
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,28 @@ func encodeSpec(spec registry.Spec) (string, error) {
 	return encode(spec)
 }
 
+// encodeDraft encodes a draft's spec and the sources of its schemas, which versions do not have.
+func encodeDraft(d registry.Draft) (string, error) {
+	d.Files = nil
+	return encode(draftSpec{d.Spec, d.SchemaSources})
+}
+
+func decodeDraft(text string) (registry.Spec, *registry.SchemaSources, error) {
+	var more struct {
+		SchemaSources *registry.SchemaSources `json:"schemaSources"`
+	}
+	if err := json.Unmarshal([]byte(text), &more); err != nil {
+		return registry.Spec{}, nil, err
+	}
+	spec, err := decodeSpec(text)
+	return spec, more.SchemaSources, err
+}
+
+type draftSpec struct {
+	registry.Spec
+	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
+}
+
 func decodeSpec(text string) (registry.Spec, error) {
 	var spec registry.Spec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {

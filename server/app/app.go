@@ -29,6 +29,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -60,26 +61,27 @@ type Options struct {
 // App is an open server. Call Serve at most once, and always call Close.
 type App struct {
 	Options
-	closers  closers
-	newID    func() string
-	metrics  *telemetry.Metrics
-	store    *store.Store
-	engines  *Engines
-	access   *access.Service
-	agents   *agents.Service
-	archives *archives.Service
-	catalog  *catalog.Service
-	changes  *changes.Hub
-	pins     *pins.Service
-	quotas   *quotas.Service
-	replays  *replay.Service
-	runs     *runs.Service
-	secrets  *secrets.Service
-	skills   *skills.Service
-	stream   *streamapi.API
-	tools    *tools.Service
-	handler  http.Handler
-	problems problem.Writer
+	closers   closers
+	newID     func() string
+	metrics   *telemetry.Metrics
+	store     *store.Store
+	engines   *Engines
+	access    *access.Service
+	agents    *agents.Service
+	inference *infer.Service
+	archives  *archives.Service
+	catalog   *catalog.Service
+	changes   *changes.Hub
+	pins      *pins.Service
+	quotas    *quotas.Service
+	replays   *replay.Service
+	runs      *runs.Service
+	secrets   *secrets.Service
+	skills    *skills.Service
+	stream    *streamapi.API
+	tools     *tools.Service
+	handler   http.Handler
+	problems  problem.Writer
 }
 
 // Open opens everything except the network listener. It returns errors that explain the fix, for example if the data
@@ -149,7 +151,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Inference: a.inference, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})

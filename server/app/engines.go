@@ -37,6 +37,7 @@ type Engines struct {
 	sandbox   *sandbox.Sandbox
 	selfTest  *selfTest
 	engines   map[runtimes.Name]engine
+	python    *python.Engine
 	traffic   traffic
 	listeners listeners
 	Router    *router.Router
@@ -78,12 +79,13 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	jails := running + b.config.Warm
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
+	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})
 	b.engines = map[runtimes.Name]engine{
 		runtimes.Goja: goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.NodeEngine: node.New(node.Options{
 			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Guest: doctor.Workspace, Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
 		}),
-		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.PythonEngine: b.python,
 		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 	}

@@ -10,15 +10,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
 // Local runs programs from files in the sandbox of this machine. It stores nothing beyond the process.
 type Local struct {
 	*runs.Service
-	Chooser *engines.Chooser
-	engines *Engines
-	closers closers
+	Chooser   *engines.Chooser
+	Inference *infer.Service
+	engines   *Engines
+	closers   closers
 }
 
 // OpenLocal opens the parts that a run needs, without a data directory or database.
@@ -35,6 +37,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	}
 	l.closers.add("runtimes", engines.Close)
 	l.engines, l.Chooser = engines, engines.chooser(kept)
+	l.Inference = engines.inference(nil)
 	l.Service = runs.New(runs.Options{
 		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Engines: l.Chooser, Validator: engines.Validator,
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,

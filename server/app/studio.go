@@ -48,9 +48,10 @@ func (a *App) openStudio(context.Context) error {
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.changes = changes.New(a.now)
+	a.inference = a.engines.inference(a.quotas)
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })

@@ -45,6 +45,7 @@ const (
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
+	Infer      inferCommand      `cmd:"" help:"Print the schemas that the types of a program describe."`
 	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
 	Pull       pullCommand       `cmd:"" help:"Write an agent's draft to a folder."`
@@ -110,6 +111,7 @@ func Main(ctx context.Context, p Process) (code int) {
 	var g grammar
 	g.Serve.Settings = kong.Plugins{flagsOf(func(config.Setting) bool { return true })}
 	g.Doctor.Settings = kong.Plugins{flagsOf(doctorSettings)}
+	g.Infer.Settings = kong.Plugins{flagsOf(inferSettings)}
 	parser, err := kong.New(&g, kong.Name("atelier"), kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(left{code}) }),
 		kong.Description("A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}))

@@ -33,6 +33,7 @@ func needs() map[string]need {
 		write   = []registry.Scope{registry.WriteScope}
 		approve = []registry.Scope{registry.ApproveScope} // changes the code that others call, reviewed or not
 		admin   = []registry.Scope{registry.AdminScope}
+		types   = []registry.Scope{registry.RunScope, registry.WriteScope} // reading the types of a program loads it
 		anyone  = registry.Scopes()
 	)
 	const (
@@ -106,6 +107,7 @@ func needs() map[string]need {
 		"GET " + api + "/samples":                     {anyone, nothing},
 		"POST " + api + "/validate":                   {anyone, nothing},
 		"POST " + api + "/format":                     {anyone, nothing},
+		"POST " + api + "/infer":                      {types, workspace},
 		"GET " + api + "/openapi.json":                {anyone, nothing},
 		"GET " + api + "/session":                     {anyone, nothing},
 		"DELETE " + api + "/session":                  {anyone, nothing},

@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/oidc"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
@@ -56,6 +57,7 @@ type Options struct {
 	Archives       *archives.Service
 	Catalog        *catalog.Service
 	Changes        *changes.Hub
+	Inference      *infer.Service
 	Quotas         *quotas.Service
 	Replays        *replay.Service
 	Runs           *runs.Service
@@ -143,6 +145,7 @@ func (a *API) agentRoutes() {
 	a.listSamples()
 	a.validate()
 	a.format()
+	a.infer()
 	a.getDraftRuntime()
 }
 

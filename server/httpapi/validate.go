@@ -8,6 +8,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
@@ -23,6 +24,7 @@ type ValidateBody struct {
 	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
 	Input        json.RawMessage          `json:"input,omitempty"`
 	Output       json.RawMessage          `json:"output,omitempty"`
+	Infer        bool                     `json:"infer,omitempty" doc:"Also infer the schemas from the code, as POST /infer does. A Python program is loaded for that."`
 }
 
 func (a *API) validate() {
@@ -30,13 +32,18 @@ func (a *API) validate() {
 	type out struct{ Body agents.ValidateReport }
 	add(a, endpoint{
 		modules: true, id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
-		about:    "The code is parsed in the sandbox and not run.",
-		refusals: []fault.Code{fault.SandboxUnavailable},
+		about:    "The code is parsed in the sandbox and not run. With infer, inferred holds the schemas that its types describe, if there are any.",
+		refusals: []fault.Code{fault.SandboxUnavailable, fault.QueueFull, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body
+		if b.Infer {
+			if err := gate.Require(ctx, registry.RunScope); err != nil {
+				return nil, err
+			}
+		}
 		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
 			Language: b.Language, Runtime: b.Runtime, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
-			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output,
+			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output, Infer: b.Infer,
 		})
 		if err != nil {
 			return nil, err

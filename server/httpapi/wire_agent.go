@@ -149,6 +149,7 @@ type AgentBody struct {
 	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    bool                     `json:"deterministic,omitempty"`
 	Rules            *RulesBody               `json:"rules,omitempty"`
+	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Where new schemas came from, as POST /infer says. A new schema without a source was written by a person."`
 }
 
 // RulesBody restricts the language features that a Python program may use.

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -71,6 +72,7 @@ type Options struct {
 	Pins      *pins.Service
 	Replays   Replays
 	Inspector Inspector
+	Inference *infer.Service // nil for none
 	Validator *specs.Validator
 	Specs     *specs.Checker
 	Engines   *engines.Chooser
@@ -130,6 +132,9 @@ type Input struct {
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
 	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
 
+	// SchemaSources says where new schemas came from. A new schema without a source was written by a person.
+	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
+
 	// Session is the browser session that saves, "" for other clients. Its saves may share an entry of the history.
 	Session string `json:"-"`
 }
@@ -139,6 +144,9 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 	a, err := s.Compose(ctx, actor, in)
 	if err != nil {
 		return registry.Agent{}, err
+	}
+	if len(in.InputSchema) == 0 && len(in.OutputSchema) == 0 {
+		s.inferSchemas(ctx, actor, &a.Draft)
 	}
 	return a, s.Agents.CreateAgent(ctx, a)
 }
@@ -277,7 +285,11 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	if in.Code != nil && in.Files != nil {
 		return a, fault.Invalid("/code", "must not be combined with files.")
 	}
+	before := a.Draft.Spec
 	if a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec.Current(), in)); err != nil {
+		return a, err
+	}
+	if err := setSources(&a.Draft, before, in.SchemaSources); err != nil {
 		return a, err
 	}
 	if err := s.Specs.Grants(a.Workspace, a.Draft.Spec); err != nil {

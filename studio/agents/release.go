@@ -38,7 +38,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	if !follows {
 		return v, s.Agents.PatchAgent(ctx, a)
 	}
-	a.Draft.Spec = v.Spec
+	a.Draft.Spec, a.Draft.SchemaSources = v.Spec, nil
 	_, err = s.saveDraft(ctx, actor, a, registry.AnyRevision())
 	return v, err
 }

@@ -23,6 +23,7 @@ type ValidateRequest struct {
 	OutputSchema json.RawMessage
 	Input        json.RawMessage
 	Output       json.RawMessage
+	Infer        bool // whether to infer the schemas from the code
 }
 
 // ValidateReport lists errors and warnings.
@@ -33,6 +34,8 @@ type ValidateReport struct {
 	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
 	// RuntimeChoice is the runtime that auto would select from the code alone, with the reason.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
+	// Inferred holds the schemas that the types of the code describe, if they were asked for and the code has no errors.
+	Inferred *registry.InferredSchemas `json:"inferred,omitempty"`
 }
 
 // Validate parses code in the sandbox, compiles schemas and checks documents against them. It runs no code.
@@ -48,6 +51,11 @@ func (s *Service) Validate(ctx context.Context, actor registry.Actor, req Valida
 		}
 		if err := s.validateCode(ctx, actor, spec, &report); err != nil {
 			return report, err
+		}
+		if req.Infer && len(report.Errors) == 0 && s.Inference != nil {
+			if err := s.inferInto(ctx, actor, spec, &report); err != nil {
+				return report, err
+			}
 		}
 	}
 	if err := s.validateDocument("/input", req.InputSchema, req.Input, &report); err != nil {
@@ -80,6 +88,24 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	report.Errors = append(report.Errors, found.Errors...)
 	report.Warnings = append(report.Warnings, found.Warnings...)
 	report.Module = found.Module
+	return err
+}
+
+// inferInto adds the inferred schemas to the report. A program whose types cannot be described gets a warning.
+func (s *Service) inferInto(ctx context.Context, actor registry.Actor, spec registry.Spec, report *ValidateReport) error {
+	found, err := s.Inference.Infer(ctx, actor, spec)
+	var refused *fault.Error
+	switch {
+	case err == nil:
+		report.Inferred = &found
+		return nil
+	case errors.As(err, &refused) && (refused.Code == fault.InvalidInput || refused.Code == fault.RuntimeUnavailable):
+		report.Warnings = append(report.Warnings, refused.Details...)
+		if len(refused.Details) == 0 {
+			report.Warnings = append(report.Warnings, fault.Detail{Message: refused.Message})
+		}
+		return nil
+	}
 	return err
 }
 

@@ -596,6 +596,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/infer': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Infer the schemas of a program
+     * @description The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.
+     */
+    post: operations['infer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/invitations': {
     parameters: {
       query?: never;
@@ -1335,7 +1355,7 @@ export interface paths {
     put?: never;
     /**
      * Check code, schemas and documents
-     * @description The code is parsed in the sandbox and not run.
+     * @description The code is parsed in the sandbox and not run. With infer, inferred holds the schemas that its types describe, if there are any.
      */
     post: operations['validate'];
     delete?: never;
@@ -1864,6 +1884,8 @@ export interface components {
       /** @description auto or a runtime from GET /runtimes. It is fixed when published. */
       runtime?: string;
       safetyFlags?: string[];
+      /** @description Where new schemas came from, as POST /infer says. A new schema without a source was written by a person. */
+      schemaSources?: components['schemas']['SchemaSources'];
       /** @description Names of secrets. Their values are stored in the workspace. */
       secrets?: string[];
       tags?: string[];
@@ -2093,6 +2115,7 @@ export interface components {
       /** Format: date-time */
       savedAt: string;
       savedBy: components['schemas']['Editor'];
+      schemaSources?: components['schemas']['SchemaSources'];
       secrets: string[];
     };
     DraftHistory: {
@@ -2275,6 +2298,39 @@ export interface components {
       names: number;
       /** @enum {string} */
       outcome: 'created' | 'restored' | 'extended' | 'unchanged';
+    };
+    InferBody: {
+      /** @description Shorthand for files with only the entry file. */
+      code?: string;
+      entrypoint?: string;
+      /** @description Environment of a Python program while it is loaded. */
+      environment?: {
+        [key: string]: string;
+      };
+      /** @description Content of each file, by relative path. */
+      files?: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      /** @enum {string} */
+      language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      rules?: components['schemas']['RulesBody'];
+      /** @description Up to 100 samples, instead of a program. The schemas are then a guess. */
+      samples?: components['schemas']['InferSample'][];
+    };
+    InferSample: {
+      input?: unknown;
+      output?: unknown;
+    };
+    InferredSchemas: {
+      codeDigest?: string;
+      inputSchema: unknown;
+      notes: components['schemas']['SchemaNote'][];
+      outputSchema: unknown;
+      source: string;
     };
     InlineBody: {
       capabilities?: components['schemas']['CapabilitiesBody'];
@@ -3077,6 +3133,20 @@ export interface components {
       level: 'full' | 'reduced' | 'none';
       missing: string[];
     };
+    SchemaNote: {
+      file?: string;
+      /** Format: int64 */
+      line?: number;
+      message: string;
+    };
+    SchemaSource: {
+      codeDigest?: string;
+      source: string;
+    };
+    SchemaSources: {
+      input?: components['schemas']['SchemaSource'];
+      output?: components['schemas']['SchemaSource'];
+    };
     Secret: {
       agent?: string;
       /** @description Agent whose runs receive the secret. Absent for a secret of the workspace. */
@@ -3413,6 +3483,8 @@ export interface components {
               base64: string;
             };
       };
+      /** @description Also infer the schemas from the code, as POST /infer does. A Python program is loaded for that. */
+      infer?: boolean;
       input?: unknown;
       inputSchema?: unknown;
       /** @enum {string} */
@@ -3425,6 +3497,7 @@ export interface components {
     };
     ValidateReport: {
       errors: components['schemas']['Detail'][];
+      inferred?: components['schemas']['InferredSchemas'];
       module?: components['schemas']['Module'];
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       valid: boolean;
@@ -8163,6 +8236,111 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  infer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InferBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InferredSchemas'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/app"
+	"github.com/atelier-run/atelier/studio/access"
+)
+
+type inferCommand struct {
+	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml." placeholder:"FILE|DIR"`
+	Config   string       `help:"Settings file." placeholder:"FILE"`
+	Settings kong.Plugins `embed:""`
+}
+
+// inferSettings selects the settings that affect how types are read.
+func inferSettings(s config.Setting) bool {
+	return slices.Contains([]string{"python", "typescript", "allow-weak-sandbox", "mask-sandbox"}, s.Name)
+}
+
+// Help returns the text above the flags.
+func (*inferCommand) Help() string {
+	return "Prints inputSchema, outputSchema, source and notes as JSON on stdout, and the notes on stderr. The types are read in the sandbox of this machine, without a server. " +
+		"Exit codes: 0 if the schemas were inferred, 1 if the program cannot be loaded or described."
+}
+
+func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
+	info, err := os.Stat(c.Target)
+	if err != nil {
+		return misusedf("no file or folder named %s", c.Target)
+	}
+	read := fileAt(c.Target)
+	if info.IsDir() {
+		read = folderAt(c.Target)
+	}
+	spec, err := read()
+	if err != nil {
+		return err
+	}
+	settings, err := p.load(givenIn(c.Settings[0]), c.Config)
+	if err != nil {
+		return err
+	}
+	settings.Warm = 1
+	local, err := app.OpenLocal(ctx, settings, p.Exe, p.Version, p.quietLog())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, local.Close()) }()
+	found, err := local.Inference.Infer(ctx, access.Administrator(), spec)
+	if refused := (*fault.Error)(nil); errors.As(err, &refused) && len(refused.Details) > 0 {
+		for _, d := range refused.Details {
+			_, _ = fmt.Fprintln(p.Stderr, located(d.File, d.Line, d.Message))
+		}
+		return errors.New(refused.Message)
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range found.Notes {
+		_, _ = fmt.Fprintln(p.Stderr, located(note.File, note.Line, note.Message))
+	}
+	encoder := json.NewEncoder(p.Stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(found)
+}
+
+// located puts a position before a message.
+func located(file string, line int, message string) string {
+	if file == "" {
+		return message
+	}
+	return fmt.Sprintf("%s:%d: %s", file, line, message)
+}

@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/infer"
+)
+
+// InferBody is a program, or samples of its values.
+type InferBody struct {
+	Language    runtimes.Language        `json:"language,omitempty"`
+	Code        string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
+	Files       map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
+	Entrypoint  string                   `json:"entrypoint,omitempty"`
+	Environment map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program while it is loaded."`
+	Rules       *RulesBody               `json:"rules,omitempty"`
+	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 samples, instead of a program. The schemas are then a guess."`
+}
+
+// InferSample is the input of a call, its output, or both.
+type InferSample struct {
+	Input  json.RawMessage `json:"input,omitempty"`
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+func (a *API) infer() {
+	type in struct{ Body InferBody }
+	type out struct{ Body registry.InferredSchemas }
+	add(a, endpoint{
+		id: "infer", method: http.MethodPost, path: Base + "/infer", tag: "agents", summary: "Infer the schemas of a program",
+		about: "The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. " +
+			"Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.",
+		refusals: []fault.Code{fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.QueueFull, fault.QuotaExceeded},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		b := q.Body
+		if len(b.Samples) > 0 {
+			if b.Code != "" || len(b.Files) > 0 {
+				return nil, fault.Invalid("/samples", "must not be combined with code or files.")
+			}
+			samples := make([]infer.Sample, len(b.Samples))
+			for i, sample := range b.Samples {
+				samples[i] = infer.Sample(sample)
+			}
+			found, err := a.Inference.FromSamples(samples)
+			return &out{Body: found}, err
+		}
+		request := agents.Input{Language: &b.Language, Entrypoint: &b.Entrypoint, Environment: &b.Environment, Rules: (*runtimes.Rules)(b.Rules)}
+		switch {
+		case b.Code != "" && len(b.Files) > 0:
+			return nil, fault.Invalid("/code", "must not be combined with files.")
+		case b.Code != "":
+			request.Code = &b.Code
+		default:
+			request.Files = &b.Files
+		}
+		found, err := a.Inference.Infer(ctx, actor(ctx), agents.SpecOf(request))
+		return &out{Body: found}, err
+	})
+}

@@ -1,0 +1,138 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+type inferred struct {
+	InputSchema, OutputSchema json.RawMessage
+	Source, CodeDigest        string
+	Notes                     []struct {
+		File    string
+		Line    int
+		Message string
+	}
+}
+
+const typedPython = "from dataclasses import dataclass\n\n@dataclass\nclass Order:\n    id: int\n\ndef main(order: Order, note: str = '') -> list[int]:\n    return [order.id]\n"
+
+// TestInfer infers schemas over HTTP, and expects a refusal with file and line where that is impossible.
+func TestInfer(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	var got inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": typedPython}).Into(t, &got)
+	if !strings.Contains(string(got.InputSchema), `"required":["order"]`) || string(got.OutputSchema) != `{"type":"array","items":{"type":"integer"}}` || got.Source != "python" || !strings.HasPrefix(got.CodeDigest, "sha256:") {
+		t.Errorf("%+v", got)
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"samples": []any{
+		map[string]any{"input": map[string]any{"a": 1, "at": "2026-01-02"}, "output": []any{1, nil}}, map[string]any{"input": map[string]any{"a": 1.5}},
+	}}).Into(t, &got)
+	if string(got.InputSchema) != `{"properties":{"a":{"type":"number"},"at":{"format":"date","type":"string"}},"required":["a"],"type":"object"}` || got.Source != "sample" || len(got.Notes) != 1 {
+		t.Errorf("%s, %+v", got.InputSchema, got)
+	}
+	for name, tt := range map[string]struct {
+		body map[string]any
+		want string
+	}{
+		"an import that fails": {map[string]any{"language": "python", "code": "import json\nimport nothing_here\n"}, `"file":"main.py","line":2`},
+		"an invalid bound":     {map[string]any{"language": "python", "code": "from typing import Annotated\ndef main(a: Annotated[int, {'minimum': 'x'}]): pass"}, `"pointer":"/inputSchema/properties/a/minimum"`},
+		"bash":                 {map[string]any{"language": "bash", "code": "echo"}, `"pointer":"/language"`},
+		"nothing":              {map[string]any{"language": "python"}, `"pointer":"/files"`},
+		"samples and code":     {map[string]any{"language": "python", "code": "x", "samples": []any{map[string]any{}}}, `"pointer":"/samples"`},
+		"a sample of no input": {map[string]any{"samples": []any{map[string]any{"input": 1}}}, `"pointer":"/samples/0/input"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/infer", tt.body); !strings.Contains(string(refused.Body), tt.want) {
+				t.Errorf("%s, want %s", refused.Body, tt.want)
+			}
+		})
+	}
+}
+
+// TestInferredSchemasOfADraft follows the source of a draft's schemas: inferred when it is created, kept while others
+// save the code, and gone when a person writes a schema.
+func TestInferredSchemasOfADraft(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	type answer struct {
+		Draft struct {
+			Revision      int64
+			InputSchema   json.RawMessage
+			SchemaSources *struct {
+				Input, Output *struct{ Source, CodeDigest string }
+			}
+		}
+	}
+	var agent answer
+	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "typed", "language": "python", "code": typedPython}).Into(t, &agent)
+	if sources := agent.Draft.SchemaSources; sources == nil || sources.Input == nil || sources.Input.Source != "python" || sources.Output == nil {
+		t.Fatalf("%+v", agent.Draft)
+	}
+	first := agent.Draft.SchemaSources.Input.CodeDigest
+	save := func(status int, etag string, body map[string]any) servertest.Answer {
+		return s.Want(t, status, http.MethodPut, "/api/v1/code-agents/typed", body, servertest.Headers{"If-Match": etag})
+	}
+	save(http.StatusOK, `"1"`, map[string]any{"code": "def main(n: int): pass"}).Into(t, &agent)
+	if agent.Draft.SchemaSources.Input.CodeDigest != first {
+		t.Errorf("%+v", agent.Draft.SchemaSources.Input)
+	}
+	var found inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": "def main(n: int): pass"}).Into(t, &found)
+	source := map[string]any{"source": found.Source, "codeDigest": found.CodeDigest}
+	agent = answer{}
+	save(http.StatusOK, `"2"`, map[string]any{"inputSchema": found.InputSchema, "outputSchema": found.OutputSchema, "schemaSources": map[string]any{"input": source, "output": source}}).Into(t, &agent)
+	if agent.Draft.SchemaSources.Input.CodeDigest == first || !strings.Contains(string(agent.Draft.InputSchema), `"n"`) {
+		t.Errorf("%+v", agent.Draft)
+	}
+	agent = answer{}
+	save(http.StatusOK, `"3"`, map[string]any{"inputSchema": map[string]any{"type": "object", "title": "mine"}}).Into(t, &agent)
+	if sources := agent.Draft.SchemaSources; sources == nil || sources.Input != nil || sources.Output == nil {
+		t.Errorf("%+v", sources)
+	}
+	if refused := save(http.StatusUnprocessableEntity, `"4"`, map[string]any{"schemaSources": map[string]any{"input": map[string]any{"source": "python"}}}); !strings.Contains(string(refused.Body), "/schemaSources/input/codeDigest") {
+		t.Errorf("%s", refused.Body)
+	}
+	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "broken", "language": "python", "code": "import nothing_here"})
+	var report struct {
+		Valid    bool
+		Inferred *inferred
+		Warnings []struct{ File, Message string }
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/validate", map[string]any{"language": "python", "code": typedPython, "infer": true}).Into(t, &report)
+	if report.Inferred == nil || report.Inferred.Source != "python" {
+		t.Errorf("%+v", report)
+	}
+	report.Inferred = nil
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/validate", map[string]any{"language": "python", "code": "import nothing_here\ndef main(): pass", "infer": true}).Into(t, &report)
+	if report.Inferred != nil || !report.Valid || len(report.Warnings) != 1 || report.Warnings[0].File != "main.py" {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestInferCommand prints the schemas of a file, and fails with the line of a program that cannot be loaded.
+func TestInferCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"main.py": "def main(n: int, raw: bytes = b''): pass\n", "broken.py": "\nimport nothing_here\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := servertest.Command(t, "", "infer", filepath.Join(dir, "main.py"))
+	var got inferred
+	if err := json.Unmarshal([]byte(said.Stdout), &got); err != nil || said.Code != 0 || got.Source != "python" || !strings.Contains(said.Stderr, "main.py:1: bytes has no JSON form") {
+		t.Errorf("exit %d, stdout %q, stderr %q", said.Code, said.Stdout, said.Stderr)
+	}
+	said = servertest.Command(t, "", "infer", filepath.Join(dir, "broken.py"))
+	if said.Code != 1 || said.Stdout != "" || !strings.Contains(said.Stderr, "broken.py:2: ModuleNotFoundError") {
+		t.Errorf("exit %d, stdout %q, stderr %q", said.Code, said.Stdout, said.Stderr)
+	}
+}

@@ -1,0 +1,93 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// inferSchemas gives a new draft the schemas that its types describe. A program whose types describe nothing, or cannot be
+// read, keeps the default schemas: creating an agent does not depend on it.
+func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft *registry.Draft) {
+	if s.Inference == nil {
+		return
+	}
+	found, err := s.Inference.Infer(ctx, actor, draft.Spec)
+	if err != nil || same(found.InputSchema, draft.InputSchema) && same(found.OutputSchema, draft.OutputSchema) {
+		return
+	}
+	draft.InputSchema, draft.OutputSchema = found.InputSchema, found.OutputSchema
+	draft.SchemaSources = &registry.SchemaSources{Input: &found.SchemaSource, Output: &found.SchemaSource}
+}
+
+// same reports whether two JSON texts have the same value.
+func same(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	first, err := jcs.Digest(a)
+	if err != nil {
+		return false
+	}
+	second, err := jcs.Digest(b)
+	return err == nil && first == second
+}
+
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// setSources keeps the source of each schema that a save leaves as it is, and sets the named one of the others.
+func setSources(draft *registry.Draft, before registry.Spec, named *registry.SchemaSources) error {
+	if named == nil {
+		named = &registry.SchemaSources{}
+	}
+	kept := registry.SchemaSources{}
+	if draft.SchemaSources != nil {
+		kept = *draft.SchemaSources
+	}
+	for _, one := range []struct {
+		field  string
+		source **registry.SchemaSource
+		named  *registry.SchemaSource
+		same   bool
+	}{
+		{"/schemaSources/input", &kept.Input, named.Input, same(before.InputSchema, draft.InputSchema)},
+		{"/schemaSources/output", &kept.Output, named.Output, same(before.OutputSchema, draft.OutputSchema)},
+	} {
+		switch {
+		case one.named != nil:
+			if err := checkSource(one.field, *one.named); err != nil {
+				return err
+			}
+			*one.source = one.named
+		case !one.same:
+			*one.source = nil
+		}
+		if *one.source != nil && (*one.source).Source == registry.FromJSONSchema {
+			*one.source = nil
+		}
+	}
+	draft.SchemaSources = nil
+	if kept.Input != nil || kept.Output != nil {
+		draft.SchemaSources = &kept
+	}
+	return nil
+}
+
+func checkSource(field string, source registry.SchemaSource) error {
+	if !slices.Contains(registry.SchemaOrigins(), source.Source) {
+		return fault.Invalid(field+"/source", "must be json_schema, python, pydantic, typescript or sample.")
+	}
+	needed := source.Source != registry.FromJSONSchema && source.Source != registry.FromSample
+	if needed && !digestForm.MatchString(source.CodeDigest) {
+		return fault.Invalid(field+"/codeDigest", "must be the digest of the code that the schema came from, as POST /infer returns it.")
+	}
+	if !needed && source.CodeDigest != "" {
+		return fault.Invalid(field+"/codeDigest", "must be absent for the source %s.", source.Source)
+	}
+	return nil
+}

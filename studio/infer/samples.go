@@ -1,0 +1,176 @@
+package infer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// These constants limit samples.
+const (
+	MaxSamples  = 100
+	sampleDepth = 64
+	sampleBytes = 4 << 20
+)
+
+// Sample is the input of a call, its output, or both.
+type Sample struct {
+	Input  json.RawMessage `json:"input,omitempty"`
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// FromSamples guesses schemas that all samples fit. Properties that every sample has are required.
+func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error) {
+	if len(samples) == 0 || len(samples) > MaxSamples {
+		return registry.InferredSchemas{}, fault.Invalid("/samples", "must have 1 to %d samples.", MaxSamples)
+	}
+	var inputs, outputs []any
+	for at, sample := range samples {
+		for _, part := range []struct {
+			name string
+			raw  json.RawMessage
+			to   *[]any
+		}{{"input", sample.Input, &inputs}, {"output", sample.Output, &outputs}} {
+			if len(part.raw) == 0 {
+				continue
+			}
+			pointer := fmt.Sprintf("/samples/%d/%s", at, part.name)
+			if err := jcs.Check(part.raw, jcs.Limits{Depth: sampleDepth, Bytes: sampleBytes}); err != nil {
+				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be JSON of at most 4 MiB, nested at most %d levels.", sampleDepth)
+			}
+			decoder := json.NewDecoder(bytes.NewReader(part.raw))
+			decoder.UseNumber()
+			var value any
+			if err := decoder.Decode(&value); err != nil {
+				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be JSON.")
+			}
+			if _, object := value.(map[string]any); part.name == "input" && !object {
+				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be an object, because the input of an agent is one.")
+			}
+			*part.to = append(*part.to, value)
+		}
+	}
+	input, output := schemaOf(inputs), schemaOf(outputs)
+	if len(inputs) == 0 {
+		input = map[string]any{"type": "object"}
+	}
+	in, err := json.Marshal(input)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	out, err := json.Marshal(output)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	guess := registry.InferredSchemas{
+		InputSchema: in, OutputSchema: out, SchemaSource: registry.SchemaSource{Source: registry.FromSample},
+		Notes: []registry.SchemaNote{{Message: fmt.Sprintf("These schemas are a guess from %d samples. Check which properties are required, and which values are allowed.", len(samples))}},
+	}
+	return guess, s.check(guess)
+}
+
+// schemaOf returns a schema that all values fit, {} for no values.
+func schemaOf(values []any) map[string]any {
+	kinds, objects, items, texts := map[string]bool{}, []map[string]any{}, []any{}, []string{}
+	for _, value := range values {
+		switch v := value.(type) {
+		case nil:
+			kinds["null"] = true
+		case bool:
+			kinds["boolean"] = true
+		case json.Number:
+			kinds[numberKind(v)] = true
+		case string:
+			kinds["string"] = true
+			texts = append(texts, v)
+		case []any:
+			kinds["array"] = true
+			items = append(items, v...)
+		case map[string]any:
+			kinds["object"] = true
+			objects = append(objects, v)
+		}
+	}
+	if kinds["number"] {
+		delete(kinds, "integer")
+	}
+	var types []any
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		types = append(types, kind)
+	}
+	schema := map[string]any{}
+	switch len(types) {
+	case 0:
+		return schema
+	case 1:
+		schema["type"] = types[0]
+	default:
+		schema["type"] = types
+	}
+	if format := formatOf(texts); format != "" {
+		schema["format"] = format
+	}
+	if found := schemaOf(items); len(found) > 0 {
+		schema["items"] = found
+	}
+	describeObjects(schema, objects)
+	return schema
+}
+
+// describeObjects adds the properties of objects to their schema.
+func describeObjects(schema map[string]any, objects []map[string]any) {
+	byName := map[string][]any{}
+	for _, object := range objects {
+		for name, value := range object {
+			byName[name] = append(byName[name], value)
+		}
+	}
+	properties, required := map[string]any{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		properties[name] = schemaOf(byName[name])
+		if len(byName[name]) == len(objects) {
+			required = append(required, name)
+		}
+	}
+	if len(properties) > 0 {
+		schema["properties"] = properties
+	}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+}
+
+func numberKind(n json.Number) string {
+	if strings.ContainsAny(n.String(), ".eE") {
+		return "number"
+	}
+	return "integer"
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// formatOf returns the format that all texts have, "" for none.
+func formatOf(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	for name, fits := range map[string]func(string) bool{
+		"date-time": func(text string) bool { _, err := time.Parse(time.RFC3339, text); return err == nil },
+		"date":      func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+		"uuid":      uuidForm.MatchString,
+	} {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !fits(text) }) {
+			return name
+		}
+	}
+	return ""
+}
