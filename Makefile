@@ -11,6 +11,7 @@ STUDIO := web/dist/app/index.html
 STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.ts -type f 2>/dev/null)
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PACKAGES := ./...
+TYPESCRIPT := node_modules/@typescript/typescript-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)/lib
 FUZZTIME ?= 1m
 ROUNDS ?= 200
 SOAK ?= 10m
@@ -29,6 +30,7 @@ build: studio bin ## Build bin/atelier with the Studio inside
 .PHONY: bin
 bin:
 	@mkdir -p bin
+	@test ! -d $(TYPESCRIPT) || { mkdir -p bin/typescript && cp -u $(TYPESCRIPT)/* bin/typescript/; }
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/atelier .  # jails drop privileges on all threads, which cgo forbids
 
 .PHONY: studio

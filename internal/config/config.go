@@ -37,6 +37,8 @@ type Config struct {
 	Python string // interpreter; "" looks in /usr/bin and /usr/local/bin
 	Bash   string
 	Node   string
+	// TypeScript is the native TypeScript compiler; "" looks beside the binary and among the system's Node modules.
+	TypeScript string
 
 	Concurrency   int      // concurrent programs; 0 means a number chosen for the machine
 	QueueSize     int      // maximum waiting runs per workspace

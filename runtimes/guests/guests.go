@@ -11,12 +11,16 @@ import (
 	node "github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	types "github.com/atelier-run/atelier/runtimes/types/guest"
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
 // Main must be the first call in main. In a sandboxed process it serves the role and returns the exit code. Otherwise
 // it returns false.
 func Main(args []string) (code int, jailed bool) {
+	if code, ours := types.Main(args); ours { // a program in a jail, not the process that sets the jail up
+		return code, true
+	}
 	return sandbox.Main(args, slices.Concat(program.Roles(), []sandbox.Role{
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
 		{Name: node.RoleName, Filter: sandbox.FilterWorker, Serve: node.Serve},

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/script"
+	"github.com/atelier-run/atelier/runtimes/types"
 	"github.com/atelier-run/atelier/runtimes/wasm"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/engines"
@@ -38,6 +39,7 @@ type Engines struct {
 	selfTest  *selfTest
 	engines   map[runtimes.Name]engine
 	python    *python.Engine
+	types     *types.Engine
 	traffic   traffic
 	listeners listeners
 	Router    *router.Router
@@ -100,6 +102,8 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	}
 	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
 	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
+	b.types = types.New(types.Options{Jailer: jailer, Compiler: typescript(b.config.TypeScript, b.exe), Exe: b.exe, Log: log})
+	b.closers.add("types", func() error { b.types.Close(); return nil })
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
 }
 

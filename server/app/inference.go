@@ -2,9 +2,13 @@ package app
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/python"
+	"github.com/atelier-run/atelier/runtimes/types"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/quotas"
 )
@@ -13,13 +17,48 @@ import (
 func (b *Engines) inference(limits *quotas.Service) *infer.Service {
 	o := infer.Options{
 		Specs: b.Specs, Validator: b.Validator, Admission: b.Router, NewID: newID,
-		Engines: map[runtimes.Language]runtimes.Runtime{runtimes.Python: proved{pythonTypes{b.python}, b.selfTest}},
-		Lacks:   func(runtimes.Language) string { return b.lacks(runtimes.PythonEngine) },
+		Engines: map[runtimes.Language]runtimes.Runtime{
+			runtimes.Python: proved{pythonTypes{b.python}, b.selfTest}, runtimes.TypeScript: proved{b.types, b.selfTest}, runtimes.JavaScript: proved{b.types, b.selfTest},
+		},
+		Lacks: b.lacksTypes,
 	}
 	if limits != nil { // a nil *Service in an interface is not nil
 		o.Quotas = limits
 	}
 	return infer.New(o)
+}
+
+// lacksTypes explains why the types of a language cannot be read here and how to fix it, or returns "" if they can.
+func (b *Engines) lacksTypes(language runtimes.Language) string {
+	switch {
+	case language == runtimes.Python:
+		return b.lacks(runtimes.PythonEngine)
+	case !b.types.Available():
+		return types.Remedy
+	}
+	return ""
+}
+
+// typescript returns the path of the native TypeScript compiler: the configured one, or one beside our binary or among
+// the system's Node modules, or "" if there is none.
+func typescript(configured, exe string) string {
+	if configured != "" {
+		return configured
+	}
+	if exe == "" {
+		exe, _ = os.Executable() // without it the other places remain
+	}
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	paths := []string{filepath.Join(filepath.Dir(exe), "typescript", "tsc")}
+	for _, modules := range []string{"/usr/lib/node_modules", "/usr/local/lib/node_modules"} {
+		paths = append(paths, filepath.Join(modules, "typescript/node_modules/@typescript/typescript-linux-"+arch, "lib", "tsc"))
+	}
+	for _, path := range append(paths, interpreter("", "tsgo")) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
 }
 
 // pythonTypes describes the types of a Python program instead of running it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/runtimes/types/typestest"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -54,6 +55,27 @@ func TestInfer(t *testing.T) {
 				t.Errorf("%s, want %s", refused.Body, tt.want)
 			}
 		})
+	}
+}
+
+const typedTypeScript = "interface Order { id: number }\nexport default (input: Order): string[] => [String(input.id)];\n"
+
+// TestInferTypeScript infers the schemas of a TypeScript program, on a server with and without the compiler.
+func TestInferTypeScript(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"typescript": typestest.Compiler(t)}))
+	var got inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "typescript", "code": typedTypeScript}).Into(t, &got)
+	if string(got.InputSchema) != `{"properties":{"id":{"type":"number"}},"required":["id"],"type":"object"}` || string(got.OutputSchema) != `{"items":{"type":"string"},"type":"array"}` || got.Source != "typescript" {
+		t.Errorf("%+v", got)
+	}
+	refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/infer", map[string]any{"language": "typescript", "code": "const a = 1;\nexport default ({"})
+	if !strings.Contains(string(refused.Body), `"file":"main.ts","line":2`) {
+		t.Errorf("%s", refused.Body)
+	}
+	without := servertest.New(t, servertest.Flags(t, map[string]string{"typescript": "/nowhere/tsc"}))
+	if refused := without.Want(t, http.StatusServiceUnavailable, http.MethodPost, "/api/v1/infer", map[string]any{"language": "typescript", "code": typedTypeScript}); !strings.Contains(string(refused.Body), "npm install -g typescript@7") {
+		t.Errorf("%s", refused.Body)
 	}
 }
 

@@ -248,6 +248,7 @@ func walks(has possessions) map[string]walk {
 		"POST /api/v1/tokens":                     {about: has.agents, body: `{"name":"x","agents":["§"]}`, wants: 422},
 		"DELETE /api/v1/tokens/{token}":           {about: has.tokens, at: "token"},
 		"POST /api/v1/validate":                   {body: code},
+		"POST /api/v1/infer":                      {body: code},
 		"POST /api/v1/format":                     {body: `{"language":"bash","code":"echo  1"}`},
 		"GET /api/v1/workspaces":                  anything,
 		"POST /api/v1/workspaces":                 {about: [][2]string{{"acme", "nothing"}}, body: `{"name":"§"}`, wants: 403},

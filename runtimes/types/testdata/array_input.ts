@@ -1,0 +1,4 @@
+export default function main(input: string[]): string {
+  return input.join();
+}
+// valid {}

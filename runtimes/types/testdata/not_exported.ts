@@ -1,0 +1,5 @@
+function main(input: { a: number }): number {
+  return input.a;
+}
+// valid {"a": 1}
+// invalid {"a": "1"}

@@ -1,0 +1,227 @@
+// Package types reads the types of TypeScript and JavaScript programs with the native TypeScript compiler, and
+// describes those of main as JSON Schema. The compiler and our part that asks it run in one sandbox, which is prepared
+// ahead of time. No code of the program runs.
+package types
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/types/guest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Paths in the sandbox.
+const (
+	binary   = "/opt/atelier"
+	compiler = "/opt/typescript"
+)
+
+const (
+	memory    = 512 << 20 // enough for the compiler; types that need more are refused
+	processes = 128       // the compiler starts a thread for each of its tasks
+	rest      = 5 * time.Minute
+)
+
+// Remedy says how to get the compiler.
+const Remedy = "The TypeScript compiler was not found. Install it with `npm install -g typescript@7` and set the path of its native program, lib/tsc of @typescript/typescript-linux-x64, with --typescript."
+
+// Options configures an Engine.
+type Options struct {
+	Jailer   worker.Jailer
+	Compiler string // absolute path of the native compiler: tsc with its libraries beside it, or tsgo; "" for none
+	Exe      string // path of our own binary; "" is the running one
+	Max      int    // maximum number of sandboxes; default 4
+	Log      *slog.Logger
+}
+
+// Engine describes the types of programs. It is safe for concurrent use.
+type Engine struct {
+	unavailable error
+	start       func() (*worker.Pool, error)
+
+	mu     sync.Mutex
+	pool   *worker.Pool // nil before the first job
+	copied string       // directory with a copy of our binary, "" for none
+	closed bool
+}
+
+// New starts an engine. The caller must close it. Without a compiler every job fails with runtime_unavailable.
+func New(options Options) *Engine {
+	mounts, argv, err := find(options)
+	if err != nil {
+		return &Engine{unavailable: &fault.Error{Code: fault.RuntimeUnavailable, Message: Remedy, Err: err}}
+	}
+	if options.Max <= 0 {
+		options.Max = 4
+	}
+	limits := runtimes.DefaultLimits()
+	limits.MemoryBytes, limits.Processes = memory, processes
+	e := &Engine{}
+	e.start = func() (*worker.Pool, error) {
+		if !reachable(mounts[0].Host) {
+			if err := e.copyBinary(&mounts[0]); err != nil {
+				return nil, err
+			}
+		}
+		return worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Idle: 1, Rest: rest, Max: options.Max, Log: options.Log,
+			Profile: sandbox.Profile{
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: mounts, Launcher: "types", DiskBytes: limits.DiskBytes, Limits: limits,
+			},
+			Prelude: program.Job{Ahead: true, Argv: argv, Env: append(program.Environment(), "GOMAXPROCS=2")},
+		}), nil
+	}
+	return e
+}
+
+// reachable reports whether a guest may open a file. A guest of a server that runs as root is another user.
+func reachable(path string) bool {
+	if os.Geteuid() != 0 {
+		return true
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == "/" {
+			return true
+		}
+	}
+}
+
+// copyBinary makes our binary readable for guests, if it lies in a directory that is closed to other users.
+func (e *Engine) copyBinary(mount *sandbox.Mount) error {
+	dir, err := os.MkdirTemp("", "atelier-types-")
+	if err != nil {
+		return err
+	}
+	e.copied = dir
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // guests enter it
+		return err
+	}
+	to := filepath.Join(dir, "atelier")
+	if err := os.Link(mount.Host, to); err != nil {
+		content, err := os.ReadFile(mount.Host)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, content, 0o755); err != nil { //nolint:gosec // guests execute it
+			return err
+		}
+	}
+	mount.Host = to
+	return nil
+}
+
+// workers returns the pool, which the first job starts: a command that reads no types does not pay for it.
+func (e *Engine) workers() (*worker.Pool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.unavailable != nil:
+		return nil, e.unavailable
+	case e.closed:
+		return nil, fault.New(fault.ShuttingDown, "The server is shutting down.")
+	case e.pool != nil:
+		return e.pool, nil
+	}
+	pool, err := e.start()
+	if err != nil {
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox for the TypeScript compiler could not be prepared.", Err: err}
+	}
+	e.pool = pool
+	return pool, nil
+}
+
+// find returns the mounts and the command of the process that describes types.
+func find(options Options) ([]sandbox.Mount, []string, error) {
+	if !filepath.IsAbs(options.Compiler) {
+		return nil, nil, fmt.Errorf("compiler %q: not an absolute path", options.Compiler)
+	}
+	real, err := filepath.EvalSymlinks(options.Compiler)
+	if err != nil {
+		return nil, nil, fmt.Errorf("compiler: %w", err)
+	}
+	if !reachable(real) {
+		return nil, nil, fmt.Errorf("compiler %s: lies in a directory that is closed to other users", options.Compiler)
+	}
+	info, err := os.Stat(real)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return nil, nil, fmt.Errorf("compiler %s: not a program", options.Compiler)
+	}
+	exe := options.Exe
+	if exe == "" {
+		if exe, err = os.Executable(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if exe, err = filepath.EvalSymlinks(exe); err != nil {
+		return nil, nil, err
+	}
+	mounts, inside := []sandbox.Mount{{Host: exe, Path: binary}, {Host: real, Path: compiler}}, compiler
+	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // its libraries lie beside it
+		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler}, compiler+"/"+filepath.Base(real)
+	}
+	return mounts, []string{binary, guest.Argument, inside}, nil
+}
+
+// Available reports whether there is a compiler.
+func (e *Engine) Available() bool { return e.unavailable == nil }
+
+// Run describes the types of a program. The output is a JSON object with inputSchema, outputSchema, source and notes, or
+// with failed. It implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	pool, err := e.workers()
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
+	start, err := program.JSON(guest.Job{Entry: job.Entrypoint})
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
+	job.Limits.MemoryBytes, job.Limits.Processes = max(job.Limits.MemoryBytes, memory), max(job.Limits.Processes, processes)
+	return pool.Run(ctx, worker.Task{
+		Job:       job,
+		Payload:   program.Job{Files: job.Files, Start: start, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, 0)},
+		Interpret: conclude,
+	}, host)
+}
+
+// conclude reads the end message of the process.
+func conclude(result frames.Result) frames.Result {
+	result, report := program.Conclude(result, func(signal int) *runtimes.ProgramError {
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The TypeScript compiler was killed by signal %d.", signal)}
+	})
+	if result.Error != nil && result.Error.Type == runtimes.RuntimeError && report.End == nil {
+		result.Error.Message = "The TypeScript compiler failed on this program. Simplify its types."
+	}
+	if result.Error == nil && !json.Valid(result.Output) {
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The TypeScript compiler gave no answer."}
+	}
+	return result
+}
+
+// Close ends every job and waits until all processes are gone.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if e.pool != nil {
+		e.pool.Close()
+	}
+	if e.copied != "" {
+		_ = os.RemoveAll(e.copied) // only a copy, in the directory of temporary files
+	}
+}

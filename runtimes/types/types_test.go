@@ -1,0 +1,184 @@
+package types_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/types"
+	"github.com/atelier-run/atelier/runtimes/types/typestest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func newEngine(t *testing.T) *types.Engine {
+	t.Helper()
+	exe := sandboxtest.Exe(t)
+	engine := types.New(types.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, exe)), Compiler: typestest.Compiler(t), Exe: exe})
+	t.Cleanup(engine.Close)
+	return engine
+}
+
+func jobOf(files map[string]string, entry string) runtimes.Job {
+	job := runtimes.Job{RunID: "types", Workspace: "w", Language: runtimes.TypeScript, Entrypoint: entry, Files: map[string][]byte{}, Limits: runtimes.DefaultLimits()}
+	job.Limits.TimeoutMs, job.Limits.CPUMs = 10_000, 10_000
+	for name, text := range files {
+		job.Files[name] = []byte(text)
+	}
+	return job
+}
+
+// TestTypes infers the schemas of each program in testdata and compares them with the file beside it. The comments at
+// the end of a program are inputs that its input schema must accept or refuse. A test of the Studio checks the same
+// inputs with another validator.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	programs, err := filepath.Glob("testdata/*.[jt]s")
+	if err != nil || len(programs) < 30 {
+		t.Fatalf("%d programs, %v", len(programs), err)
+	}
+	for _, path := range programs {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			source, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Base(path)
+			outcome, err := engine.Run(t.Context(), jobOf(map[string]string{name: string(source)}, name), runtimetest.NewHost())
+			if err != nil || outcome.Error != nil {
+				t.Fatalf("%v, %+v", err, outcome.Error)
+			}
+			var text bytes.Buffer
+			if err := json.Indent(&text, outcome.Output, "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			text.WriteByte('\n')
+			golden := path[:len(path)-3] + ".json"
+			if *update {
+				if err := os.WriteFile(golden, text.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), text.String()); diff != "" {
+				t.Error(diff)
+			}
+			tryInstances(t, string(source), outcome.Output)
+		})
+	}
+}
+
+func tryInstances(t *testing.T, source string, inferred []byte) {
+	t.Helper()
+	var found struct{ InputSchema, OutputSchema json.RawMessage }
+	if err := json.Unmarshal(inferred, &found); err != nil {
+		t.Fatal(err)
+	}
+	in, err := schema.Compile(found.InputSchema)
+	if err == nil {
+		err = in.CheckInput()
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, inferred)
+	}
+	if _, err := schema.Compile(found.OutputSchema); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for line := range strings.Lines(source) {
+		kind, input, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "// "), " ")
+		if !strings.HasPrefix(line, "// ") || kind != "valid" && kind != "invalid" {
+			continue
+		}
+		tried++
+		if faults := in.Validate(json.RawMessage(input)); (len(faults) == 0) != (kind == "valid") {
+			t.Errorf("%s %s: %+v", kind, input, faults)
+		}
+	}
+	if tried == 0 {
+		t.Error("no instances")
+	}
+}
+
+// TestImportedTypes follows types into other files of the program.
+func TestImportedTypes(t *testing.T) {
+	t.Parallel()
+	outcome, err := newEngine(t).Run(t.Context(), jobOf(map[string]string{
+		"src/main.ts":  "import type { Order } from '../lib/order';\nimport rates from '../data/rates.json';\nexport default (input: Order): typeof rates => rates;\n",
+		"lib/order.ts": "export interface Order {\n  id: number;\n  odd: bigint;\n}\n", "data/rates.json": `{"NOK": 1.5}`,
+	}, "src/main.ts"), runtimetest.NewHost())
+	if err != nil || outcome.Error != nil {
+		t.Fatalf("%v, %+v", err, outcome.Error)
+	}
+	for _, want := range []string{`"required":["id","odd"]`, `"NOK":{"type":"number"}`, `"file":"lib/order.ts","line":3`} {
+		if !strings.Contains(string(outcome.Output), want) {
+			t.Errorf("%s, want %s", outcome.Output, want)
+		}
+	}
+}
+
+// TestTypesRefused expects an error with file and line for a program whose types cannot be described.
+func TestTypesRefused(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	var wide strings.Builder
+	for level := range 6 {
+		fmt.Fprintf(&wide, "interface L%d {\n", level)
+		for field := range 10 {
+			of := "number"
+			if level < 5 {
+				of = fmt.Sprintf("L%d", level+1)
+			}
+			fmt.Fprintf(&wide, "  f%d_%d: %s;\n", level, field, of)
+		}
+		wide.WriteString("}\n")
+	}
+	tests := map[string]struct {
+		source, message string
+		line            int
+	}{
+		"a syntax error":         {source: "const a = 1;\nexport default function main( {\n", message: "expected", line: 3},
+		"no main":                {source: "export const other = 1;\n", message: "no main function", line: 1},
+		"main is no function":    {source: "export default 1;\n", message: "no main function", line: 1},
+		"more than 10,000 nodes": {source: wide.String() + "export default (input: L0) => 1;\n", message: "10000 nodes", line: 70},
+		"an endless type":        {source: "interface G<T> {\n  deep: G<G<T>>;\n}\nexport default (input: G<string>) => 1;\n", message: "levels deep", line: 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outcome, err := engine.Run(t.Context(), jobOf(map[string]string{"main.ts": tt.source}, "main.ts"), runtimetest.NewHost())
+			if err != nil || outcome.Error != nil {
+				t.Fatalf("%v, %+v", err, outcome.Error)
+			}
+			var answer struct {
+				Failed struct {
+					File, Message string
+					Line          int
+				}
+			}
+			if err := json.Unmarshal(outcome.Output, &answer); err != nil {
+				t.Fatal(err)
+			}
+			if f := answer.Failed; f.File != "main.ts" || f.Line != tt.line || !strings.Contains(f.Message, tt.message) {
+				t.Errorf("%s, want %q at line %d", outcome.Output, tt.message, tt.line)
+			}
+		})
+	}
+}
