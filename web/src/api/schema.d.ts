@@ -8302,12 +8302,24 @@ export interface operations {
   infer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
       path?: never;
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "code": "def main(city: str, days: int = 3) -> list[float]:\n    return [21.0] * days\n",
+         *       "language": "python"
+         *     }
+         */
         'application/json': components['schemas']['InferBody'];
       };
     };
@@ -8341,6 +8353,15 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
