@@ -15,17 +15,13 @@ import (
 
 // inference returns the service that reads the types of programs. limits may be nil.
 func (b *Engines) inference(limits *quotas.Service) *infer.Service {
-	o := infer.Options{
-		Specs: b.Specs, Validator: b.Validator, Admission: b.Router, NewID: newID,
+	return infer.New(infer.Options{
+		Specs: b.Specs, Validator: b.Validator, Router: b.Router, Quotas: limits, NewID: newID,
 		Engines: map[runtimes.Language]runtimes.Runtime{
 			runtimes.Python: proved{pythonTypes{b.python}, b.selfTest}, runtimes.TypeScript: proved{b.types, b.selfTest}, runtimes.JavaScript: proved{b.types, b.selfTest},
 		},
 		Lacks: b.lacksTypes,
-	}
-	if limits != nil { // a nil *Service in an interface is not nil
-		o.Quotas = limits
-	}
-	return infer.New(o)
+	})
 }
 
 // lacksTypes explains why the types of a language cannot be read here and how to fix it, or returns "" if they can.

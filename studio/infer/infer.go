@@ -26,29 +26,13 @@ const (
 	maxNote  = 2000 // bytes of a note
 )
 
-// Admission admits a job to the queue of its workspace.
-type Admission interface {
-	Admit(workspace string) (*router.Ticket, error)
-}
-
-// Quotas reserves and counts what an inference uses, as for a run.
-type Quotas interface {
-	Admit(ctx context.Context, workspace string) (quotas.Place, error)
-}
-
-// Validator compiles schemas and returns their problems.
-type Validator interface {
-	Check(schema json.RawMessage) error
-	CheckInput(schema json.RawMessage) error
-}
-
 // Options configures a Service. Engines describe the types of a program instead of running it; Lacks explains why one
 // is missing.
 type Options struct {
 	Specs     *specs.Checker
-	Validator Validator
-	Admission Admission
-	Quotas    Quotas // nil for none
+	Validator *specs.Validator
+	Router    *router.Router
+	Quotas    *quotas.Service // nil for none
 	Engines   map[runtimes.Language]runtimes.Runtime
 	Lacks     func(runtimes.Language) string
 	NewID     func() string
@@ -112,7 +96,7 @@ func (s *Service) run(ctx context.Context, engine runtimes.Runtime, job runtimes
 			return outcome, err
 		}
 	}
-	ticket, err := s.Admission.Admit(job.Workspace)
+	ticket, err := s.Router.Admit(job.Workspace)
 	if err != nil {
 		place.Back()
 		return outcome, err
