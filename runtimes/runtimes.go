@@ -5,7 +5,8 @@ package runtimes
 import (
 	"context"
 	"encoding/json"
-	"time"
+
+	"github.com/atelier-run/atelier/internal/limits"
 )
 
 // Language is the language of a program.
@@ -113,35 +114,15 @@ type Capabilities struct {
 	Subprocess    bool     `json:"subprocess"`
 }
 
-// Limits bounds one run. Times are milliseconds, sizes bytes. Timeout counts from the moment the program starts.
-type Limits struct {
-	TimeoutMs      int64 `json:"timeoutMs"`
-	CPUMs          int64 `json:"cpuMs"`
-	MemoryBytes    int64 `json:"memoryBytes"`
-	Processes      int64 `json:"processes"`
-	OutputBytes    int64 `json:"outputBytes"` // stdout and stderr together; also the result's JSON
-	DiskBytes      int64 `json:"diskBytes"`
-	RecursionDepth int64 `json:"recursionDepth"`
-}
+// Limits bounds one run.
+type Limits = limits.Limits
 
 // DefaultLimits returns the limits of a version or inline run that sets none, unless the server's configuration
 // differs.
-func DefaultLimits() Limits {
-	return Limits{TimeoutMs: 30_000, CPUMs: 30_000, MemoryBytes: 256 << 20, Processes: 64, OutputBytes: 1 << 20, DiskBytes: 64 << 20, RecursionDepth: 1000}
-}
+func DefaultLimits() Limits { return limits.Defaults() }
 
 // DefaultCeilings returns the highest limits that a server grants, unless its configuration differs.
-func DefaultCeilings() Limits {
-	return Limits{TimeoutMs: 600_000, CPUMs: 600_000, MemoryBytes: 2 << 30, Processes: 512, OutputBytes: 16 << 20, DiskBytes: 1 << 30, RecursionDepth: 10_000}
-}
+func DefaultCeilings() Limits { return limits.Ceilings() }
 
 // LeastLimits returns the lowest useful limits: below them a program could not even start.
-func LeastLimits() Limits {
-	return Limits{TimeoutMs: 1, CPUMs: 1, MemoryBytes: 16 << 20, Processes: 1, OutputBytes: 1, DiskBytes: 1 << 20, RecursionDepth: 10}
-}
-
-// Timeout returns the wall-clock limit as a duration.
-func (l Limits) Timeout() time.Duration { return time.Duration(l.TimeoutMs) * time.Millisecond }
-
-// CPU returns the CPU-time limit as a duration.
-func (l Limits) CPU() time.Duration { return time.Duration(l.CPUMs) * time.Millisecond }
+func LeastLimits() Limits { return limits.Least() }

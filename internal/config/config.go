@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/limits"
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
@@ -60,23 +61,12 @@ type Config struct {
 
 	Quotas Quotas
 
-	Defaults Limits
-	Ceilings Limits
+	Defaults limits.Limits
+	Ceilings limits.Limits
 
 	Traces bool // OTEL_* variables name a trace collector
 
 	Notes []string // hints on unknown environment variables, with the probable setting
-}
-
-// Limits has the fields of runtimes.Limits, which belongs to a higher layer.
-type Limits struct {
-	TimeoutMs      int64
-	CPUMs          int64
-	MemoryBytes    int64
-	Processes      int64
-	OutputBytes    int64
-	DiskBytes      int64
-	RecursionDepth int64
 }
 
 // Quotas holds the default quotas of a workspace; 0 means no limit.

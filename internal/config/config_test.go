@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/limits"
 )
 
 func env(values map[string]string) func(string) string {
@@ -28,7 +29,7 @@ func TestDefaultsAreTheContract(t *testing.T) {
 	if c.Listen != "127.0.0.1:8002" || !c.Loopback() || c.Data != "data" || c.LogLevel != "info" || c.ShutdownGrace != 10*time.Second {
 		t.Errorf("got %+v", c)
 	}
-	want := config.Limits{TimeoutMs: 600_000, CPUMs: 600_000, MemoryBytes: 2 << 30, Processes: 512, OutputBytes: 16 << 20, DiskBytes: 1 << 30, RecursionDepth: 10_000}
+	want := limits.Limits{TimeoutMs: 600_000, CPUMs: 600_000, MemoryBytes: 2 << 30, Processes: 512, OutputBytes: 16 << 20, DiskBytes: 1 << 30, RecursionDepth: 10_000}
 	if c.Ceilings != want {
 		t.Errorf("ceilings are %+v", c.Ceilings)
 	}

@@ -173,20 +173,10 @@ func scalar(v any) (string, bool) {
 // contradictions reports values that are valid alone but not together.
 func contradictions(c Config) Faults {
 	var faults Faults
-	for _, l := range []struct {
-		name           string
-		byDefault, max int64
-	}{
-		{"timeout-ms", c.Defaults.TimeoutMs, c.Ceilings.TimeoutMs},
-		{"cpu-ms", c.Defaults.CPUMs, c.Ceilings.CPUMs},
-		{"memory-bytes", c.Defaults.MemoryBytes, c.Ceilings.MemoryBytes},
-		{"processes", c.Defaults.Processes, c.Ceilings.Processes},
-		{"output-bytes", c.Defaults.OutputBytes, c.Ceilings.OutputBytes},
-		{"disk-bytes", c.Defaults.DiskBytes, c.Ceilings.DiskBytes},
-		{"recursion-depth", c.Defaults.RecursionDepth, c.Ceilings.RecursionDepth},
-	} {
-		if l.byDefault > l.max {
-			faults = append(faults, fmt.Sprintf("default-%s (%d) must be at most max-%s (%d)", l.name, l.byDefault, l.name, l.max))
+	most := c.Ceilings.Fields()
+	for i, f := range c.Defaults.Fields() {
+		if *f.Value > *most[i].Value {
+			faults = append(faults, fmt.Sprintf("default-%s (%d) must be at most max-%s (%d)", limitNames[i].name, *f.Value, limitNames[i].name, *most[i].Value))
 		}
 	}
 	if c.SecretsKeys.ID() != "" && c.SecretsFile != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/atelier-run/atelier/internal/limits"
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
@@ -149,32 +150,26 @@ func quotaSettings() []Setting {
 	return all
 }
 
+// limitNames describes the limits of a run in the order of limits.Fields.
+var limitNames = []struct{ name, form, what string }{
+	{"timeout-ms", "MS", "run time"}, {"cpu-ms", "MS", "CPU time"}, {"memory-bytes", "BYTES", "memory"}, {"processes", "N", "processes"},
+	{"output-bytes", "BYTES", "output and result"}, {"disk-bytes", "BYTES", "files in the private directory"}, {"recursion-depth", "N", "call depth"},
+}
+
 // limitSettings lists the defaults and maxima of each limit of a run.
 func limitSettings() []Setting {
-	limits := []struct {
-		name, form, what string
-		byDefault, most  int64
-		field            func(*Limits) *int64
-	}{
-		{"timeout-ms", "MS", "run time", 30_000, 600_000, func(l *Limits) *int64 { return &l.TimeoutMs }},
-		{"cpu-ms", "MS", "CPU time", 30_000, 600_000, func(l *Limits) *int64 { return &l.CPUMs }},
-		{"memory-bytes", "BYTES", "memory", 256 << 20, 2 << 30, func(l *Limits) *int64 { return &l.MemoryBytes }},
-		{"processes", "N", "processes", 64, 512, func(l *Limits) *int64 { return &l.Processes }},
-		{"output-bytes", "BYTES", "output and result", 1 << 20, 16 << 20, func(l *Limits) *int64 { return &l.OutputBytes }},
-		{"disk-bytes", "BYTES", "files in the private directory", 64 << 20, 1 << 30, func(l *Limits) *int64 { return &l.DiskBytes }},
-		{"recursion-depth", "N", "call depth", 1000, 10_000, func(l *Limits) *int64 { return &l.RecursionDepth }},
-	}
+	defaults, ceilings := limits.Defaults(), limits.Ceilings()
 	var all []Setting
-	for _, l := range limits {
-		byDefault := Setting{Name: "default-" + l.name, Env: envName("default-" + l.name), Default: strconv.FormatInt(l.byDefault, 10), Form: l.form,
+	for i, l := range limitNames {
+		byDefault := Setting{Name: "default-" + l.name, Env: envName("default-" + l.name), Default: strconv.FormatInt(*defaults.Fields()[i].Value, 10), Form: l.form,
 			Group: "Limits", Help: "Default limit of " + l.what + " for agents that set none.",
-			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Defaults) })}
+			set: number(1, 1<<40, func(c *Config) *int64 { return c.Defaults.Fields()[i].Value })}
 		if l.name == "timeout-ms" {
 			byDefault.Aliases = secondsAliases()
 		}
-		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(l.most, 10), Form: l.form,
+		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(*ceilings.Fields()[i].Value, 10), Form: l.form,
 			Group: "Limits", Help: "Maximum limit of " + l.what + " that an agent may set.",
-			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Ceilings) })})
+			set: number(1, 1<<40, func(c *Config) *int64 { return c.Ceilings.Fields()[i].Value })})
 	}
 	return all
 }

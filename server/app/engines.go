@@ -67,7 +67,7 @@ func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Log
 	b.closers.add("sandbox", box.Close)
 	b.openEngines(worker.FromSandbox(box), log)
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
-	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Defaults), runtimes.Limits(c.Ceilings), c.Restricted...)
+	b.Specs = specs.New(b.Validator, c.Defaults, c.Ceilings, c.Restricted...)
 	b.Specs.CapGrants(c.Ceiling)
 	b.closers.add("proof", b.selfTest.close)
 	return b, nil

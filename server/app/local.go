@@ -8,7 +8,6 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -41,7 +40,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	l.Service = runs.New(runs.Options{
 		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Engines: l.Chooser, Validator: engines.Validator,
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
-		Ceilings: runtimes.Limits(c.Ceilings), Level: engines.Level().String(), Now: time.Now, NewID: newID,
+		Ceilings: c.Ceilings, Level: engines.Level().String(), Now: time.Now, NewID: newID,
 	})
 	l.closers.add("runs", func() error { l.Service.Close(); return nil })
 	return l, nil

@@ -37,7 +37,7 @@ func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: 
 // Capabilities implements httpapi.StatusProvider.
 func (h *statusProvider) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
-		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
+		Limits:  httpapi.LimitBounds{Defaults: h.app.Config.Defaults, Ceilings: h.app.Config.Ceilings},
 		Sandbox: h.sandbox(), HostFunctions: specs.HostFunctions(), ExportFormats: manifest.Formats(),
 	}
 	for _, language := range specs.Languages() {

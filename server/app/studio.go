@@ -6,7 +6,6 @@ import (
 
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/streamapi"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
@@ -45,7 +44,7 @@ func (a *App) openStudio(context.Context) error {
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
-		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
+		Ceilings: a.Config.Ceilings, Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.changes = changes.New(a.now)
 	a.inference = a.engines.inference(a.quotas)

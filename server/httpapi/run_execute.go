@@ -18,14 +18,14 @@ import (
 
 // ExecuteBody requests a run of an agent's version or draft.
 type ExecuteBody struct {
-	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter."`
-	Revision      int64             `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
-	Input         json.RawMessage   `json:"input,omitempty" doc:"Input of the run (default: {})."`
-	Limits        *runs.LimitsPatch `json:"limits,omitempty" doc:"Limits for this run. They may only be lower than those of the version."`
-	Isolation     string            `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process."`
-	ParentRunID   string            `json:"parentRunId,omitempty" maxLength:"100"`
-	WorkflowRunID string            `json:"workflowRunId,omitempty" maxLength:"100"`
-	NodeID        string            `json:"nodeId,omitempty" maxLength:"100"`
+	Version       string          `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter."`
+	Revision      int64           `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
+	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run (default: {})."`
+	Limits        *LimitsBody     `json:"limits,omitempty" doc:"Limits for this run. They may only be lower than those of the version."`
+	Isolation     string          `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process."`
+	ParentRunID   string          `json:"parentRunId,omitempty" maxLength:"100"`
+	WorkflowRunID string          `json:"workflowRunId,omitempty" maxLength:"100"`
+	NodeID        string          `json:"nodeId,omitempty" maxLength:"100"`
 }
 
 // PreferOptions holds the caller's preferences for the answer.
@@ -62,7 +62,7 @@ func (a *API) executeAgent() {
 			return nil, err
 		}
 		request := runs.Request{
-			Agent: q.Agent, Seen: seen, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
+			Agent: q.Agent, Seen: seen, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits.limits(), Isolation: runtimes.Isolation(q.Body.Isolation),
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		}
 		if request.Version == "" {

@@ -25,7 +25,7 @@ type InlineBody struct {
 	Packages      []string                 `json:"packages,omitempty"`
 	Environment   map[string]string        `json:"environment,omitempty"`
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
-	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
+	Limits        *LimitsBody              `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
 	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process for each run."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
@@ -48,7 +48,7 @@ func (a *API) executeInline() {
 			return nil, err
 		}
 		answer, _, err := a.run(ctx, q.PreferOptions, runs.Request{
-			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits,
+			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits.limits(),
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		})
 		return answer, err

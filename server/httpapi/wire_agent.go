@@ -176,6 +176,13 @@ type LimitsBody struct {
 	RecursionDepth int64 `json:"recursionDepth,omitempty" minimum:"1"`
 }
 
+func (b *LimitsBody) limits() runtimes.Limits {
+	if b == nil {
+		return runtimes.Limits{}
+	}
+	return runtimes.Limits(*b)
+}
+
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

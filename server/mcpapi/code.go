@@ -68,7 +68,7 @@ func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 		Inline: &registry.Spec{
 			Language: request.Language, Entrypoint: entrypoint, Files: map[string]registry.File{entrypoint: registry.File(request.Code)},
 		},
-		Input: request.Input, Limits: &runs.LimitsPatch{TimeoutMs: request.TimeoutMs}, Trigger: registry.TriggerMCP,
+		Input: request.Input, Limits: runtimes.Limits{TimeoutMs: request.timeout()}, Trigger: registry.TriggerMCP,
 	})
 	if err != nil {
 		return a.refused(ctx, err)
@@ -80,6 +80,14 @@ func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	return &mcp.CallToolResult{
 		Meta: mcp.Meta{metaRun: run.ID}, IsError: run.Status != registry.Succeeded, StructuredContent: result, Content: text(encode(result)),
 	}, nil
+}
+
+// timeout returns the time limit, 0 for the default.
+func (r codeRequest) timeout() int64 {
+	if r.TimeoutMs == nil {
+		return 0
+	}
+	return *r.TimeoutMs
 }
 
 func readCode(arguments json.RawMessage) (codeRequest, error) {
@@ -96,6 +104,9 @@ func readCode(arguments json.RawMessage) (codeRequest, error) {
 	}
 	if request.Code == "" {
 		return request, fault.Invalid("/code", "is required.")
+	}
+	if request.TimeoutMs != nil && *request.TimeoutMs < 1 {
+		return request, fault.Invalid("/timeoutMs", "must be at least 1.")
 	}
 	return request, nil
 }

@@ -133,13 +133,10 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("capabilities", "capabilities.hostFunctions", b.Capabilities.HostFunctions, a.Capabilities.HostFunctions)
 	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
 	add("capabilities", "secrets", b.Secrets, a.Secrets)
-	add("limits", "limits.timeoutMs", b.Limits.TimeoutMs, a.Limits.TimeoutMs)
-	add("limits", "limits.cpuMs", b.Limits.CPUMs, a.Limits.CPUMs)
-	add("limits", "limits.memoryBytes", b.Limits.MemoryBytes, a.Limits.MemoryBytes)
-	add("limits", "limits.processes", b.Limits.Processes, a.Limits.Processes)
-	add("limits", "limits.outputBytes", b.Limits.OutputBytes, a.Limits.OutputBytes)
-	add("limits", "limits.diskBytes", b.Limits.DiskBytes, a.Limits.DiskBytes)
-	add("limits", "limits.recursionDepth", b.Limits.RecursionDepth, a.Limits.RecursionDepth)
+	is := a.Limits.Fields()
+	for i, was := range b.Limits.Fields() {
+		add("limits", "limits."+was.Name, *was.Value, *is[i].Value)
+	}
 	add("settings", "title", before.Title, after.Title)
 	add("settings", "description", before.Description, after.Description)
 	add("settings", "language", b.Language, a.Language)

@@ -212,40 +212,19 @@ func withCodeDigest(t target) (target, error) {
 // limits applies a call's limits. A call may only lower a version's limits. An inline program sets its own, up to the
 // ceilings.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
-	if req.Limits == nil {
-		return base, nil
-	}
-	limits, least := base, runtimes.LeastLimits()
-	highest, rule := base, "must be at most %d, the limit of the version."
+	least, highest, rule := runtimes.LeastLimits(), base, "must be at most %d, the limit of the version."
 	if req.Inline != nil {
 		highest, rule = s.Ceilings, "must be at most %d, the maximum of this server."
 	}
-	p := req.Limits
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The limits are not valid."}
-	for _, f := range []struct {
-		name  string
-		asked *int64
-		value *int64
-		least int64
-		most  int64
-	}{
-		{"timeoutMs", p.TimeoutMs, &limits.TimeoutMs, least.TimeoutMs, highest.TimeoutMs},
-		{"cpuMs", p.CPUMs, &limits.CPUMs, least.CPUMs, highest.CPUMs},
-		{"memoryBytes", p.MemoryBytes, &limits.MemoryBytes, least.MemoryBytes, highest.MemoryBytes},
-		{"processes", p.Processes, &limits.Processes, least.Processes, highest.Processes},
-		{"outputBytes", p.OutputBytes, &limits.OutputBytes, least.OutputBytes, highest.OutputBytes},
-		{"diskBytes", p.DiskBytes, &limits.DiskBytes, least.DiskBytes, highest.DiskBytes},
-		{"recursionDepth", p.RecursionDepth, &limits.RecursionDepth, least.RecursionDepth, highest.RecursionDepth},
-	} {
-		if f.asked == nil {
-			continue
-		}
-		if *f.asked < f.least || *f.asked > f.most {
-			detail := fault.Invalid("/limits/"+f.name, "must be at least %d. "+rule, f.least, f.most).Details[0]
+	for i, asked := range req.Limits.Fields() {
+		least, most := *least.Fields()[i].Value, *highest.Fields()[i].Value
+		if *asked.Value != 0 && (*asked.Value < least || *asked.Value > most) {
+			detail := fault.Invalid("/limits/"+asked.Name, "must be at least %d. "+rule, least, most).Details[0]
 			refused.Details = append(refused.Details, detail)
 		}
-		*f.value = *f.asked
 	}
+	limits := req.Limits.Or(base)
 	if len(refused.Details) > 0 {
 		return limits, refused
 	}

@@ -103,7 +103,7 @@ type Request struct {
 	Seen          registry.Seen // revision of the draft to run
 	Inline        *registry.Spec
 	Input         json.RawMessage
-	Limits        *LimitsPatch
+	Limits        runtimes.Limits // 0 means unchanged
 	Isolation     runtimes.Isolation
 	Trigger       registry.Trigger
 	ParentRunID   string
@@ -129,17 +129,6 @@ func (r Request) keyed(ctx context.Context) context.Context {
 		return registry.WithoutKey(ctx)
 	}
 	return registry.WithKey(ctx, *r.Key)
-}
-
-// LimitsPatch holds the limits that a call changes; nil means unchanged.
-type LimitsPatch struct {
-	TimeoutMs      *int64 `json:"timeoutMs,omitempty"`
-	CPUMs          *int64 `json:"cpuMs,omitempty"`
-	MemoryBytes    *int64 `json:"memoryBytes,omitempty"`
-	Processes      *int64 `json:"processes,omitempty"`
-	OutputBytes    *int64 `json:"outputBytes,omitempty"`
-	DiskBytes      *int64 `json:"diskBytes,omitempty"`
-	RecursionDepth *int64 `json:"recursionDepth,omitempty"`
 }
 
 // errInterrupted and errCancelled are the causes with which a run's context ends.

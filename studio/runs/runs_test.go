@@ -185,12 +185,10 @@ func TestRefusedRequestsLeaveNoRun(t *testing.T) {
 	schemaed := program("output {}")
 	schemaed.Inline.InputSchema = json.RawMessage(`{"type":"object","required":["city","days"],"properties":{"days":{"type":"integer","maximum":7}}}`)
 	schemaed.Input = json.RawMessage(`{"days":99}`)
-	high := int64(1) << 50
 	tooMuch := program("output {}")
-	tooMuch.Limits = &runs.LimitsPatch{MemoryBytes: &high}
-	low := int64(1)
+	tooMuch.Limits = runtimes.Limits{MemoryBytes: 1 << 50}
 	tooLittle := program("output {}")
-	tooLittle.Limits = &runs.LimitsPatch{MemoryBytes: &low, TimeoutMs: &low}
+	tooLittle.Limits = runtimes.Limits{MemoryBytes: 1, TimeoutMs: 1}
 	malformed := program("output {}")
 	malformed.Input = json.RawMessage(`{"a":1,"a":2}`)
 	tests := map[string]struct {

@@ -126,15 +126,7 @@ const missingEntry = "missing_entry"
 // and the file that calls the handler, because they may have changed since the version was published.
 func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skill) (bool, agents.Input, error) {
 	in := inputOf(sk)
-	limits := *in.Limits
-	for _, f := range []struct{ value, was *int64 }{
-		{&limits.TimeoutMs, &v.Limits.TimeoutMs}, {&limits.CPUMs, &v.Limits.CPUMs}, {&limits.MemoryBytes, &v.Limits.MemoryBytes}, {&limits.Processes, &v.Limits.Processes},
-		{&limits.OutputBytes, &v.Limits.OutputBytes}, {&limits.DiskBytes, &v.Limits.DiskBytes}, {&limits.RecursionDepth, &v.Limits.RecursionDepth},
-	} {
-		if *f.value == 0 {
-			*f.value = *f.was
-		}
-	}
+	limits := in.Limits.Or(v.Limits)
 	in.Limits = &limits
 	files := map[string]registry.File{}
 	for name, content := range *in.Files {

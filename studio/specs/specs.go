@@ -170,18 +170,7 @@ func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if s.Files == nil {
 		s.Files = map[string]registry.File{}
 	}
-	d, l := c.defaults, &s.Limits
-	for _, f := range []struct {
-		value *int64
-		def   int64
-	}{
-		{&l.TimeoutMs, d.TimeoutMs}, {&l.CPUMs, d.CPUMs}, {&l.MemoryBytes, d.MemoryBytes}, {&l.Processes, d.Processes},
-		{&l.OutputBytes, d.OutputBytes}, {&l.DiskBytes, d.DiskBytes}, {&l.RecursionDepth, d.RecursionDepth},
-	} {
-		if *f.value == 0 {
-			*f.value = f.def
-		}
-	}
+	s.Limits = s.Limits.Or(c.defaults)
 	return s
 }
 
@@ -293,21 +282,10 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 }
 
 func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
-	least := runtimes.LeastLimits()
-	for _, f := range []struct {
-		name               string
-		value, least, most int64
-	}{
-		{"timeoutMs", l.TimeoutMs, least.TimeoutMs, c.ceilings.TimeoutMs},
-		{"cpuMs", l.CPUMs, least.CPUMs, c.ceilings.CPUMs},
-		{"memoryBytes", l.MemoryBytes, least.MemoryBytes, c.ceilings.MemoryBytes},
-		{"processes", l.Processes, least.Processes, c.ceilings.Processes},
-		{"outputBytes", l.OutputBytes, least.OutputBytes, c.ceilings.OutputBytes},
-		{"diskBytes", l.DiskBytes, least.DiskBytes, c.ceilings.DiskBytes},
-		{"recursionDepth", l.RecursionDepth, least.RecursionDepth, c.ceilings.RecursionDepth},
-	} {
-		if f.value < f.least || f.value > f.most {
-			faults.addf("/limits/"+f.name, "must be between %d and %d, the maximum of this server.", f.least, f.most)
+	least, most := runtimes.LeastLimits(), c.ceilings
+	for i, f := range l.Fields() {
+		if least, most := *least.Fields()[i].Value, *most.Fields()[i].Value; *f.Value < least || *f.Value > most {
+			faults.addf("/limits/"+f.Name, "must be between %d and %d, the maximum of this server.", least, most)
 		}
 	}
 }

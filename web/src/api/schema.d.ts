@@ -2172,7 +2172,7 @@ export interface components {
        */
       isolation?: 'strict';
       /** @description Limits for this run. They may only be lower than those of the version. */
-      limits?: components['schemas']['LimitsPatch'];
+      limits?: components['schemas']['LimitsBody'];
       nodeId?: string;
       parentRunId?: string;
       /**
@@ -2356,7 +2356,7 @@ export interface components {
       isolation?: 'strict';
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      limits?: components['schemas']['LimitsPatch'];
+      limits?: components['schemas']['LimitsBody'];
       nodeId?: string;
       outputSchema?: unknown;
       packages?: string[];
@@ -2468,22 +2468,6 @@ export interface components {
       timeoutMs: number;
     };
     LimitsBody: {
-      /** Format: int64 */
-      cpuMs?: number;
-      /** Format: int64 */
-      diskBytes?: number;
-      /** Format: int64 */
-      memoryBytes?: number;
-      /** Format: int64 */
-      outputBytes?: number;
-      /** Format: int64 */
-      processes?: number;
-      /** Format: int64 */
-      recursionDepth?: number;
-      /** Format: int64 */
-      timeoutMs?: number;
-    };
-    LimitsPatch: {
       /** Format: int64 */
       cpuMs?: number;
       /** Format: int64 */
