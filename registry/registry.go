@@ -197,7 +197,6 @@ const LastSeq = 1<<53 - 1
 type Run struct {
 	ID            string
 	Workspace     string
-	Organisation  string
 	AgentID       string // "" for inline code
 	Agent         string
 	Version       string // "" for inline code, "draft" for a draft

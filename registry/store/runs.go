@@ -129,7 +129,6 @@ type runRow struct {
 
 	ID               string     `bun:"id,pk"`
 	WorkspaceID      string     `bun:"workspace_id"`
-	OrganisationID   string     `bun:"organisation_id"`
 	AgentID          string     `bun:"agent_id"`
 	AgentName        string     `bun:"agent_name"`
 	Version          string     `bun:"version"`
@@ -182,7 +181,7 @@ func (row *runRow) run() (registry.Run, error) {
 		}
 	}
 	return registry.Run{
-		ID: row.ID, Workspace: row.WorkspaceID, Organisation: row.OrganisationID,
+		ID: row.ID, Workspace: row.WorkspaceID,
 		AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, DraftRevision: row.DraftRevision, Digest: row.Digest, CodeDigest: row.CodeDigest,
 		Language: runtimes.Language(row.Language), Runtime: runtimes.Name(row.Runtime), Trigger: registry.Trigger(row.TriggerType),
 		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
@@ -203,7 +202,7 @@ func (row *runRow) run() (registry.Run, error) {
 
 // runColumns lists the columns in the order of runArgs. The first two are the key and never change.
 var runColumns = []string{
-	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
+	"id", "workspace_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
 	"actor_id", "actor_type", "actor_name", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
@@ -227,7 +226,7 @@ func runArgs(r registry.Run, by identity) ([]any, int, error) {
 		failure, failureType = text, string(r.Error.Type)
 	}
 	args := []any{
-		r.ID, r.Workspace, r.Organisation, r.AgentID, r.Agent, r.Version, r.DraftRevision, r.Digest, r.CodeDigest,
+		r.ID, r.Workspace, r.AgentID, r.Agent, r.Version, r.DraftRevision, r.Digest, r.CodeDigest,
 		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
 		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,

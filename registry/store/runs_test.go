@@ -18,7 +18,7 @@ import (
 func finished() registry.Run {
 	code, at := 3, start.Add(time.Second)
 	return registry.Run{
-		ID: newID(), Workspace: ws, Organisation: "org", AgentID: "agent-1", Agent: "weather", Version: "1.0.0",
+		ID: newID(), Workspace: ws, AgentID: "agent-1", Agent: "weather", Version: "1.0.0",
 		Digest: "sha256:a", CodeDigest: "sha256:b", Language: runtimes.Python, Runtime: runtimes.PythonEngine, Trigger: registry.TriggerAPI,
 		ParentRunID: "p", WorkflowRunID: "w", NodeID: "n", Actor: robot, Status: registry.Failed,
 		Input:    json.RawMessage(`{"z":1.0,"a":12345678901234567890123,"z":"twice","nul":"\u0000","lone":"\ud800","html":"<&>"}`),

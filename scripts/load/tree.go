@@ -116,9 +116,6 @@ func processes() (children map[int][]int, cpu map[int]time.Duration) {
 // PSS returns a process's proportional share of memory in bytes.
 func PSS(pid int) int64 { return field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:") }
 
-// RSS returns a process's resident memory in bytes.
-func RSS(pid int) int64 { return field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:") }
-
 // field reads a line of "Name:   123 kB".
 func field(path, name string) int64 {
 	file, err := os.Open(path)

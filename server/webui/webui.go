@@ -31,9 +31,6 @@ func New(dist fs.FS, base string, refuse problem.Writer) http.Handler {
 	return studio{dist: dist, base: base, refuse: refuse}
 }
 
-// Built reports whether dist contains the Studio.
-func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
-
 type studio struct {
 	dist   fs.FS
 	base   string

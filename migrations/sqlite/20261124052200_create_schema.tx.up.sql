@@ -286,7 +286,6 @@ CREATE TABLE servers (
 CREATE TABLE runs (
 	id                TEXT PRIMARY KEY NOT NULL,
 	workspace_id      TEXT NOT NULL,
-	organisation_id   TEXT NOT NULL,
 	agent_id          TEXT NOT NULL, -- '' for inline code
 	agent_name        TEXT NOT NULL,
 	version           TEXT NOT NULL, -- '' for inline code, 'draft' for a draft

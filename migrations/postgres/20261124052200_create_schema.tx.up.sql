@@ -286,7 +286,6 @@ CREATE TABLE servers (
 CREATE TABLE runs (
 	id                text COLLATE "C" PRIMARY KEY,
 	workspace_id      text NOT NULL,
-	organisation_id   text NOT NULL,
 	agent_id          text COLLATE "C" NOT NULL, -- '' for inline code
 	agent_name        text NOT NULL,
 	version           text NOT NULL, -- '' for inline code, 'draft' for a draft
