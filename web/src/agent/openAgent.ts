@@ -1,6 +1,16 @@
 // The open agent: an editable draft or a read-only version.
 import { createContext, use } from 'react';
-import type { About, Agent, Draft, FieldProblem, Files, JsonSchema, RuntimeChoice, Version } from '../api/types';
+import type {
+  About,
+  Agent,
+  Draft,
+  FieldProblem,
+  Files,
+  JsonSchema,
+  RuntimeChoice,
+  SchemaSource,
+  Version,
+} from '../api/types';
 import type { DraftSession, SaveState, SessionView } from '../draft/session';
 
 export type Fields = Omit<Draft, 'revision'>;
@@ -29,7 +39,8 @@ export interface OpenAgent {
   save: SaveState;
   session: DraftSession | undefined;
   schemas: { input: SchemaText; output: SchemaText };
-  editSchema: (which: 'input' | 'output', text: string) => void;
+  /** Without a source a person wrote it. */
+  editSchema: (which: 'input' | 'output', text: string, source?: SchemaSource) => void;
 }
 
 export const OpenAgentContext = createContext<OpenAgent | undefined>(undefined);

@@ -2,7 +2,7 @@
 // errors, is kept here and reaches the draft when it parses.
 import { useCallback, useMemo, useState } from 'react';
 import { isObject, parseJson, stringifyJson } from '../api/json';
-import type { JsonSchema } from '../api/types';
+import type { JsonSchema, SchemaSource } from '../api/types';
 import { faultSentence } from '../schema/locate';
 import { useSchemaTexts as say } from '../texts/agents';
 import type { Opened, OpenAgent, SchemaText } from './openAgent';
@@ -34,7 +34,7 @@ export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'edi
 
   const { session } = opened;
   const editSchema = useCallback(
-    (which: Which, text: string) => {
+    (which: Which, text: string, source?: SchemaSource) => {
       const read = readSchema(text);
       setEntries((now) => ({
         ...now,
@@ -43,8 +43,7 @@ export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'edi
             ? { ...now[which], text, fault: read.fault }
             : { schema: read.schema, text, fault: undefined },
       }));
-      if ('schema' in read)
-        session?.editDraft(which === 'input' ? { inputSchema: read.schema } : { outputSchema: read.schema });
+      if ('schema' in read) session?.editSchema(which, read.schema, source);
     },
     [session],
   );

@@ -121,10 +121,15 @@ function parseProblem(text: string): JsonObject {
 function fieldsOf(problem: JsonObject): FieldProblem[] {
   const errors = problem['errors'];
   if (!Array.isArray(errors)) return [];
-  return errors.filter(isObject).map((e) => ({
-    pointer: asString(e['pointer']) ?? '',
-    message: asString(e['message']) ?? say.notValid,
-  }));
+  return errors.filter(isObject).map((e) => {
+    const [file, line] = [asString(e['file']), e['line']];
+    return {
+      pointer: asString(e['pointer']) ?? '',
+      message: asString(e['message']) ?? say.notValid,
+      ...(file !== undefined && { file }),
+      ...(typeof line === 'number' && { line }),
+    };
+  });
 }
 
 function asString(value: Json | undefined): string | undefined {

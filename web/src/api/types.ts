@@ -90,6 +90,9 @@ export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 
 export type Finding = Wire['Detail'];
+/** Where a schema came from. */
+export type SchemaSource = Wire['SchemaSource'];
+export type Inferred = With<Wire['InferredSchemas'], Schemas>;
 export type Module = Wire['Module'];
 export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
@@ -107,4 +110,6 @@ export interface EgressData {
 export interface FieldProblem {
   pointer: string;
   message: string;
+  file?: string;
+  line?: number;
 }

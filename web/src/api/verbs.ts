@@ -15,6 +15,7 @@ import type {
   Files,
   Formatted,
   Health,
+  Inferred,
   Invitation,
   Invited,
   JsonSchema,
@@ -350,6 +351,13 @@ export interface ValidateRequest {
 /** Formats a Bash script. */
 export function format(code: string, indent: number): Promise<Formatted> {
   return request('/format', { method: 'POST', body: { language: 'bash', code, indent } });
+}
+
+type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environment'> & { rules?: Rules };
+
+/** Reads the schemas of a program from its types. */
+export function inferSchemas(body: InferRequest): Promise<Inferred> {
+  return request('/infer', { method: 'POST', body });
 }
 
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {

@@ -1,7 +1,7 @@
 // The open draft: its edits and its saved state. Saving is debounced, sends the revision it started from, and never
 // overwrites another person's save.
 import { ApiError, explain } from '../api/http';
-import type { About, Agent, Draft, FieldProblem, FileContent } from '../api/types';
+import type { About, Agent, Draft, FieldProblem, FileContent, JsonSchema, SchemaSource } from '../api/types';
 
 export type SaveState =
   | { kind: 'saved' }
@@ -77,6 +77,15 @@ export class DraftSession {
 
   editDraft(change: Partial<Draft>): void {
     this.edited({ draft: { ...this.view.draft, ...change } });
+  }
+
+  /** Changes a schema and says where it came from; without a source a person wrote it. */
+  editSchema(which: 'input' | 'output', schema: JsonSchema, source?: SchemaSource): void {
+    const { schemaSources: sources, ...draft } = this.view.draft;
+    const { [which]: _, ...others } = sources ?? {};
+    const kept = source ? { ...others, [which]: source } : others;
+    const changed = which === 'input' ? { inputSchema: schema } : { outputSchema: schema };
+    this.edited({ draft: { ...draft, ...changed, ...(Object.keys(kept).length > 0 && { schemaSources: kept }) } });
   }
 
   editAbout(change: Partial<About>): void {

@@ -12,6 +12,7 @@ export type OpenDialog =
   | { kind: 'duplicate'; id: string; name: string }
   | { kind: 'import'; file?: File }
   | { kind: 'publish' }
+  | { kind: 'updateSchemas' }
   | { kind: 'redraft'; from: string }
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }

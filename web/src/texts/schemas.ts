@@ -42,6 +42,29 @@ export const schemaView = {
     ({ input: 'Infer from the last input', output: 'Infer from the last output' })[side],
 };
 
+const origins = { python: 'Python', pydantic: 'Pydantic', typescript: 'TypeScript', sample: 'samples' };
+
+export const fromCode = {
+  update: 'Update from code',
+  follows: (source: string) =>
+    `From the ${source in origins ? origins[source as keyof typeof origins] : source} types.`,
+  guessed: 'A guess from samples.',
+  older: 'Older than the code.',
+  olderThanTheCode: (sides: ('input' | 'output')[]) =>
+    sides.length > 1 ? 'The schemas are older than the code.' : `The ${sides[0] ?? ''} schema is older than the code.`,
+  title: 'Update the schemas from the code',
+  about: 'The schemas that the types of main describe, compared with those of the draft.',
+  waiting: 'the types of the program',
+  same: 'The schemas say the same as the code.',
+  notInferred: (reason: string) => `The schemas stay as they are. ${reason}`,
+  before: 'now',
+  after: 'from the code',
+  schema: (side: 'input' | 'output') => ({ input: 'Input schema', output: 'Output schema' })[side],
+  file: (side: 'input' | 'output') => ({ input: 'input schema.json', output: 'output schema.json' })[side],
+  notes: 'Notes',
+  apply: 'Update schemas',
+};
+
 export const schemaSummary = {
   anyInputIsTaken: 'Any input is accepted.',
   anyOutputIsTaken: 'Any output is accepted.',

@@ -8,6 +8,9 @@ const PublishDialog = lazy(() =>
 const CompareDialog = lazy(() =>
   import('../features/compare/CompareDialog').then((m) => ({ default: m.CompareDialog })),
 );
+const UpdateSchemasDialog = lazy(() =>
+  import('../features/schemas/UpdateSchemasDialog').then((m) => ({ default: m.UpdateSchemasDialog })),
+);
 const ExportDialog = lazy(() => import('../features/tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
 const RedraftDialog = lazy(() =>
   import('../features/versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })),
@@ -26,6 +29,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   return (
     <Suspense>
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
+      {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
       {open.kind === 'editor' && <EditorSettings />}

@@ -1,8 +1,12 @@
 import { schemaSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
+import { showDialog } from '../../state/dialogs';
+import { fromCode } from '../../texts/schemas';
 import { problemAt, schemaOf, useOpenAgent } from '../../agent/openAgent';
+import { hasTypes } from '../../agent/schemaSources';
 import { SchemaSummary, summaryOf } from '../../schema/SchemaSummary';
 import css from './ConfigPanel.module.css';
+import { SchemaOrigin } from './SchemaOrigin';
 import { Section } from './Section';
 
 interface Props {
@@ -31,10 +35,14 @@ export function SchemaSection({ which, active, onEdit }: Props) {
         </p>
       )}
       <SchemaSummary which={which} rows={rows} />
-      <div>
+      <SchemaOrigin which={which} />
+      <div className={css.buttons}>
         <Button aria-pressed={active} onClick={onEdit}>
           {agent.session ? say.edit : say.show} {title.toLowerCase()}
         </Button>
+        {agent.session && hasTypes(agent.fields.language) && (
+          <Button onClick={() => showDialog({ kind: 'updateSchemas' })}>{fromCode.update}</Button>
+        )}
       </div>
     </Section>
   );

@@ -26,6 +26,7 @@ import { RuntimeReason } from '../../agent/RuntimeReason';
 import { fieldLabel } from '../../agent/fieldLabel';
 import { EditorErrors, type EditorErrorsProps } from './EditorErrors';
 import { differs, heard } from './heard';
+import { OlderSchemas } from './OlderSchemas';
 import css from './PublishDialog.module.css';
 import { ReplaySection } from './ReplaySection';
 import { bumped, isSemver, isSmaller, type Bump } from './semver';
@@ -153,6 +154,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     >
       <form id="publish" onSubmit={(e) => void submit(e)} className={css.form}>
         {editor && <EditorErrors {...editor} />}
+        <OlderSchemas />
         {!first && (
           <fieldset>
             <legend className={css.legend}>{said.theLastVersionIs(latestVersion)}</legend>

@@ -1,0 +1,19 @@
+import { showDialog } from '../../state/dialogs';
+import { fromCode as say } from '../../texts/schemas';
+import { Button } from '../../ui/Button';
+import { useOlderSchemas } from '../../agent/schemaSources';
+import css from './PublishDialog.module.css';
+
+/** Says that schemas which came from the code are older than it. */
+export function OlderSchemas() {
+  const older = useOlderSchemas();
+  if (older.length === 0) return null;
+  return (
+    <p role="status" className={css.older}>
+      <span>{say.olderThanTheCode(older)}</span>
+      <Button look="link" onClick={() => showDialog({ kind: 'updateSchemas' })}>
+        {say.update}
+      </Button>
+    </p>
+  );
+}
