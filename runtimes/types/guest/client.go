@@ -168,6 +168,8 @@ const (
 
 	isReference = 1 << 2  // of objectFlags
 	isOptional  = 1 << 24 // of a symbol
+	isMethod    = 1 << 13
+	isAccessor  = 1<<15 | 1<<16
 
 	valueMeaning = 111551
 )

@@ -675,6 +675,11 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 		if strings.HasPrefix(one.Name, "__@") {
 			continue // a symbol is no property of JSON
 		}
+		if lost, err := w.lost(one); err != nil {
+			return nil, err
+		} else if lost {
+			continue
+		}
 		of, optional, err := w.property(one, place{file: relative(one.file()), owner: owner, name: one.Name})
 		if err != nil {
 			return nil, err
@@ -691,6 +696,23 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 		schema["required"] = required
 	}
 	return schema, w.indexes(schema, t, place{file: relative(of.file()), owner: owner, name: "["})
+}
+
+// lost reports whether JSON leaves out a property of a result: a method, or an accessor of a class.
+func (w *walker) lost(one symbol) (bool, error) {
+	if !w.output {
+		return false, nil
+	}
+	if one.Flags&(isMethod|isAccessor) != 0 {
+		return true, nil
+	}
+	t, err := w.typeOf(one.ID)
+	if err != nil || t.Flags&isObject == 0 {
+		return false, err
+	}
+	var calls []signature
+	err = w.ask("getSignaturesOfType", object{"type": t.ID, "kind": 0}, &calls)
+	return len(calls) > 0, err
 }
 
 // property describes one property. One that may be undefined is optional, because JSON has no undefined.
