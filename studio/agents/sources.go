@@ -18,11 +18,21 @@ func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft 
 		return
 	}
 	found, err := s.Inference.Infer(ctx, actor, draft.Spec)
-	if err != nil || same(found.InputSchema, draft.InputSchema) && same(found.OutputSchema, draft.OutputSchema) {
+	if err != nil {
 		return
 	}
-	draft.InputSchema, draft.OutputSchema = found.InputSchema, found.OutputSchema
-	draft.SchemaSources = &registry.SchemaSources{Input: &found.SchemaSource, Output: &found.SchemaSource}
+	sources := registry.SchemaSources{}
+	if !same(found.InputSchema, draft.InputSchema) {
+		draft.InputSchema, sources.Input = found.InputSchema, &found.SchemaSource
+	}
+	// TypeScript gives a type to every result, also where the author declared none. As a contract it would refuse the next
+	// edit of the code, so the author takes it when asked.
+	if found.Source != registry.FromTypeScript && !same(found.OutputSchema, draft.OutputSchema) {
+		draft.OutputSchema, sources.Output = found.OutputSchema, &found.SchemaSource
+	}
+	if sources.Input != nil || sources.Output != nil {
+		draft.SchemaSources = &sources
+	}
 }
 
 // same reports whether two JSON texts have the same value.
