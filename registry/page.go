@@ -16,9 +16,27 @@ type AgentFilter struct {
 	InCode   bool // the query also searches the draft's code
 	// UnusedSince keeps the agents that were created before this time and have not run since.
 	UnusedSince time.Time
+	View        AgentView
+	Viewer      string // ID of the actor for MineView
 	Order       string
 	Cursor      string
 	Limit       int // 1 to 200; 0 means 50
+}
+
+// AgentView selects the agents that need a person's attention.
+type AgentView string
+
+// The views of a list of agents.
+const (
+	MineView    AgentView = "mine"    // created by the viewer
+	ChangedView AgentView = "changed" // the draft was saved after its latest version was published
+	FailingView AgentView = "failing" // the last run that succeeded or failed has failed
+)
+
+// LastRun is the newest run of an agent that succeeded, failed or timed out, of its draft or of a version.
+type LastRun struct {
+	Status Status    `json:"status"`
+	At     time.Time `json:"at"`
 }
 
 // AgentPage is one page of agents without their files. NextCursor is "" on the last page.

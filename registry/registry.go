@@ -49,6 +49,8 @@ type Agent struct {
 	LatestDeprecated bool    // the latest version and all others without pre-release are deprecated
 	UsageCount       int64
 	LastUsedAt       *time.Time // nil before the first run
+	LastRun          *LastRun   // only in lists; nil if none
+	Unpublished      bool       // only in lists; the draft was saved after the latest version was published
 	Draft            Draft
 	Changelog        []ChangelogEntry // newest first
 	CreatedAt        time.Time
@@ -213,6 +215,7 @@ type Run struct {
 	Status        Status
 	ResultSeq     int64 // seq of the result event; 0 before the end
 	Input         json.RawMessage
+	InputPreview  string // only in lists; the beginning of Input, "" if the input is large
 	Output        json.RawMessage
 	Error         *runtimes.ProgramError
 	ExitCode      *int

@@ -36,15 +36,38 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 		since := instant(f.UnusedSince)
 		ids.Where("a.created_at < ?", since).Where("NOT EXISTS (SELECT 1 FROM agent_usage AS used WHERE used.agent_id = a.id AND used.last_used_at >= ?)", since)
 	}
+	switch f.View {
+	case registry.MineView:
+		ids.Where("a.created_by_id = ?", f.Viewer)
+	case registry.ChangedView:
+		ids.Where("EXISTS (SELECT 1 FROM drafts AS d JOIN versions AS v ON v.agent_id = d.agent_id WHERE d.agent_id = a.id AND v.version = a.latest_version AND " + unpublished + ")")
+	case registry.FailingView:
+		ids.Where("(" + newestRun(registry.Failed) + " > " + oldIfNone(registry.Succeeded) + " OR " + newestRun(registry.TimedOut) + " > " + oldIfNone(registry.Succeeded) + ")")
+	}
 	var rows []fullAgentRow
-	err := s.read.NewSelect().Model(&rows).ColumnExpr("a.*").ColumnExpr("d.revision").ColumnExpr(usageColumn).
+	err := s.read.NewSelect().Model(&rows).ColumnExpr("a.*").ColumnExpr("d.revision").ColumnExpr("COALESCE("+unpublished+", FALSE) AS unpublished").
+		ColumnExpr(newestRun(registry.Succeeded)+" AS succeeded_at").ColumnExpr(newestRun(registry.Failed)+" AS failed_at").ColumnExpr(newestRun(registry.TimedOut)+" AS timed_out_at").ColumnExpr(usageColumn).
 		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
+		Join("LEFT JOIN versions AS v ON v.agent_id = a.id AND v.version = a.latest_version").
 		Where("a.id IN (?)", ids).OrderExpr(inOrder(f)).Scan(ctx)
 	if err != nil {
 		return registry.AgentPage{}, wrap("list agents", err)
 	}
 	page, err := agentPage(listOf(f), rows, pageSize(f.Limit))
 	return page, wrap("list agents", err)
+}
+
+// unpublished compares a draft d with the latest version v of its agent.
+const unpublished = "d.saved_at > v.published_at"
+
+// newestRun returns an expression for the time of an agent's newest run with a status. It reads one entry of an index.
+func newestRun(status registry.Status) string {
+	return "(SELECT r.created_at FROM runs AS r WHERE r.agent_id <> '' AND r.agent_id = a.id AND r.status = '" + string(status) + "' ORDER BY r.created_at DESC, r.id DESC LIMIT 1)"
+}
+
+// oldIfNone is newestRun, or the agent's creation if there is no such run. Every run is later.
+func oldIfNone(status registry.Status) string {
+	return "COALESCE(" + newestRun(status) + ", a.created_at)"
 }
 
 const orderUpdated = "updated"

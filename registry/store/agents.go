@@ -215,6 +215,12 @@ type fullAgentRow struct {
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
 
+	// The following columns are read by lists only.
+	Unpublished bool       `bun:"unpublished,scanonly"`
+	SucceededAt *time.Time `bun:"succeeded_at,scanonly"`
+	FailedAt    *time.Time `bun:"failed_at,scanonly"`
+	TimedOutAt  *time.Time `bun:"timed_out_at,scanonly"`
+
 	// The following columns are from the draft. Lists do not read them.
 	SavedAt     time.Time `bun:"saved_at,scanonly"`
 	SavedByID   string    `bun:"saved_by_id,scanonly"`
@@ -262,6 +268,20 @@ func agentRowOf(a registry.Agent) (*agentRow, error) {
 	}, nil
 }
 
+// lastRun returns the newest of the runs that a list reads, or nil.
+func (row *fullAgentRow) lastRun() *registry.LastRun {
+	var last *registry.LastRun
+	take := func(status registry.Status, at *time.Time) {
+		if at != nil && (last == nil || at.After(last.At)) {
+			last = &registry.LastRun{Status: status, At: at.UTC()}
+		}
+	}
+	take(registry.Succeeded, row.SucceededAt)
+	take(registry.Failed, row.FailedAt)
+	take(registry.TimedOut, row.TimedOutAt)
+	return last
+}
+
 func (row *fullAgentRow) agent() (registry.Agent, error) {
 	spec, sources := registry.Spec{Language: runtimes.Language(row.Language)}, (*registry.SchemaSources)(nil)
 	if row.Spec != "" {
@@ -278,7 +298,7 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
 		UpdatedAt: row.UpdatedAt.UTC(),
 		Editor:    actor(row.WorkspaceID, row.UpdatedByID, row.UpdatedByType, row.UpdatedByName),
-		DeletedAt: instantOrNil(row.DeletedAt),
+		DeletedAt: instantOrNil(row.DeletedAt), Unpublished: row.Unpublished, LastRun: row.lastRun(),
 	}
 	if row.Deletion != "" {
 		if err := json.Unmarshal([]byte(row.Deletion), &a.Deletion); err != nil {

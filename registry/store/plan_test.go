@@ -78,6 +78,9 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"agents by update": agents(registry.AgentFilter{Order: "updated", Query: "rare", Cursor: position("agents by update", byTime)}),
 		"agents deleted":   agents(registry.AgentFilter{State: "deleted"}),
 		"agents unused":    agents(registry.AgentFilter{UnusedSince: ago}),
+		"agents mine":      agents(registry.AgentFilter{View: registry.MineView, Viewer: "me"}),
+		"agents changed":   agents(registry.AgentFilter{View: registry.ChangedView}),
+		"agents failing":   agents(registry.AgentFilter{View: registry.FailingView}),
 		"registry":         listed(registry.AgentFilter{}), "registry searched": listed(registry.AgentFilter{Query: "rare", Language: "bash", Tag: "x", Cursor: position("registry", byName)}),
 		"listed by name": func(s *store.Store) error {
 			_, err := s.ListedAs(ctx, w, a.Name)

@@ -45,9 +45,19 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 // runRows reads runs by a list or a subquery of their IDs, newest first. The workspace condition is written so that no
 // index matches it. Otherwise SQLite would search all runs of the workspace for the IDs.
 func (s *Store) runRows(ctx context.Context, workspace string, ids any) (rows []runRow, err error) {
-	err = s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").
+	err = s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").ColumnExpr(s.inputPreview()+" AS input_preview").
 		Where("r.id IN (?)", ids).Where("r.workspace_id || '' = ?", workspace).OrderExpr("r.created_at DESC, r.id DESC").Scan(ctx)
 	return rows, err
+}
+
+// Lists show this much of an input, of inputs up to this size: a larger one would be read completely.
+const (
+	previewChars   = 200
+	previewedBytes = 16 << 10
+)
+
+func (s *Store) inputPreview() string {
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN COALESCE(substr(CAST(r.input AS text), 1, %d), '') ELSE '' END", s.dialect.bytesOf("r.input"), previewedBytes, previewChars)
 }
 
 func afterRun(cursor string) (*runKey, error) {

@@ -168,6 +168,7 @@ type runRow struct {
 	FinishedAt       *time.Time `bun:"finished_at"`
 	Error            string     `bun:"error"`
 	Input            string     `bun:"input"`
+	InputPreview     string     `bun:"input_preview,scanonly"`
 	Output           string     `bun:"output"`
 	Stdout           []byte     `bun:"stdout"`
 	Stderr           []byte     `bun:"stderr"`
@@ -187,7 +188,7 @@ func (row *runRow) run() (registry.Run, error) {
 		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
 		Actor:  actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
 		Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
-		Input: raw(row.Input), Output: raw(row.Output),
+		Input: raw(row.Input), InputPreview: row.InputPreview, Output: raw(row.Output),
 		Stdout: string(row.Stdout), Stderr: string(row.Stderr), Truncated: row.Truncated,
 		Validation: registry.Validation{Input: row.InputValidation, Output: row.OutputValidation},
 		TokensUsed: row.TokensUsed,

@@ -18,13 +18,14 @@ type AgentPage struct {
 func (a *API) listAgents() {
 	type in struct {
 		Paging
-		Query    string            `query:"q" maxLength:"200" doc:"Search text in name, title or description."`
-		Language runtimes.Language `query:"language" doc:"Only agents in this language."`
-		Tag      string            `query:"tag" maxLength:"50" doc:"Only agents with this tag."`
-		State    string            `query:"state" enum:"draft,published,deleted" doc:"Only agents in this state. Deleted agents are listed only with deleted."`
-		Code     bool              `query:"code" doc:"Search for q in the draft's code too."`
-		Unused   time.Time         `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
-		Order    string            `query:"order" enum:"name,updated" default:"name" doc:"Order of the list. updated: newest first."`
+		Query    string             `query:"q" maxLength:"200" doc:"Search text in name, title or description."`
+		Language runtimes.Language  `query:"language" doc:"Only agents in this language."`
+		Tag      string             `query:"tag" maxLength:"50" doc:"Only agents with this tag."`
+		State    string             `query:"state" enum:"draft,published,deleted" doc:"Only agents in this state. Deleted agents are listed only with deleted."`
+		Code     bool               `query:"code" doc:"Search for q in the draft's code too."`
+		Unused   time.Time          `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
+		View     registry.AgentView `query:"view" enum:"mine,changed,failing" doc:"mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out."`
+		Order    string             `query:"order" enum:"name,updated" default:"name" doc:"Order of the list. updated: newest first."`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
@@ -32,14 +33,16 @@ func (a *API) listAgents() {
 		about: "Agents of the workspace without their code. A filter that is absent does not restrict.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
-			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,
+			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, View: q.View, Viewer: actor(ctx).ID, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,
 		})
 		if err != nil {
 			return nil, err
 		}
 		answer := &out{Body: AgentPage{Items: make([]AgentSummary, 0, len(page.Items)), NextCursor: page.NextCursor}}
 		for _, agent := range page.Items {
-			answer.Body.Items = append(answer.Body.Items, agentSummaryOf(agent))
+			summary, creator, editor := agentSummaryOf(agent), personOf(agent.Creator), personOf(agent.Editor)
+			summary.CreatedBy, summary.UpdatedBy = &creator, &editor // the public registry names no people
+			answer.Body.Items = append(answer.Body.Items, summary)
 		}
 		return answer, nil
 	})

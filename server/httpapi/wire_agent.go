@@ -72,6 +72,10 @@ type AgentSummary struct {
 	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"true if all versions are deprecated."`
 	UsageCount       int64             `json:"usageCount"`
 	LastUsedAt       *time.Time        `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
+	LastRun          *registry.LastRun `json:"lastRun,omitempty" doc:"Newest run that succeeded, failed or timed out, of the draft or a version. Only in lists of the workspace's agents."`
+	Unpublished      bool              `json:"unpublishedChanges" doc:"true if the draft was saved after the latest version was published. Only in lists of the workspace's agents."`
+	CreatedBy        *Person           `json:"createdBy,omitempty" doc:"Only in lists of the workspace's agents."`
+	UpdatedBy        *Person           `json:"updatedBy,omitempty" doc:"Only in lists of the workspace's agents."`
 	Revision         int64             `json:"revision"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	UpdatedAt        time.Time         `json:"updatedAt"`
@@ -94,7 +98,7 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 	return AgentSummary{
 		ID: a.ID, Name: a.Name, Publisher: a.Publisher, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
 		Listed: a.Listed, LatestVersion: a.LatestVersion, LatestDeprecated: a.LatestDeprecated, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-		DeletedAt: a.DeletedAt, Deletion: deletion,
+		LastRun: a.LastRun, Unpublished: a.Unpublished, DeletedAt: a.DeletedAt, Deletion: deletion,
 	}
 }
 

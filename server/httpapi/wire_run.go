@@ -23,12 +23,25 @@ type RunSummary struct {
 	FinishedAt *time.Time             `json:"finishedAt,omitempty"`
 	TotalMs    float64                `json:"totalMs"`
 	Error      *runtimes.ProgramError `json:"error,omitempty"`
+	By         Person                 `json:"by" doc:"Who started the run."`
+	Preview    string                 `json:"inputPreview" doc:"The first 200 characters of the input as JSON. Empty for an input above 16 KiB."`
+	Peak       int64                  `json:"peakMemoryBytes"`
 }
+
+// Person is who did something: a person, a token or the server.
+type Person struct {
+	ID   string             `json:"id"`
+	Type registry.ActorType `json:"type"`
+	Name string             `json:"name"`
+}
+
+func personOf(a registry.Actor) Person { return Person{ID: a.ID, Type: a.Type, Name: a.Name} }
 
 func runSummaryOf(r registry.Run) RunSummary {
 	return RunSummary{
 		RunID: r.ID, Agent: r.Agent, AgentID: r.AgentID, Version: r.Version, Draft: r.DraftRevision, Status: r.Status, Language: r.Language, Trigger: r.Trigger,
 		CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt, TotalMs: r.Metrics.TotalMs, Error: r.Error,
+		By: personOf(r.Actor), Preview: r.InputPreview, Peak: r.Metrics.PeakMemoryBytes,
 	}
 }
 
@@ -40,10 +53,11 @@ type Run struct {
 	StartedAt  *time.Time      `json:"startedAt,omitempty"`
 	FinishedAt *time.Time      `json:"finishedAt,omitempty"`
 	TraceID    string          `json:"traceId,omitempty"`
+	By         Person          `json:"by" doc:"Who started the run."`
 }
 
 func runOf(r registry.Run) Run {
-	return Run{Answer: runs.AnswerOf(r), Input: r.Input, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, TraceID: r.TraceID}
+	return Run{Answer: runs.AnswerOf(r), Input: r.Input, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, TraceID: r.TraceID, By: personOf(r.Actor)}
 }
 
 // Accepted is the answer to respond-async.
