@@ -1908,6 +1908,8 @@ export interface components {
     AgentSummary: {
       /** Format: date-time */
       createdAt: string;
+      /** @description Only in lists of the workspace's agents. */
+      createdBy?: components['schemas']['Person'];
       /** Format: date-time */
       deletedAt?: string;
       /** @description Who deleted the agent, when and why. */
@@ -1916,6 +1918,8 @@ export interface components {
       id: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** @description Newest run that succeeded, failed or timed out, of the draft or a version. Only in lists of the workspace's agents. */
+      lastRun?: components['schemas']['LastRun'];
       /**
        * Format: date-time
        * @description Time of the last run.
@@ -1935,8 +1939,12 @@ export interface components {
       state: 'draft' | 'published';
       tags: string[];
       title: string;
+      /** @description true if the draft was saved after the latest version was published. Only in lists of the workspace's agents. */
+      unpublishedChanges: boolean;
       /** Format: date-time */
       updatedAt: string;
+      /** @description Only in lists of the workspace's agents. */
+      updatedBy?: components['schemas']['Person'];
       /** Format: int64 */
       usageCount: number;
     };
@@ -2447,6 +2455,21 @@ export interface components {
       reason?: string;
       runtimes: string[];
     };
+    LastRun: {
+      /** Format: date-time */
+      at: string;
+      /** @enum {string} */
+      status:
+        | 'queued'
+        | 'awaiting_approval'
+        | 'running'
+        | 'succeeded'
+        | 'failed'
+        | 'timed_out'
+        | 'cancelled'
+        | 'blocked'
+        | 'interrupted';
+    };
     LimitBounds: {
       ceilings: components['schemas']['Limits'];
       defaults: components['schemas']['Limits'];
@@ -2651,6 +2674,11 @@ export interface components {
       current?: string;
       /** @description New password, at least 12 bytes. */
       new: string;
+    };
+    Person: {
+      id: string;
+      name: string;
+      type: string;
     };
     Pin: {
       agentId: string;
@@ -2941,6 +2969,8 @@ export interface components {
       pack: 'restricted' | 'none';
     };
     Run: {
+      /** @description Who started the run. */
+      by: components['schemas']['Person'];
       /** Format: date-time */
       createdAt: string;
       /**
@@ -3041,6 +3071,8 @@ export interface components {
       /** @description Name of the agent. Empty for inline code. */
       agent: string;
       agentId?: string;
+      /** @description Who started the run. */
+      by: components['schemas']['Person'];
       /** Format: date-time */
       createdAt: string;
       /**
@@ -3051,8 +3083,12 @@ export interface components {
       error?: components['schemas']['ProgramError'];
       /** Format: date-time */
       finishedAt?: string;
+      /** @description The first 200 characters of the input as JSON. Empty for an input above 16 KiB. */
+      inputPreview: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** Format: int64 */
+      peakMemoryBytes: number;
       runId: string;
       /** @enum {string} */
       status:
@@ -3960,6 +3996,8 @@ export interface operations {
          * @example 2026-01-01T00:00:00Z
          */
         unusedSince?: string;
+        /** @description mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out. */
+        view?: 'mine' | 'changed' | 'failing';
         /**
          * @description Order of the list. updated: newest first.
          * @example updated

@@ -121,18 +121,19 @@ export interface AgentFilter {
   inCode?: boolean;
   state?: '' | AgentSummary['state'] | 'deleted';
   tag?: string;
+  view?: '' | 'mine' | 'changed' | 'failing';
   unusedSince?: string;
   order?: 'name' | 'updated';
 }
 
 export const listAgents = (
-  { search = '', inCode = false, state = '', tag = '', unusedSince = '', order = 'name' }: AgentFilter,
+  { search = '', inCode = false, state = '', tag = '', view = '', unusedSince = '', order = 'name' }: AgentFilter,
   cursor: string,
   signal: AbortSignal,
 ): Promise<ListPage<AgentSummary>> =>
   readPage(
     '/code-agents',
-    { limit: '50', q: search.trim(), code: inCode ? 'true' : '', state, tag, unusedSince, order, cursor },
+    { limit: '50', q: search.trim(), code: inCode ? 'true' : '', state, tag, view, unusedSince, order, cursor },
     signal,
   );
 

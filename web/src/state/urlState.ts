@@ -72,12 +72,17 @@ export const pinnedOf = (version: string | undefined): string | undefined =>
 export const runUrl = (id: string): string => `/runs/${id}`;
 export const versionsUrl = (name: string): string => `/a/${name}/versions`;
 
+/** Agents that need a person: their own, those with unpublished changes, and those whose last run failed. */
+export type AgentView = 'mine' | 'changed' | 'failing';
+export const agentViews: readonly AgentView[] = ['mine', 'changed', 'failing'];
+
 /** The filters of the agent list. Missing filters are ignored. */
 export interface ListState {
   search?: string;
   inCode?: boolean;
   state?: 'draft' | 'published' | 'deleted';
   tag?: string;
+  view?: AgentView;
   /** Only agents without runs for this number of days. */
   unused?: number;
 }
@@ -94,17 +99,20 @@ export function readList(text: string): ListState {
   if (state !== null && states.includes(state)) list.state = state as NonNullable<ListState['state']>;
   const tag = query.get('tag') ?? '';
   if (tag !== '') list.tag = tag;
+  const view = agentViews.find((known) => known === query.get('view'));
+  if (view !== undefined) list.view = view;
   const unused = Number(query.get('unused'));
   if (Number.isInteger(unused) && unused > 0 && unused < 10_000) list.unused = unused;
   return list;
 }
 
-export function listUrl({ search = '', inCode = false, state, tag = '', unused }: ListState): string {
+export function listUrl({ search = '', inCode = false, state, tag = '', view, unused }: ListState): string {
   const query = new URLSearchParams();
   if (search !== '') query.set('q', search);
   if (inCode) query.set('code', 'true');
   if (state !== undefined) query.set('state', state);
   if (tag !== '') query.set('tag', tag);
+  if (view !== undefined) query.set('view', view);
   if (unused !== undefined) query.set('unused', String(unused));
   const text = query.toString();
   return text === '' ? '/' : `/?${text}`;
