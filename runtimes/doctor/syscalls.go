@@ -63,6 +63,7 @@ func dangerousCalls() []call {
 		call{"ioctl", [6]uintptr{bad, unix.TIOCSTI}, refused()},
 		call{"ioctl", [6]uintptr{bad, unix.TIOCLINUX}, refused()},
 		call{"fcntl", [6]uintptr{bad, unix.F_SETLEASE}, refused()},
+		call{"flock", [6]uintptr{bad, unix.LOCK_EX}, refused()},
 		call{"mknodat", [6]uintptr{bad, bad, unix.S_IFCHR | 0o600}, refused()},
 		call{"prlimit64", [6]uintptr{0, unix.RLIMIT_CORE, bad}, refused()},
 		call{"personality", [6]uintptr{0x0040000}, refused()},

@@ -162,7 +162,7 @@ func New(options Options) *Engine {
 	}
 	if options.Models != "" {
 		models := profile("python with models")
-		models.Mounts = slices.Concat(models.Mounts, []sandbox.Mount{{Host: options.Models, Path: ModelsDir + "/" + filepath.Base(options.Models)}})
+		models.Mounts = slices.Concat(models.Mounts, []sandbox.Mount{{Host: options.Models, Path: ModelsDir + "/" + filepath.Base(options.Models), Private: true}})
 		engine.models = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: models, Prelude: ahead()})
 	}
 	return engine

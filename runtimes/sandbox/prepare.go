@@ -85,9 +85,11 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 		config.Groups = s.groups.Descriptors()
 		users = config.Users
 	}
-	extra, links, files, devices := hostView(profile.Mounts, users)
-	config.Mounts = append(append([]Mount{}, profile.Mounts...), extra...)
-	config.Links, config.Files, config.Devices = links, files, devices
+	config.Mounts, config.Links, config.Files, config.Devices = hostView(profile.Mounts, users)
+	var err error
+	if config.Hidden, err = s.hidden(config.Mounts); err != nil {
+		return setup{}, err
+	}
 	config.Execute = profile.Executables
 	config.Proc = profile.Proc && !s.noProc
 	if !config.Launcher {

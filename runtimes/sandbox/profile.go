@@ -34,10 +34,12 @@ const (
 // is no other interface and no name resolution, so nothing else can be reached.
 const ProxyAddress = "127.0.0.1:3128"
 
-// Mount shows a file or directory of the host at a path of the jail, read-only and with everything beneath it.
+// Mount shows a file or directory of the host at a path of the jail, read-only and with everything beneath it. Of /usr
+// it shows only the parts that interpreters need. Files that not every user of the host may read stay hidden.
 type Mount struct {
-	Host string `json:"host"`
-	Path string `json:"path"`
+	Host    string `json:"host"`
+	Path    string `json:"path"`
+	Private bool   `json:"private,omitempty"` // show private files too: the operator named this directory for programs
 }
 
 // Profile describes a jail.

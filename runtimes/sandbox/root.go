@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +111,9 @@ func fillRoot(config setup, trees []tree) error {
 		if err := putTree(t); err != nil {
 			return fmt.Errorf("mount /%s: %w", t.path, err)
 		}
+	}
+	if err := hide(config.Hidden); err != nil {
+		return err
 	}
 	for path, content := range config.Files {
 		if err := put(path, func(p string) error { return os.WriteFile(p, []byte(content), 0o444) }); err != nil {
@@ -220,17 +224,18 @@ func leaveOldRoot(config setup) error {
 
 func relative(path string) string { return strings.TrimPrefix(filepath.Clean(path), "/") }
 
-// hostView lists the host files of every program, in addition to its own mounts. These are the top-level names that
-// belong to /usr, the few files that the dynamic linker and the C library need, and harmless devices. It runs in the
-// server.
-func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string, files map[string]string, devices []string) {
-	links = map[string]string{
+// hostView lists the host files of a program: its own mounts, of /usr only the parts that interpreters need, the
+// top-level names that belong to /usr, the few files that the dynamic linker and the C library need, and harmless
+// devices. It runs in the server.
+func hostView(mounts []Mount, users int) (view []Mount, links map[string]string, files map[string]string, devices []string) {
+	view, links = splitUsr(mounts)
+	maps.Copy(links, map[string]string{
 		"/dev/fd":        "/proc/self/fd",
 		"/dev/stdin":     "/proc/self/fd/0",
 		"/dev/stdout":    "/proc/self/fd/1",
 		"/dev/stderr":    "/proc/self/fd/2",
 		"/etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
-	}
+	})
 	files = map[string]string{
 		"/etc/passwd":        passwd(users),
 		"/etc/group":         group(users),
@@ -240,20 +245,20 @@ func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string
 		"/etc/resolv.conf":   "",
 	}
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
-	if slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == "/usr" }) {
+	if slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == usr }) {
 		for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache"} {
 			info, err := os.Lstat(name)
 			if err != nil {
 				continue
 			}
 			if info.Mode()&os.ModeSymlink == 0 {
-				extra = append(extra, Mount{Host: name, Path: name})
+				view = append(view, Mount{Host: name, Path: name})
 			} else if target, err := os.Readlink(name); err == nil {
 				links[name] = target
 			}
 		}
 	}
-	return extra, links, files, devices
+	return view, links, files, devices
 }
 
 // passwd returns the passwd file with the users of a jail. Each child of a launcher has its own user, and sees it under

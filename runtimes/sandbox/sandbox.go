@@ -53,6 +53,7 @@ type Sandbox struct {
 	log         *slog.Logger
 
 	launchers launchers
+	private   privatePaths
 	starting  sync.WaitGroup
 	mu        sync.Mutex
 	closed    bool
@@ -94,6 +95,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 		halves:   map[Filter]halves{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
 		launchers: launchers{named: map[string]*launcher{}, making: map[string]chan struct{}{}},
+		private:   privatePaths{found: map[Mount][]string{}},
 	}
 	if options.doesWithout(Landlock) {
 		s.landlock = 0

@@ -10,6 +10,7 @@ type setup struct {
 	Links    map[string]string `json:"links,omitempty"` // path → target
 	Files    map[string]string `json:"files,omitempty"` // path → content
 	Devices  []string          `json:"devices,omitempty"`
+	Hidden   []string          `json:"hidden,omitempty"`  // paths beneath Mounts that are covered
 	Execute  []string          `json:"execute,omitempty"` // only files that may be executed; none for all
 	Disk     int64             `json:"disk,omitempty"`    // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`

@@ -172,7 +172,7 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 	}
 	mounts, inside := []sandbox.Mount{{Host: exe, Path: binary}, {Host: real, Path: compiler}}, compiler
 	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // its libraries lie beside it
-		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler}, compiler+"/"+filepath.Base(real)
+		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler, Private: true}, compiler+"/"+filepath.Base(real)
 	}
 	return mounts, []string{binary, guest.Argument, inside}, nil
 }

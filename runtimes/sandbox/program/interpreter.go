@@ -30,9 +30,9 @@ type Interpreter struct {
 // versioned matches the name of the program behind python3 in installations of Python.
 var versioned = regexp.MustCompile(`^python(3\.\d+)$`)
 
-// FindInterpreter checks an interpreter's path and determines its mounts. These are /usr, with the shared libraries and
-// usual tools, and for interpreters elsewhere the parts of the installation in their folder. Other files there stay
-// hidden, because the folder of ~/bin/python3 is a home directory.
+// FindInterpreter checks an interpreter's path and determines its mounts. These are /usr, of which the jail shows shared
+// libraries and usual tools, and for interpreters elsewhere the parts of the installation in their folder. Other files
+// there stay hidden, because the folder of ~/bin/python3 is a home directory.
 func FindInterpreter(path string) (Interpreter, error) {
 	if !filepath.IsAbs(path) {
 		return Interpreter{}, fmt.Errorf("interpreter %q: not an absolute path", path)
@@ -47,13 +47,15 @@ func FindInterpreter(path string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("interpreter: %w", err)
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
+	case info.Mode()&0o005 != 0o005: // programs see only what everybody may read
+		return Interpreter{}, fmt.Errorf("interpreter %s: only some users may read it; run chmod -R o+rX on its installation", path)
 	}
 	found := Interpreter{Path: path, Executables: executables(real), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
 	if name := versioned.FindStringSubmatch(filepath.Base(real)); name != nil {
 		found.Version = name[1]
 	}
-	if beneath(real, "/usr") {
-		if !beneath(path, "/usr") && !beneath(path, "/bin") {
+	if sandbox.InUsr(real) {
+		if !sandbox.InUsr(path) && !beneath(path, "/bin") {
 			found.Path = real // the jail does not have the link
 		}
 		return found, nil

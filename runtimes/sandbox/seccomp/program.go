@@ -68,6 +68,10 @@ func conditional() map[string]Rule {
 			{Arg: 1, Mask: whole, Value: 1026, Action: refuse},
 		}, Otherwise: Allow},
 
+		// flock locks a file for the whole host, even one that is open only for reading. A program could stop programs of
+		// the host that lock a file of /usr, and signal to other runs. Libraries fall back to the locks of fcntl.
+		"flock": {Otherwise: Errno(eNOSYS)},
+
 		"personality": {Checks: []Check{
 			{Arg: 0, Mask: whole, Value: 0, Action: Allow},
 			{Arg: 0, Mask: whole, Value: whole, Action: Allow},
@@ -107,7 +111,7 @@ func ordinary() []string {
 		"clock_getres", "clock_gettime", "clock_nanosleep", "close", "close_range", "connect", "copy_file_range", "creat",
 		"dup", "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
 		"eventfd", "eventfd2", "execve", "execveat", "exit", "exit_group", "faccessat", "faccessat2", "fadvise64", "fallocate",
-		"fchdir", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fdatasync", "fgetxattr", "flistxattr", "flock",
+		"fchdir", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fdatasync", "fgetxattr", "flistxattr",
 		"fork", "fremovexattr", "fsetxattr", "fstat", "fstatfs", "fsync", "ftruncate", "futex", "futex_requeue", "futex_wait",
 		"futex_waitv", "futex_wake", "futimesat", "get_robust_list", "getcpu", "getcwd", "getdents", "getdents64", "getegid",
 		"geteuid", "getgid", "getgroups", "getitimer", "getpeername", "getpgid", "getpgrp", "getpid", "getppid", "getpriority",

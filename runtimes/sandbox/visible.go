@@ -1,0 +1,148 @@
+package sandbox
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// usr is the directory of the host of which programs see only some parts.
+const usr = "/usr"
+
+// usrParts returns the parts of /usr that programs see: programs, libraries, and the data that interpreters load.
+// Settings, such as the tokens in /usr/local/etc, sources and documents are not among them.
+func usrParts() []string {
+	return []string{
+		"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec",
+		"local/bin", "local/sbin", "local/lib", "local/lib64", "local/libexec",
+		"share/awk", "share/ca-certificates", "share/fontconfig", "share/fonts", "share/i18n", "share/icu", "share/misc",
+		"share/node_modules", "share/nodejs", "share/perl", "share/perl5", "share/terminfo", "share/unicode", "share/zoneinfo",
+	}
+}
+
+// InUsr reports whether a path is in a part of /usr that every program sees.
+func InUsr(name string) bool {
+	return slices.ContainsFunc(usrParts(), func(part string) bool { return strings.HasPrefix(name, path.Join(usr, part)+"/") })
+}
+
+// splitUsr replaces a mount of /usr by mounts of its parts. A part that is a link stays a link.
+func splitUsr(mounts []Mount) (parts []Mount, links map[string]string) {
+	links = map[string]string{}
+	for _, m := range mounts {
+		if m.Host != usr || m.Path != usr {
+			parts = append(parts, m)
+			continue
+		}
+		for _, part := range usrParts() {
+			name := path.Join(usr, part)
+			info, err := os.Lstat(name)
+			switch {
+			case err != nil: // this host does not have it
+			case info.IsDir():
+				parts = append(parts, Mount{Host: name, Path: name})
+			case info.Mode()&fs.ModeSymlink != 0:
+				if target, err := os.Readlink(name); err == nil {
+					links[name] = target
+				}
+			}
+		}
+	}
+	return parts, links
+}
+
+// privatePaths holds the private files beneath mounts, by mount.
+type privatePaths struct {
+	mu    sync.Mutex
+	found map[Mount][]string
+}
+
+// maxHidden bounds the private files of a jail, because each needs a mount.
+const maxHidden = 200
+
+// hidden returns the paths in a jail that only some users of the host may read, but the server's user among them.
+// Programs are this user if only root could give them another. The result is found once for each mount.
+func (s *Sandbox) hidden(mounts []Mount) ([]string, error) {
+	if s.ids.pool {
+		return nil, nil // programs have a user that owns nothing
+	}
+	s.private.mu.Lock()
+	defer s.private.mu.Unlock()
+	var all []string
+	for _, m := range mounts {
+		if m.Private {
+			continue
+		}
+		found, known := s.private.found[m]
+		if !known {
+			found = privateIn(m)
+			s.private.found[m] = found
+		}
+		all = append(all, found...)
+	}
+	if len(all) > maxHidden {
+		return nil, fmt.Errorf("%d files in %s may be read by their owner only; run chmod -R o+rX on directories that programs need", len(all), path.Dir(all[0]))
+	}
+	return all, nil
+}
+
+// privateIn lists the private files and directories beneath a mount.
+func privateIn(m Mount) []string {
+	var found []string
+	_ = filepath.WalkDir(m.Host, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // a directory that the server cannot read is closed to programs as well
+		}
+		if name == m.Host || entry.Type()&fs.ModeSymlink != 0 {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return nil // removed meanwhile
+		}
+		open := fs.FileMode(0o004)
+		if entry.IsDir() {
+			open = 0o005
+		}
+		if info.Mode()&open == open || unix.Access(name, unix.R_OK) != nil {
+			return nil
+		}
+		found = append(found, m.Path+strings.TrimPrefix(name, m.Host))
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
+}
+
+// hide covers private files and directories in the new root. A covered file is a device on a mount without devices, which
+// nobody can open. A path that is gone meanwhile needs no cover.
+func hide(paths []string) error {
+	for _, name := range paths {
+		name = relative(name)
+		var stat unix.Stat_t
+		if unix.Lstat(name, &stat) != nil {
+			continue
+		}
+		if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+			if err := unix.Mount("sandbox", name, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0,size=4096,nr_inodes=1"); err != nil {
+				return fmt.Errorf("hide /%s: %w", name, err)
+			}
+			continue
+		}
+		if err := unix.Mount(relative(os.DevNull), name, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("hide /%s: %w", name, err)
+		}
+		if err := unix.Mount("", name, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+			return fmt.Errorf("hide /%s: %w", name, err)
+		}
+	}
+	return nil
+}
