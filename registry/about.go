@@ -51,16 +51,19 @@ func CheckAbout(a Agent) error {
 // CheckWords checks the texts that people wrote about a version. The error names the field. It is for imported
 // versions; texts written on this server are checked when they are entered.
 func CheckWords(v Version) error {
-	comment := ""
+	comment, accepted := "", ""
 	if v.Override != nil {
 		comment = v.Override.Comment
+	}
+	if v.Regressions != nil {
+		accepted = v.Regressions.Comment
 	}
 	for _, w := range []struct {
 		field, text string
 		most        int
 	}{
 		{"/title", v.Title, maxTitle}, {"/description", v.Description, maxDescription}, {"/changelog", v.Changelog, MaxWords},
-		{"/publishedBy", v.PublishedBy, maxTitle}, {"/reason", v.Reason, MaxWords}, {"/successor", v.Successor, MaxWords}, {"/comment", comment, MaxWords},
+		{"/publishedBy", v.PublishedBy, maxTitle}, {"/reason", v.Reason, MaxWords}, {"/successor", v.Successor, MaxWords}, {"/comment", comment, MaxWords}, {"/regressions/comment", accepted, MaxWords},
 	} {
 		if len(w.text) > w.most {
 			return fault.Invalid(w.field, "must have at most %d bytes.", w.most)

@@ -19,6 +19,9 @@ type Draft struct {
 	// its digests.
 	SchemaSources *SchemaSources `json:"schemaSources,omitempty"`
 
+	// Tests are no part of the program. A version has those of its draft.
+	Tests []Test `json:"tests,omitempty"`
+
 	// Session is the browser session that saves, "" for other clients. It is stored with the save and never read back.
 	Session string `json:"-"`
 }

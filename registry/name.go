@@ -38,6 +38,7 @@ func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 const (
 	SettingsFile = "agent.yaml"
 	ExampleFile  = "input.json"
+	TestsFile    = "tests.yaml"
 )
 
 // checkPath returns the problem with a file's path, "" if there is none. A path is relative, slash-separated, clean and
@@ -54,7 +55,7 @@ func checkPath(p string) string {
 		return "must have a relative path without . and .. parts, empty parts or a slash at the end."
 	case dotPath(p):
 		return "must not have a name that starts with a dot, because folders on disk skip such names; rename it."
-	case foldPath(p) == SettingsFile || foldPath(p) == ExampleFile:
+	case foldPath(p) == SettingsFile || foldPath(p) == ExampleFile || foldPath(p) == TestsFile:
 		return "must not be " + strings.ToLower(p) + ", which is reserved in the folder of an agent; rename it."
 	}
 	return ""

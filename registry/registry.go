@@ -130,6 +130,10 @@ type Version struct {
 	// RuntimeChoice explains why auto selected this runtime. It is nil if the author named the runtime, or the language
 	// has only one.
 	RuntimeChoice *RuntimeChoice `json:"runtimeChoice,omitempty"`
+	// Tests describe what callers may rely on. The digest covers them; the content digest does not, because they do not
+	// change what the program does.
+	Tests       []Test       `json:"tests,omitempty"`
+	Regressions *Regressions `json:"regressions,omitempty"` // the failed checks that the publisher accepted
 	Spec
 }
 

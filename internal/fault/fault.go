@@ -34,6 +34,7 @@ const (
 	NoVersion            Code = "no_version"
 	BumpTooSmall         Code = "bump_too_small"
 	Conflict             Code = "conflict"
+	TestsFailed          Code = "tests_failed"
 	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"

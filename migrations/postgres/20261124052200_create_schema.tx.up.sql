@@ -212,6 +212,8 @@ CREATE TABLE versions (
 	files_digest         text, -- of the blob that holds the files when they are large
 	spec                 json NOT NULL, -- without files; json keeps the order of properties, which digests and schemas need
 	files                json, -- path to content
+	tests                json, -- list of cases
+	regressions          json, -- the failed checks that the publisher accepted
 	UNIQUE (agent_id, version),
 	CHECK ((files IS NULL) <> (files_digest IS NULL))
 );
@@ -225,7 +227,7 @@ END
 $$;
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files, tests, regressions ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 CREATE TRIGGER versions_are_kept BEFORE DELETE ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();

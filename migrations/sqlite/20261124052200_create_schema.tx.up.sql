@@ -213,6 +213,8 @@ CREATE TABLE versions (
 	files_digest         TEXT, -- of the blob that holds the files when they are large
 	spec                 TEXT NOT NULL, -- JSON without files
 	files                TEXT, -- JSON: path to content
+	tests                TEXT, -- JSON: list of cases
+	regressions          TEXT, -- JSON: the failed checks that the publisher accepted
 	UNIQUE (agent_id, version),
 	CHECK ((files IS NULL) <> (files_digest IS NULL))
 );
@@ -221,7 +223,7 @@ CREATE INDEX versions_by_digest ON versions (agent_id, digest);
 -- The database itself rejects changes of a published version. Deprecation is not content.
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files, tests, regressions ON versions
 BEGIN
 	SELECT RAISE(ABORT, 'a published version is immutable');
 END;

@@ -58,6 +58,7 @@ type Agent struct {
 	CreatedAt   time.Time        `json:"createdAt"`
 	Creator     Actor            `json:"createdBy"`
 	Draft       registry.Spec    `json:"draft"`
+	Tests       []registry.Test  `json:"tests,omitempty"` // of the draft
 	Versions    []string         `json:"versions"`
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Sums are the digests of a version. Code covers files and entrypoint. Content covers that and everything else which
 // decides what the version does or says it does: settings, schemas, limits, capabilities, title and description.
-// Version covers that and name, semver and changelog: it is what a pinned reference names.
+// Version covers that and name, semver, changelog and tests: it is what a pinned reference names.
 type Sums struct{ Version, Content, Code string }
 
 // Of computes the digests of a version. When it was published, by whom, and whether it is deprecated do not count.
@@ -29,7 +29,13 @@ func Of(v registry.Version) (Sums, error) {
 	if err != nil {
 		return Sums{}, fmt.Errorf("digest the content of %s: %w", v.Reference(), err)
 	}
-	whole, err := jcs.DigestValue(wholeForm{Form: "atelier/version/1", Content: content, Name: v.Agent, Version: v.Version, Changelog: v.Changelog})
+	form := wholeForm{Form: "atelier/version/1", Content: content, Name: v.Agent, Version: v.Version, Changelog: v.Changelog}
+	if len(v.Tests) > 0 {
+		if form.Tests, err = jcs.DigestValue(v.Tests); err != nil {
+			return Sums{}, fmt.Errorf("digest the tests of %s: %w", v.Reference(), err)
+		}
+	}
+	whole, err := jcs.DigestValue(form)
 	if err != nil {
 		return Sums{}, fmt.Errorf("digest %s: %w", v.Reference(), err)
 	}
@@ -87,6 +93,7 @@ type wholeForm struct {
 	Name      string `json:"name"`
 	Version   string `json:"version"`
 	Changelog string `json:"changelog"`
+	Tests     string `json:"tests,omitempty"` // absent for a version without tests
 }
 
 // contentOf normalises equal content: absent values are empty and sets are sorted.

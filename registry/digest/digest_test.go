@@ -203,3 +203,22 @@ func sums(t *testing.T, v registry.Version) digest.Sums {
 	}
 	return s
 }
+
+// TestTests: tests belong to the digest of a version that has some, and to no other digest.
+func TestTests(t *testing.T) {
+	t.Parallel()
+	without, err := digest.Of(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := sample()
+	v.Tests = []registry.Test{{Name: "Oslo", Input: json.RawMessage(`{"city":"Oslo"}`), Expect: registry.Expectation{Schema: true}}}
+	with, err := digest.Of(v)
+	if err != nil || with.Version == without.Version || with.Content != without.Content || with.Code != without.Code {
+		t.Errorf("got %+v (%v), without tests %+v", with, err, without)
+	}
+	v.Tests = []registry.Test{}
+	if empty, err := digest.Of(v); err != nil || empty != without {
+		t.Errorf("got %+v (%v), want %+v", empty, err, without)
+	}
+}

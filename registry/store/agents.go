@@ -283,17 +283,16 @@ func (row *fullAgentRow) lastRun() *registry.LastRun {
 }
 
 func (row *fullAgentRow) agent() (registry.Agent, error) {
-	spec, sources := registry.Spec{Language: runtimes.Language(row.Language)}, (*registry.SchemaSources)(nil)
+	draft := registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: registry.Spec{Language: runtimes.Language(row.Language)}}
 	if row.Spec != "" {
-		var err error
-		if spec, sources, err = decodeDraft(row.Spec); err != nil {
+		if err := decodeDraft(row.Spec, &draft); err != nil {
 			return registry.Agent{}, err
 		}
 	}
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
 		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, LatestDeprecated: row.LatestDeprecated, UsageCount: row.UsageCount, LastUsedAt: instantOrNil(row.LastUsedAt),
-		Draft:     registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: spec, SchemaSources: sources},
+		Draft:     draft,
 		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
 		UpdatedAt: row.UpdatedAt.UTC(),

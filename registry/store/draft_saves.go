@@ -287,8 +287,8 @@ func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error)
 
 // draft builds a draft from an entry and its contents.
 func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft, error) {
-	spec, sources, err := decodeDraft(row.Spec)
-	if err != nil {
+	draft := registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}}
+	if err := decodeDraft(row.Spec, &draft); err != nil {
 		return registry.Draft{}, err
 	}
 	digests, err := row.digests()
@@ -303,13 +303,13 @@ func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft,
 	for _, content := range contents {
 		byDigest[content.Digest] = content.Content
 	}
-	spec.Files = make(map[string]registry.File, len(digests))
+	draft.Files = make(map[string]registry.File, len(digests))
 	for path, digest := range digests {
 		content, ok := byDigest[digest]
 		if !ok { // the entry was removed between the two reads
 			return registry.Draft{}, noSave(row.Revision)
 		}
-		spec.Files[path] = content
+		draft.Files[path] = content
 	}
-	return registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: spec, SchemaSources: sources}, nil
+	return draft, nil
 }

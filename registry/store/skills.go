@@ -89,7 +89,7 @@ func (s *Store) skills(rows *[]namedSkillRow, workspace string) *bun.SelectQuery
 // skill whose latest version is deprecated, because a reference to latest may select another version.
 func (s *Store) LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error) {
 	var rows []versionRow
-	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files").Join("JOIN agents AS a ON a.id = v.agent_id AND a.latest_version = v.version").
+	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files", "tests").Join("JOIN agents AS a ON a.id = v.agent_id AND a.latest_version = v.version").
 		Join("JOIN skills AS s ON s.agent_id = a.id").
 		Where("s.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").Where("NOT v.deprecated").Scan(ctx)
 	if err != nil {

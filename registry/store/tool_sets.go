@@ -34,7 +34,7 @@ func (s *Store) LatestVersions(ctx context.Context, workspace string) ([]registr
 // VersionsByID returns versions by their row IDs, without files and in no order. It omits IDs that do not exist.
 func (s *Store) VersionsByID(ctx context.Context, workspace string, ids []string) ([]registry.Version, error) {
 	var rows []versionRow
-	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files").Where("v.workspace_id = ?", workspace).Where("v.id IN (?)", bun.List(ids)).Scan(ctx)
+	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files", "tests").Where("v.workspace_id = ?", workspace).Where("v.id IN (?)", bun.List(ids)).Scan(ctx)
 	if err != nil {
 		return nil, wrap("read versions", err)
 	}

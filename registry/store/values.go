@@ -45,26 +45,33 @@ func encodeSpec(spec registry.Spec) (string, error) {
 	return encode(spec)
 }
 
-// encodeDraft encodes a draft's spec and the sources of its schemas, which versions do not have.
+// encodeDraft encodes a draft's spec with the sources of its schemas and its tests.
 func encodeDraft(d registry.Draft) (string, error) {
 	d.Files = nil
-	return encode(draftSpec{d.Spec, d.SchemaSources})
+	return encode(draftSpec{d.Spec, aside{d.SchemaSources, d.Tests}})
 }
 
-func decodeDraft(text string) (registry.Spec, *registry.SchemaSources, error) {
-	var more struct {
-		SchemaSources *registry.SchemaSources `json:"schemaSources"`
+// decodeDraft reads what encodeDraft wrote into a draft.
+func decodeDraft(text string, draft *registry.Draft) error {
+	var more aside
+	err := json.Unmarshal([]byte(text), &more)
+	if err != nil {
+		return err
 	}
-	if err := json.Unmarshal([]byte(text), &more); err != nil {
-		return registry.Spec{}, nil, err
-	}
-	spec, err := decodeSpec(text)
-	return spec, more.SchemaSources, err
+	draft.Spec, err = decodeSpec(text)
+	draft.SchemaSources, draft.Tests = more.SchemaSources, more.Tests
+	return err
 }
 
 type draftSpec struct {
 	registry.Spec
+	aside
+}
+
+// aside holds the parts of a draft that do not belong to its program.
+type aside struct {
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
+	Tests         []registry.Test         `json:"tests,omitempty"`
 }
 
 func decodeSpec(text string) (registry.Spec, error) {

@@ -156,7 +156,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 // Versions returns the versions of an agent without files, newest number first.
 func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error) {
 	var rows []versionRow
-	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files").Join("JOIN agents AS a ON a.id = v.agent_id").
+	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files", "tests").Join("JOIN agents AS a ON a.id = v.agent_id").
 		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("a.deleted_at IS NULL").
 		OrderExpr("v.published_at DESC, v.id DESC").Scan(ctx)
 	if err != nil {
@@ -262,12 +262,14 @@ type versionRow struct {
 	FilesDigest      string    `bun:"files_digest,nullzero"`
 	Spec             string    `bun:"spec"`
 	Files            string    `bun:"files,nullzero"`
+	Tests            string    `bun:"tests,nullzero"`
+	Regressions      string    `bun:"regressions,nullzero"`
 }
 
 // versionRowOf converts a version to a row. It stores large files as a blob, so that the blob is durable before the
 // row.
 func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
-	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v), "/reason": v.Reason, "/successor": v.Successor} {
+	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v), "/regressions": acceptedOf(v), "/reason": v.Reason, "/successor": v.Successor} {
 		if err := registry.CheckText(field, text); err != nil {
 			return nil, err
 		}
@@ -287,14 +289,16 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		}
 		files = ""
 	}
-	override, choice := "", ""
-	if v.Override != nil {
-		if override, err = encode(v.Override); err != nil {
-			return nil, err
+	var override, choice, tests, regressions string
+	for _, part := range []struct {
+		column *string
+		value  any
+		is     bool
+	}{{&override, v.Override, v.Override != nil}, {&choice, v.RuntimeChoice, v.RuntimeChoice != nil}, {&tests, v.Tests, len(v.Tests) > 0}, {&regressions, v.Regressions, v.Regressions != nil}} {
+		if !part.is {
+			continue
 		}
-	}
-	if v.RuntimeChoice != nil {
-		if choice, err = encode(v.RuntimeChoice); err != nil {
+		if *part.column, err = encode(part.value); err != nil {
 			return nil, err
 		}
 	}
@@ -305,8 +309,15 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,
-		Override: override, RuntimeChoice: choice, FilesDigest: digest, Spec: spec, Files: files,
+		Override: override, RuntimeChoice: choice, FilesDigest: digest, Spec: spec, Files: files, Tests: tests, Regressions: regressions,
 	}, nil
+}
+
+func acceptedOf(v registry.Version) string {
+	if v.Regressions == nil {
+		return ""
+	}
+	return v.Regressions.Comment
 }
 
 func commentOf(v registry.Version) string {
@@ -319,19 +330,20 @@ func commentOf(v registry.Version) string {
 // version converts a row to a version without files.
 func (row *versionRow) version() (registry.Version, error) {
 	spec, err := decodeSpec(row.Spec)
-	var override *registry.Override
-	if row.Override != "" {
-		err = errors.Join(err, json.Unmarshal([]byte(row.Override), &override))
-	}
-	var choice *registry.RuntimeChoice
-	if row.RuntimeChoice != "" {
-		err = errors.Join(err, json.Unmarshal([]byte(row.RuntimeChoice), &choice))
-	}
-	return registry.Version{
+	v := registry.Version{
 		ID: row.ID, AgentID: row.AgentID, Agent: row.AgentName, Title: row.Title, Description: row.Description,
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
 		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
 		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
-		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Override: override, RuntimeChoice: choice, Spec: spec,
-	}, err
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Spec: spec,
+	}
+	for _, part := range []struct {
+		column string
+		into   any
+	}{{row.Override, &v.Override}, {row.RuntimeChoice, &v.RuntimeChoice}, {row.Tests, &v.Tests}, {row.Regressions, &v.Regressions}} {
+		if part.column != "" {
+			err = errors.Join(err, json.Unmarshal([]byte(part.column), part.into))
+		}
+	}
+	return v, err
 }

@@ -36,6 +36,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
@@ -75,6 +76,7 @@ type App struct {
 	pins      *pins.Service
 	quotas    *quotas.Service
 	replays   *replay.Service
+	tests     *tests.Service
 	runs      *runs.Service
 	secrets   *secrets.Service
 	skills    *skills.Service
@@ -151,7 +153,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Inference: a.inference, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Inference: a.inference, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/tests"
 )
 
 // Local runs programs from files in the sandbox of this machine. It stores nothing beyond the process.
@@ -18,6 +19,7 @@ type Local struct {
 	*runs.Service
 	Chooser   *engines.Chooser
 	Inference *infer.Service
+	Tests     *tests.Service
 	engines   *Engines
 	closers   closers
 }
@@ -42,6 +44,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
 		Ceilings: c.Ceilings, Level: engines.Level().String(), Now: time.Now, NewID: newID,
 	})
+	l.Tests = tests.New(tests.Options{Runs: l.Service, Agents: kept, Resolver: kept, Validator: engines.Validator})
 	l.closers.add("runs", func() error { l.Service.Close(); return nil })
 	return l, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
@@ -49,8 +50,9 @@ func (a *App) openStudio(context.Context) error {
 	a.changes = changes.New(a.now)
 	a.inference = a.engines.inference(a.quotas)
 	a.replays = replay.New(a.runs, resolver)
+	a.tests = tests.New(tests.Options{Runs: a.runs, Agents: a.store, Resolver: resolver, Validator: a.engines.Validator})
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })

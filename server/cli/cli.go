@@ -45,6 +45,7 @@ const (
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
+	Test       testCommand       `cmd:"" help:"Run the tests of a folder, a draft or a version."`
 	Infer      inferCommand      `cmd:"" help:"Print the schemas that the types of a program describe."`
 	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`

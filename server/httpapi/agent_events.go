@@ -71,11 +71,16 @@ func (s *eventStream) change(ctx context.Context, reader *changes.Reader) (chang
 }
 
 func (s *eventStream) sendChange(event changes.Event) error {
-	data, err := json.Marshal(event.Data)
+	return s.sendNamed(event.Name, event.Data)
+}
+
+// sendNamed sends an event with a value as JSON.
+func (s *eventStream) sendNamed(name string, value any) error {
+	data, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return s.inTime([]byte("event: " + event.Name + "\ndata: " + string(data) + "\n\n"))
+	return s.inTime([]byte("event: " + name + "\ndata: " + string(data) + "\n\n"))
 }
 
 // inTime writes, unless the reader takes too long.

@@ -45,6 +45,7 @@ func bodyExamples() map[string]string {
 		"replayDraft":       `{"version":"latest","runs":20}`,
 		"resolveReferences": `{"references":["weather@^1"]}`,
 		"saveAgent":         `{"code":"def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"}`,
+		"runTests":          `{"version":"draft","names":["Oslo"]}`,
 		"setQuotas":         `{"runsPerDay":10000}`,
 		"setRole":           `{"role":"developer"}`,
 		"setSecret":         `{"value":"not a real key"}`,

@@ -29,6 +29,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
@@ -60,6 +61,7 @@ type Options struct {
 	Inference      *infer.Service
 	Quotas         *quotas.Service
 	Replays        *replay.Service
+	Tests          *tests.Service
 	Runs           *runs.Service
 	Secrets        *secrets.Service
 	Skills         *skills.Service
@@ -172,6 +174,7 @@ func (a *API) runRoutes() {
 	a.executeAgent()
 	a.executeInline()
 	a.replayDraft()
+	a.runTests()
 	a.listRuns()
 	a.getRun()
 	a.listRunEvents()

@@ -15,14 +15,15 @@ import (
 
 // PublishBody names the new version. Without version and bump the server chooses the number; the first is 1.0.0.
 type PublishBody struct {
-	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
-	Version   string `json:"version,omitempty" doc:"Semantic version."`
-	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
-	Changelog string `json:"changelog,omitempty"`
-	Force     bool   `json:"force,omitempty" doc:"Accept a smaller number than suggested. Requires comment."`
-	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested, stored with the version."`
-	IfChanged bool   `json:"ifChanged,omitempty" doc:"If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists."`
-	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences."`
+	Revision          int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
+	Version           string `json:"version,omitempty" doc:"Semantic version."`
+	Bump              string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
+	Changelog         string `json:"changelog,omitempty"`
+	Force             bool   `json:"force,omitempty" doc:"Accept a smaller number than suggested. Requires comment."`
+	Comment           string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested, or for failed checks; stored with the version."`
+	AcceptRegressions bool   `json:"acceptRegressions,omitempty" doc:"Publish a major version although tests or recorded inputs fail. Requires comment. The version records both."`
+	IfChanged         bool   `json:"ifChanged,omitempty" doc:"If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists."`
+	Replay            int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences."`
 }
 
 // versionAnswer is a complete version.
@@ -47,10 +48,10 @@ func (a *API) publishVersion() {
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version.",
+		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the version is a major one, those of the version before: failures are refused with tests_failed; errors lists them and pins the callers of the version before.",
 		status: http.StatusCreated, idempotent: true, answers: map[string]*huma.Response{"200": {Description: "The draft has no changes since this version, and the request had ifChanged.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}}},
-		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.TestsFailed, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*publishAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {
 			return nil, err
@@ -60,7 +61,7 @@ func (a *API) publishVersion() {
 			return nil, err
 		}
 		v, err := a.Agents.Publish(keyed(ctx), actor(ctx), q.Agent, agents.PublishRequest{
-			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay, IfChanged: q.Body.IfChanged,
+			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, AcceptRegressions: q.Body.AcceptRegressions, Replay: q.Body.Replay, IfChanged: q.Body.IfChanged,
 		})
 		if err != nil {
 			return nil, err

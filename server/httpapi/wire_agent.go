@@ -153,6 +153,7 @@ type AgentBody struct {
 	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    bool                     `json:"deterministic,omitempty"`
 	Rules            *RulesBody               `json:"rules,omitempty"`
+	Tests            []registry.Test          `json:"tests,omitempty" doc:"Tests of the draft. They replace all earlier ones."`
 	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Where new schemas came from, as POST /infer says. A new schema without a source was written by a person."`
 }
 

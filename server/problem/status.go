@@ -27,7 +27,7 @@ func Status(code fault.Code) int {
 		return http.StatusNotFound
 	case fault.MethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.Conflict, fault.SecretMissing, fault.IdempotencyMismatch:
+	case fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.Conflict, fault.TestsFailed, fault.SecretMissing, fault.IdempotencyMismatch:
 		return http.StatusConflict
 	case fault.BodyTooLarge:
 		return http.StatusRequestEntityTooLarge

@@ -66,7 +66,7 @@ func TestReplayFindsWhatCallersWouldNotice(t *testing.T) {
 	}
 	// A version with observable changes is not published.
 	problem := s.Want(t, http.StatusConflict, http.MethodPost, agent+"/versions", map[string]any{"bump": "major", "replay": 20})
-	if text := string(problem.Body); !strings.Contains(text, `"fails":1`) {
+	if text := string(problem.Body); !strings.Contains(text, `"tests_failed"`) {
 		t.Error(text)
 	}
 	s.Want(t, http.StatusNotFound, http.MethodGet, agent+"/versions/2.0.0", nil)

@@ -53,7 +53,7 @@ type Inspector interface {
 
 // Replays compares the answers of a draft with those of the latest version.
 type Replays interface {
-	Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error
+	Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error)
 }
 
 // Quotas rejects changes that would store more in a workspace whose quota is used up.
@@ -71,6 +71,7 @@ type Options struct {
 	Resolver  *references.Resolver
 	Pins      *pins.Service
 	Replays   Replays
+	Tests     Tests
 	Inspector Inspector
 	Inference *infer.Service // nil for none
 	Validator *specs.Validator
@@ -131,6 +132,8 @@ type Input struct {
 	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
 	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
+
+	Tests *[]registry.Test `json:"tests,omitempty"`
 
 	// SchemaSources says where new schemas came from. A new schema without a source was written by a person.
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
@@ -291,6 +294,11 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	}
 	if err := setSources(&a.Draft, before, in.SchemaSources); err != nil {
 		return a, err
+	}
+	if in.Tests != nil {
+		if a.Draft.Tests, err = s.checkTests(*in.Tests); err != nil {
+			return a, err
+		}
 	}
 	if err := s.Specs.Grants(a.Workspace, a.Draft.Spec); err != nil {
 		return a, err

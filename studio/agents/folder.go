@@ -24,8 +24,8 @@ type Folder struct {
 	Example json.RawMessage
 }
 
-// ReadFolder reads an agent from agent.yaml, an optional input.json, and all other files as files of the program. It
-// skips names that start with a dot.
+// ReadFolder reads an agent from agent.yaml, an optional tests.yaml and input.json, and all other files as files of the
+// program. It skips names that start with a dot.
 func ReadFolder(folder fs.FS) (Folder, error) {
 	settings, err := fs.ReadFile(folder, registry.SettingsFile)
 	if err != nil {
@@ -39,7 +39,11 @@ func ReadFolder(folder fs.FS) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	in.Files = &files
+	tests, err := readTests(folder)
+	if err != nil {
+		return Folder{}, err
+	}
+	in.Files, in.Tests = &files, &tests
 	example, err := fs.ReadFile(folder, registry.ExampleFile)
 	if err != nil {
 		example = []byte("{}")
@@ -61,7 +65,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !entry.Type().IsRegular() || path == registry.SettingsFile || path == registry.ExampleFile:
+		case !entry.Type().IsRegular() || path == registry.SettingsFile || path == registry.ExampleFile || path == registry.TestsFile:
 			return nil
 		}
 		info, err := entry.Info()
@@ -100,6 +104,9 @@ func parseSettings(data []byte) (Input, error) {
 	var in Input
 	if err := decoder.Decode(&in); err != nil {
 		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
+	}
+	if in.Tests != nil {
+		return Input{}, fault.Invalid("/tests", "must not be in %s; the tests of a folder are in %s.", registry.SettingsFile, registry.TestsFile)
 	}
 	return in, nil
 }

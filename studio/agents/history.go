@@ -67,7 +67,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	if err := s.Specs.Grants(actor.Workspace, spec); err != nil {
 		return registry.Agent{}, err
 	}
-	a.Draft.Spec, a.Draft.SchemaSources = spec, former.SchemaSources
+	a.Draft.Spec, a.Draft.SchemaSources, a.Draft.Tests = spec, former.SchemaSources, former.Tests
 	return s.saveDraft(ctx, actor, a, seen)
 }
 

@@ -29,7 +29,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	if err := s.Specs.Grants(actor.Workspace, a.Draft.Spec); err != nil {
 		return registry.Agent{}, err
 	}
-	a.Title, a.Description, a.Draft.SchemaSources = v.Title, v.Description, nil
+	a.Title, a.Description, a.Draft.SchemaSources, a.Draft.Tests = v.Title, v.Description, nil, v.Tests
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
@@ -59,7 +59,7 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name stri
 		Draft: registry.FirstDraft(draft.Spec, actor, now), Changelog: []registry.ChangelogEntry{},
 		CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
-	a.Draft.SchemaSources = draft.SchemaSources
+	a.Draft.SchemaSources, a.Draft.Tests = draft.SchemaSources, draft.Tests
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 

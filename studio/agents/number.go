@@ -9,16 +9,22 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
+	"github.com/atelier-run/atelier/registry/digest"
 )
 
-// numbered sets the number of a version, and its override if the number is smaller than advised.
-func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Version, published []registry.Version, req PublishRequest) (registry.Version, error) {
-	advised, err := s.advise(ctx, a.Workspace, v, published, advice.Base(req.Version, numbers(published)))
+// numbered sets the number of a version and its digests, and its override if the number is smaller than advised.
+func numbered(v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
+	var err error
+	if v.Version, err = number(advised, req); err != nil {
+		return v, err
+	}
+	sums, err := digest.Of(v)
 	if err != nil {
 		return v, err
 	}
-	if v.Version, err = number(advised, req); err != nil || advised.Base == "" || slices.Contains(numbers(published), v.Version) {
-		return v, err // publishing rejects a number that is taken
+	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
+	if advised.Base == "" || slices.Contains(numbers(published), v.Version) {
+		return v, nil // publishing rejects a number that is taken
 	}
 	large, err := advice.Large(v.Version, advised.Base, advised.Bump)
 	switch {

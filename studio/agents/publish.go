@@ -8,7 +8,6 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
-	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/references"
@@ -24,7 +23,9 @@ type PublishRequest struct {
 	Changelog string
 	Force     bool
 	Comment   string
-	Replay    int // recorded inputs for which the draft must answer like the latest version; 0 means none
+	// AcceptRegressions publishes although checks fail. It needs a Comment. The version records both, and must be a major one.
+	AcceptRegressions bool
+	Replay            int // recorded inputs for which the draft must answer like the latest version; 0 means none
 	// IfChanged returns the existing version if the draft has no changes since then. Without it that is VersionExists.
 	IfChanged bool
 	// repeats allows a version with the content of the one before. A folder states its number itself.
@@ -44,7 +45,7 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 		return Published{}, err
 	}
 	req.Seen = registry.SeenRevision(draft.Revision) // from here on the draft is fixed, even if others save
-	v, existing, err := s.publish(ctx, actor, a, draft.Spec, req, false)
+	v, existing, err := s.publish(ctx, actor, a, draft.Spec, draft.Tests, req, false)
 	return Published{Version: v, DraftRevision: draft.Revision, Existing: existing}, err
 }
 
@@ -55,9 +56,9 @@ type Published struct {
 	Existing      bool  `json:"existing,omitempty" doc:"true if the draft has no changes since this version, so nothing was published. Only with ifChanged."`
 }
 
-// publish creates a version of an agent from a spec, under the agent's title and description. It does not inspect code
+// publish creates a version of an agent from a spec and tests, under the agent's title and description. It does not inspect code
 // again that was just inspected. existing is true if it returns a version that was there before.
-func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, req PublishRequest, inspected bool) (v registry.Version, existing bool, err error) {
+func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, tests []registry.Test, req PublishRequest, inspected bool) (v registry.Version, existing bool, err error) {
 	if err := checkPublish(req); err != nil {
 		return v, false, err
 	}
@@ -70,20 +71,19 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	}
 	v = registry.Version{
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
-		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Spec: spec,
+		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Tests: tests, Spec: spec,
 	}
 	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
 	if err != nil {
 		return v, false, err
 	}
-	if v, err = s.numbered(ctx, a, v, published, req); err != nil {
-		return v, false, err
-	}
-	sums, err := digest.Of(v)
+	advised, err := s.advise(ctx, a.Workspace, v, published, advice.Base(req.Version, numbers(published)))
 	if err != nil {
 		return v, false, err
 	}
-	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
+	if v, err = numbered(v, advised, published, req); err != nil {
+		return v, false, err
+	}
 	if before, same := unchanged(v, published); same && !req.repeats {
 		if !req.IfChanged {
 			return v, false, noChanges(before)
@@ -91,10 +91,8 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 		before, err = s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: before.Version})
 		return before, true, err
 	}
-	if req.Replay > 0 {
-		if err := s.Replays.Gate(ctx, actor, a.ID, req.Seen, req.Replay); err != nil {
-			return v, false, err
-		}
+	if v, err = s.checked(ctx, actor, v, advised, published, req); err != nil {
+		return v, false, err
 	}
 	if err := s.Versions.InsertVersion(ctx, actor.Workspace, v); err != nil {
 		return v, false, err
@@ -102,6 +100,22 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	s.Resolver.Forget(actor.Workspace)
 	s.Changes.Published(a.ID, v.Version)
 	return v, false, nil
+}
+
+// checked runs the checks of a draft. It refuses a version with failed checks, unless the publisher accepts them.
+func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
+	failed, before, err := s.regressions(ctx, actor, v, published, req)
+	switch {
+	case err != nil || len(failed) == 0:
+		return v, err
+	case !req.AcceptRegressions:
+		return v, s.refuseRegressions(ctx, v, before, failed)
+	}
+	if advised, err = accepted(advised, failed); err != nil {
+		return v, err
+	}
+	v.Regressions = &registry.Regressions{Comment: req.Comment, Failed: failed}
+	return numbered(v, advised, published, req)
 }
 
 // unchanged returns the version that precedes a new one, and whether it has the same content. A stable version follows
@@ -129,6 +143,8 @@ func checkPublish(req PublishRequest) error {
 		return fault.Invalid("/changelog", "must have at most %d bytes.", registry.MaxWords)
 	case len(req.Comment) > registry.MaxWords:
 		return fault.Invalid("/comment", "must have at most %d bytes.", registry.MaxWords)
+	case req.AcceptRegressions && strings.TrimSpace(req.Comment) == "":
+		return fault.Invalid("/comment", "is required with acceptRegressions; give the reason.")
 	case req.Force && strings.TrimSpace(req.Comment) == "":
 		return fault.Invalid("/comment", "is required with force; give the reason for the smaller number.")
 	case req.Version != "" && req.Bump != "":

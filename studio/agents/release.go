@@ -27,7 +27,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	req.repeats = true
-	v, _, err := s.publish(ctx, actor, a, SpecOf(in), req, true)
+	v, _, err := s.publish(ctx, actor, a, SpecOf(in), a.Draft.Tests, req, true)
 	if err != nil {
 		return registry.Version{}, err
 	}
@@ -72,8 +72,9 @@ func (s *Service) untouched(ctx context.Context, a registry.Agent, highest strin
 	draft := v
 	draft.Spec = a.Draft.Spec
 	draft.Runtime = v.Runtime // a draft may still have auto
+	draft.Tests = a.Draft.Tests
 	is, err := digest.Of(draft)
-	return was.Content == is.Content, err
+	return was.Version == is.Version, err
 }
 
 // Digest returns the digest that a version with this number would have if published from this input. It shows whether

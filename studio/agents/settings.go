@@ -13,25 +13,30 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// WriteSettings writes an input without its files as agent.yaml. ReadFolder reads it as the same input.
+// WriteSettings writes an input without its files and tests as agent.yaml. ReadFolder reads it as the same input.
 func WriteSettings(in Input) ([]byte, error) {
-	in.Files, in.Code = nil, nil
+	in.Files, in.Code, in.Tests = nil, nil, nil
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(in); err != nil {
 		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
 	}
+	return toYAML(registry.SettingsFile, text.Bytes())
+}
+
+// toYAML writes JSON as the YAML of a file.
+func toYAML(name string, text []byte) ([]byte, error) {
 	var document yaml.Node // JSON is YAML, and a node keeps the order of its members
-	if err := yaml.Unmarshal(text.Bytes(), &document); err != nil {
-		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
 	plain(&document)
 	var out bytes.Buffer
 	writer := yaml.NewEncoder(&out)
 	writer.SetIndent(2)
 	if err := writer.Encode(&document); err != nil {
-		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
+		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
 	return out.Bytes(), nil
 }
@@ -49,7 +54,7 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// FolderOf returns an agent as a folder: agent.yaml and its files. It fails if ReadFolder would skip or misinterpret
+// FolderOf returns an agent as a folder: agent.yaml, tests.yaml and its files. It fails if ReadFolder would skip or misinterpret
 // one of the files.
 func FolderOf(in Input) (map[string]registry.File, error) {
 	settings, err := WriteSettings(in)
@@ -57,6 +62,11 @@ func FolderOf(in Input) (map[string]registry.File, error) {
 		return nil, err
 	}
 	folder := map[string]registry.File{registry.SettingsFile: settings}
+	if in.Tests != nil && len(*in.Tests) > 0 {
+		if folder[registry.TestsFile], err = writeTests(*in.Tests); err != nil {
+			return nil, err
+		}
+	}
 	if in.Files == nil {
 		return folder, nil
 	}

@@ -76,7 +76,7 @@ func (e *Export) agent(ctx context.Context, out *archive.Writer, name string) er
 	}
 	written := archive.Agent{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Metadata: a.Metadata, Listed: a.Listed, Origin: a.Origin, CreatedAt: a.CreatedAt,
-		Creator: archive.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name}, Draft: a.Draft.Spec,
+		Creator: archive.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name}, Draft: a.Draft.Spec, Tests: a.Draft.Tests,
 		FormerNames: slices.DeleteFunc(former, func(n string) bool { return n == registry.NameKey(a.Name) }),
 	}
 	slices.Reverse(versions) // oldest first, in order of publication

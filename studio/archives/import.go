@@ -142,6 +142,9 @@ type visit struct {
 // Agent implements archive.Visitor.
 func (v *visit) Agent(a archive.Agent) error {
 	s := v.service
+	if _, err := registry.CheckTests(a.Tests); err != nil {
+		return about(a.Name, err)
+	}
 	draft, err := s.Specs.Complete(a.Draft.Current())
 	if err != nil {
 		return about(a.Name+", its draft", err)
@@ -250,13 +253,15 @@ func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	if len(metadata) == 0 || metadata[0] != '{' {
 		metadata = json.RawMessage(`{}`)
 	}
-	return registry.Agent{
+	agent := registry.Agent{
 		ID: v.agentID, Workspace: v.actor.Workspace, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Metadata: metadata,
 		Draft: registry.FirstDraft(draft, v.actor, now), CreatedAt: a.CreatedAt, CreatedBy: a.Creator.ID,
 		Creator:   registry.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name, Workspace: v.actor.Workspace},
 		UpdatedAt: now, Editor: v.actor, Origin: a.Origin,
 		DeletedAt: &now, Deletion: registry.Deletion{By: v.actor.Name, Comment: "The import of this agent did not finish. Import the archive again."},
 	}
+	agent.Draft.Tests = a.Tests
+	return agent
 }
 
 // Version implements archive.Visitor.
@@ -270,6 +275,9 @@ func (v *visit) Version(version registry.Version) error {
 		return nil
 	}
 	if err := registry.CheckWords(version); err != nil {
+		return about(version.Reference(), err)
+	}
+	if _, err := registry.CheckTests(version.Tests); err != nil {
 		return about(version.Reference(), err)
 	}
 	// Checked, and stored as it came: what was completed would have another digest.

@@ -119,6 +119,7 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 		Origin:    &registry.Origin{AgentID: origin.ID, Name: origin.Name, Version: v.Version, Digest: v.Digest},
 		CreatedAt: now, CreatedBy: actor.ID, Creator: actor, UpdatedAt: now, Editor: actor,
 	}
+	a.Draft.Tests = v.Tests
 	if a.Name == "" {
 		a.Name = origin.Name
 	}

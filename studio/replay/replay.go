@@ -94,11 +94,6 @@ type Report struct {
 	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
 
-// Harmless reports whether no caller would notice a difference: nothing changed, failed or was refused.
-func (r Report) Harmless() bool {
-	return r.Counts[string(Changed)]+r.Counts[string(Fails)]+r.Counts[string(Refused)] == 0
-}
-
 // Run runs a replay. The runs of the draft are recorded, each with the recorded run as its parent. Errors: NotFound for
 // the agent and the version.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, req Request) (Report, error) {
@@ -137,25 +132,24 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 	return report, nil
 }
 
-// Gate returns an error if a replay of the latest version's inputs finds a changed, failed or refused one. An agent
-// without a version passes, because there is nothing to compare.
-func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error {
+// Differing replays the latest version's inputs and returns the changed, failed and refused ones. An agent without a version
+// has none, because there is nothing to compare.
+func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error) {
 	// NotFound is accepted only from this call. A later NotFound means that the replay could not run.
 	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
-		return nil
+		return nil, nil
 	}
 	report, err := s.Run(ctx, actor, agent, Request{Seen: seen, Runs: count, Trigger: registry.TriggerAPI})
-	if err != nil || report.Harmless() {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	refused := fault.New(fault.Conflict, "Nothing was published because the draft answers recorded inputs of %s@%s differently.", report.Agent, report.Version)
-	refused.Extra = map[string]any{"replay": report.Counts}
+	var differing []registry.Regression
 	for _, item := range report.Items {
-		if item.Verdict != Same && item.Verdict != Fixed && len(refused.Details) < 20 {
-			refused.Details = append(refused.Details, fault.Detail{Pointer: "/replay", Code: string(item.Verdict), Message: "The input of run " + item.Before.RunID + ": " + string(item.Verdict) + "."})
+		if item.Verdict != Same && item.Verdict != Fixed {
+			differing = append(differing, registry.Regression{Version: report.Version, Message: fmt.Sprintf("The draft answers the input of run %s differently: %s.", item.Before.RunID, item.Verdict)})
 		}
 	}
-	return refused
+	return differing, nil
 }
 
 // recorded returns the newest completed runs of a version, each input once.
