@@ -468,6 +468,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/tests/run': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Run the tests of a draft or version
+     * @description Runs the program with the input of each test and compares the answer with the expected one. The runs are recorded. A test that fails is no error of the request. With Accept: text/event-stream the answer is a stream of server-sent events: result: the result of one test; report: the totals, at the end; problem: a problem document, if the tests could not be finished.
+     */
+    post: operations['runTests'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/versions': {
     parameters: {
       query?: never;
@@ -483,7 +503,7 @@ export interface paths {
     put?: never;
     /**
      * Publish the draft
-     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version.
+     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the version is a major one, those of the version before: failures are refused with tests_failed; errors lists them and pins the callers of the version before.
      */
     post: operations['publishVersion'];
     delete?: never;
@@ -1889,6 +1909,8 @@ export interface components {
       /** @description Names of secrets. Their values are stored in the workspace. */
       secrets?: string[];
       tags?: string[];
+      /** @description Tests of the draft. They replace all earlier ones. */
+      tests?: components['schemas']['Test'][];
       title?: string;
     };
     AgentPage: {
@@ -2058,6 +2080,7 @@ export interface components {
       publishedAt: string;
       publishedBy: string;
       reason?: string;
+      regressions?: components['schemas']['Regressions'];
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
@@ -2065,6 +2088,7 @@ export interface components {
       safetyFlags: string[];
       secrets: string[];
       successor?: string;
+      tests?: components['schemas']['Test'][];
       title: string;
       version: string;
     };
@@ -2092,6 +2116,12 @@ export interface components {
       /** @description Other changes, by field. */
       settings: components['schemas']['SettingDiff'][];
       to: string;
+    };
+    Difference: {
+      actual?: unknown;
+      expected?: unknown;
+      message: string;
+      pointer: string;
     };
     Draft: {
       capabilities: components['schemas']['Capabilities'];
@@ -2125,6 +2155,7 @@ export interface components {
       savedBy: components['schemas']['Editor'];
       schemaSources?: components['schemas']['SchemaSources'];
       secrets: string[];
+      tests?: components['schemas']['Test'][];
     };
     DraftHistory: {
       items: components['schemas']['DraftSave'][];
@@ -2212,6 +2243,16 @@ export interface components {
       result: unknown;
       skill: string;
       success: boolean;
+    };
+    Expectation: {
+      /** @description The type of the error with which the program ends, or invalid_input if the input schema must refuse the input. */
+      errorType?: string;
+      /** @description JSON Schema that the output must fit. */
+      matches?: unknown;
+      /** @description The output. */
+      output?: unknown;
+      /** @description true: any output that fits the output schema. */
+      schema?: boolean;
     };
     ExportBody: {
       /**
@@ -2763,10 +2804,12 @@ export interface components {
       version?: string;
     };
     PublishBody: {
+      /** @description Publish a major version although tests or recorded inputs fail. Requires comment. The version records both. */
+      acceptRegressions?: boolean;
       /** @enum {string} */
       bump?: 'auto' | 'major' | 'minor' | 'patch';
       changelog?: string;
-      /** @description Reason for a smaller number than suggested, stored with the version. */
+      /** @description Reason for a smaller number than suggested, or for failed checks; stored with the version. */
       comment?: string;
       /** @description Accept a smaller number than suggested. Requires comment. */
       force?: boolean;
@@ -2774,7 +2817,7 @@ export interface components {
       ifChanged?: boolean;
       /**
        * Format: int64
-       * @description Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences.
+       * @description Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences.
        */
       replay?: number;
       /**
@@ -2826,6 +2869,7 @@ export interface components {
       publishedAt: string;
       publishedBy: string;
       reason?: string;
+      regressions?: components['schemas']['Regressions'];
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
@@ -2833,6 +2877,7 @@ export interface components {
       safetyFlags: string[];
       secrets: string[];
       successor?: string;
+      tests?: components['schemas']['Test'][];
       title: string;
       version: string;
     };
@@ -2898,6 +2943,17 @@ export interface components {
       /** @description Version to restore. latest discards all edits since then. */
       from: string;
     };
+    Regression: {
+      message: string;
+      /** @description Name of the test. Empty for a recorded input. */
+      test?: string;
+      /** @description Version whose callers rely on it. Empty for a test of the draft. */
+      version?: string;
+    };
+    Regressions: {
+      comment: string;
+      failed: components['schemas']['Regression'][];
+    };
     ReplayBody: {
       /**
        * Format: int64
@@ -2950,6 +3006,21 @@ export interface components {
     };
     ResolvedReferences: {
       items: components['schemas']['ResolvedReference'][];
+    };
+    Result: {
+      /** @description Where the output differs from the expected one. */
+      differences?: components['schemas']['Difference'][];
+      /** @description Type of the error with which the run ended; invalid_input if the input schema refused the input. */
+      errorType?: string;
+      /** @description Why the test failed. */
+      message?: string;
+      name: string;
+      /** @description Output of the run. Absent if there is none or if it is large. */
+      output?: unknown;
+      passed: boolean;
+      runId?: string;
+      /** Format: double */
+      runMs: number;
     };
     RoleBody: {
       /** @enum {string} */
@@ -3423,6 +3494,51 @@ export interface components {
       /** @description Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run. */
       writable: boolean;
     };
+    Test: {
+      expect: components['schemas']['Expectation'];
+      /** @description JSON pointers of the parts of the output that are not compared. The segment * stands for every element of an array. */
+      ignore?: string[];
+      input: unknown;
+      /** @description Unique among the tests of the agent. */
+      name: string;
+      /**
+       * @description Who made the test (default: person).
+       * @enum {string}
+       */
+      source?: 'person' | 'recorded' | 'generated';
+      tags?: string[];
+    };
+    TestsBody: {
+      /** @description Names of the tests to run (default: all). */
+      names?: string[];
+      /**
+       * Format: int64
+       * @description With version draft: the same as If-Match.
+       */
+      revision?: number;
+      /** @description Tests to run instead of those of the draft or version. They are not saved. */
+      tests?: components['schemas']['Test'][];
+      /** @description draft (default), 1.2.0, ^1, latest or a digest. */
+      version?: string;
+    };
+    TestsReport: {
+      agent?: string;
+      /**
+       * Format: int64
+       * @description Revision of the tested draft.
+       */
+      draftRevision?: number;
+      /** Format: int64 */
+      failed: number;
+      /** Format: int64 */
+      passed: number;
+      /** @description In the order in which the tests ended. */
+      results: components['schemas']['Result'][];
+      /** Format: double */
+      totalMs: number;
+      /** @description Version that was tested, or draft. */
+      version: string;
+    };
     Token: {
       /** @description Agents that the token is restricted to. Empty for all agents. */
       agents: components['schemas']['TokenAgent'][];
@@ -3561,6 +3677,7 @@ export interface components {
       publishedAt: string;
       publishedBy: string;
       reason?: string;
+      regressions?: components['schemas']['Regressions'];
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
@@ -3568,6 +3685,7 @@ export interface components {
       safetyFlags: string[];
       secrets: string[];
       successor?: string;
+      tests?: components['schemas']['Test'][];
       title: string;
       version: string;
     };
@@ -7228,6 +7346,162 @@ export interface operations {
       };
       /** @description Conflict */
       409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  runTests: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
+        'If-Match'?: string;
+        /**
+         * @description respond-async: answer 202 at once. Follow the run by its ID.
+         * @example respond-async
+         */
+        Prefer?: string;
+        /** @description text/event-stream sends each result as an event. */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "names": [
+         *         "Oslo"
+         *       ],
+         *       "version": "draft"
+         *     }
+         */
+        'application/json': components['schemas']['TestsBody'];
+      };
+    };
+    responses: {
+      /** @description The results. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['TestsReport'];
+          'text/event-stream': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
         headers: {
           [name: string]: unknown;
         };
