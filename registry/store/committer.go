@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -36,7 +37,8 @@ const (
 // goroutine would have to be woken, and would have to wake the caller.
 type committer struct {
 	ledger  ledger
-	noticed func(error) // receives the errors of transactions
+	refuse  func(context.Context) error  // returns why a transaction would only wait, nil if it would not
+	noticed func(context.Context, error) // receives the errors of transactions
 	log     *slog.Logger
 	writers int // maximum concurrent transactions
 
@@ -68,8 +70,11 @@ type turn struct {
 	err    error // otherwise: the result of the caller's write
 }
 
-func newCommitter(db *sql.DB, d dialect, noticed func(error), log *slog.Logger) *committer {
-	c := &committer{ledger: &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}}, noticed: noticed, log: log, writers: d.writers()}
+func newCommitter(db *sql.DB, d dialect, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
+	c := &committer{
+		ledger: &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}},
+		refuse: refuse, noticed: noticed, log: log, writers: d.writers(),
+	}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)
 	return c
@@ -213,7 +218,7 @@ func (c *committer) transact(writes []*write) error {
 	for attempt := 1; ; attempt++ {
 		err := c.try(writes)
 		if err != nil {
-			c.noticed(err)
+			c.noticed(context.Background(), err)
 		}
 		if !transient(err) || attempt == attempts {
 			return err
@@ -221,7 +226,11 @@ func (c *committer) transact(writes []*write) error {
 	}
 }
 
+// try does not take a connection to be refused, because the probe may keep the only one.
 func (c *committer) try(writes []*write) error {
+	if err := c.refuse(context.Background()); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
 	return c.ledger.transact(context.Background(), func(run exec) error {
 		return (&batch{exec: run, writes: writes}).apply()
 	})

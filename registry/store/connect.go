@@ -59,7 +59,7 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	write := sql.OpenDB(writingConnector{writing, s.probe.refuse})
+	write := sql.OpenDB(writingConnector{writing, s.probe.refuse, s.noticed})
 	write.SetMaxOpenConns(1)
 	write.SetMaxIdleConns(1)
 	if err := write.PingContext(ctx); err != nil {
@@ -79,11 +79,18 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 }
 
 // A connection to SQLite waits for the lock of another process. The commands wait patiently; a server waits briefly,
-// because its requests wait with it.
+// because its requests wait with it. Its probe hardly waits while the lock is known to be held.
 const (
 	patiently = 10 * time.Second
-	briefly   = 700 * time.Millisecond
+	briefly   = 400 * time.Millisecond
+	hardly    = 20 * time.Millisecond
 )
+
+// waitOn sets how long a connection waits for the lock of another process.
+func waitOn(ctx context.Context, conn bun.Conn, wait time.Duration) error {
+	_, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+strconv.FormatInt(wait.Milliseconds(), 10))
+	return err
+}
 
 // sqliteConnector opens connections that wait a time for another process. They sync the log with every
 // commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they

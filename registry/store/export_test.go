@@ -184,3 +184,9 @@ func (s *Store) DropLock(ctx context.Context) error {
 
 // OneConnection makes PostgreSQL execute every statement in the same session, so that a test can change its settings.
 func (s *Store) OneConnection() { s.write.SetMaxOpenConns(1) }
+
+// StopWatch ends the regular checks of an exclusive store.
+func (s *Store) StopWatch() { s.stopWatch() }
+
+// ProbeIsAsked reports whether something asked for a check at once.
+func (s *Store) ProbeIsAsked() bool { return len(s.probe.wake) > 0 }

@@ -1,6 +1,10 @@
 package store_test
 
 import (
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,5 +43,71 @@ func TestReady_ReadOnlyDatabase_RefusesUntilItIsWritable(t *testing.T) {
 			}
 			finish(t, s, finished())
 		})
+	}
+}
+
+// A probe kept the only connection of SQLite while it waited for the lock, and each refused run waited for the probe.
+func TestReady_AnotherProcessHoldsTheLock_WritesDoNotWaitForTheConnection(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Watch = true, time.Hour // the test checks
+	s := settled(t, o)
+	unlock := lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
+	expect(t, s.FinishRun(t.Context(), finished(), nil), fault.StorageUnavailable)
+	expect(t, s.Ready(), fault.StorageUnavailable)
+	release, err := s.HoldWriter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writes sync.WaitGroup
+	for range 8 {
+		writes.Go(func() { expect(t, s.FinishRun(t.Context(), finished(), nil), fault.StorageUnavailable) })
+	}
+	writes.Wait()
+	if err := errors.Join(release(), unlock()); err != nil {
+		t.Fatal(err)
+	}
+	s.Check(t.Context())
+	if err := s.Ready(); err != nil {
+		t.Error(err)
+	}
+	finish(t, s, finished())
+}
+
+// The error of a probe asked for the next probe at once.
+func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Watch = true, time.Hour // the test checks
+	s := settled(t, o)
+	s.StopWatch()
+	lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
+	for range 2 { // the second time the lock is known to be held
+		s.Check(t.Context())
+		expect(t, s.Ready(), fault.StorageUnavailable)
+		if s.ProbeIsAsked() {
+			t.Fatal("the probe asks for another probe")
+		}
+	}
+}
+
+// lockAs takes the lock of SQLite as another process does, until the returned function is called.
+func lockAs(t *testing.T, path string) (unlock func() error) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // the test is over
+	tx, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() error {
+		_, err := tx.ExecContext(t.Context(), "ROLLBACK")
+		return err
 	}
 }

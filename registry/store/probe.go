@@ -68,14 +68,15 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// noticed examines the error of a statement. If the database failed, runs are refused until a probe succeeds.
-func (s *Store) noticed(err error) {
+// noticed examines the error of a statement. If the database failed, runs are refused until a probe succeeds. The
+// errors of a probe are left to it: if they asked for the next probe, it would keep SQLite's only writing connection.
+func (s *Store) noticed(ctx context.Context, err error) {
 	why := outageOf(err)
-	if s.exclusive == nil || why == "" || errors.Is(err, errRefused) {
+	if s.exclusive == nil || why == "" || errors.Is(err, errRefused) || ctx.Value(probeKey{}) != nil {
 		return
 	}
 	if why != unreachable { // one connection may end while the database is well; the probe decides
-		s.suspend(context.Background(), why, err)
+		s.suspend(ctx, why, err)
 	}
 	select {
 	case s.probe.wake <- struct{}{}:
@@ -197,8 +198,22 @@ func (s *Store) examineSQLite(ctx context.Context, due bool) (outage, error) {
 		return s.heldByOwn(), err
 	}
 	s.probe.held = time.Time{}
-	_, err = conn.ExecContext(probing(ctx), s.probeStatement())
+	err = s.probeOn(probing(ctx), conn)
 	return outageOf(err), errors.Join(err, conn.Close())
+}
+
+// probeOn writes a row. While the lock is known to be held by another process, it hardly waits for the lock, because
+// requests wait for the connection to be refused.
+func (s *Store) probeOn(ctx context.Context, conn bun.Conn) error {
+	if s.probe.now() != locked {
+		_, err := conn.ExecContext(ctx, s.probeStatement())
+		return err
+	}
+	if err := waitOn(ctx, conn, hardly); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, s.probeStatement())
+	return errors.Join(err, waitOn(ctx, conn, briefly))
 }
 
 // heldByOwn returns the state while our own writes keep SQLite's only writing connection. They may be long.
@@ -308,12 +323,12 @@ func (c *link) Close() error {
 }
 
 // notice is a query hook of bun that reports failures of the database.
-type notice func(error)
+type notice func(context.Context, error)
 
 func (notice) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
 
-func (n notice) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+func (n notice) AfterQuery(ctx context.Context, e *bun.QueryEvent) {
 	if e.Err != nil {
-		n(e.Err)
+		n(ctx, e.Err)
 	}
 }

@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	s.runs = newCommitter(s.write.DB, s.dialect, s.noticed, s.log)
+	s.runs = newCommitter(s.write.DB, s.dialect, s.probe.refuse, s.noticed, s.log)
 	if o.Exclusive {
 		s.startWatch(o.Watch)
 	}

@@ -11,7 +11,8 @@ import (
 // writingConnector opens writing connections.
 type writingConnector struct {
 	driver.Connector
-	refuse func(context.Context) error // returns why a statement would only wait, nil if it would not
+	refuse  func(context.Context) error  // returns why a statement would only wait, nil if it would not
+	noticed func(context.Context, error) // receives the errors of the database before the connection is free again
 }
 
 // Connect implements driver.Connector.
@@ -29,7 +30,7 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := full.FileControlPersistWAL("main", 1); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &writingConn{sqliteConn: full, refuse: c.refuse}, nil
+	return &writingConn{sqliteConn: full, refuse: c.refuse, noticed: c.noticed}, nil
 }
 
 // sqliteConn is the interface of SQLite's driver that database/sql uses.
@@ -48,7 +49,8 @@ type sqliteConn interface {
 // writingConn is a writing connection. It refuses transactions and statements that would only wait.
 type writingConn struct {
 	sqliteConn
-	refuse func(context.Context) error
+	refuse  func(context.Context) error
+	noticed func(context.Context, error)
 }
 
 // BeginTx implements driver.ConnBeginTx.
@@ -56,7 +58,9 @@ func (c *writingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.T
 	if err := c.refuse(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.BeginTx(ctx, o)
+	tx, err := c.sqliteConn.BeginTx(ctx, o)
+	c.noticed(ctx, err)
+	return tx, err
 }
 
 // ExecContext implements driver.ExecerContext.
@@ -64,7 +68,9 @@ func (c *writingConn) ExecContext(ctx context.Context, query string, args []driv
 	if err := c.refuse(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.ExecContext(ctx, query, args)
+	result, err := c.sqliteConn.ExecContext(ctx, query, args)
+	c.noticed(ctx, err)
+	return result, err
 }
 
 // QueryContext implements driver.QueryerContext.
@@ -72,5 +78,7 @@ func (c *writingConn) QueryContext(ctx context.Context, query string, args []dri
 	if err := c.refuse(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.QueryContext(ctx, query, args)
+	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
+	c.noticed(ctx, err)
+	return rows, err
 }
