@@ -77,10 +77,12 @@ type ProgressData struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// StatusData is the data of a status event. Position counts from 1 and is set while the run is queued.
+// StatusData is the data of a status event. Position counts from 1 and is set while the run is queued, as is the
+// estimated time until it starts.
 type StatusData struct {
-	Status   string `json:"status"`
-	Position int    `json:"position,omitempty"`
+	Status         string `json:"status"`
+	Position       int    `json:"position,omitempty"`
+	ExpectedWaitMs int64  `json:"expectedWaitMs,omitempty"`
 }
 
 // DroppedData holds how many bytes of output exceeded the limit and were dropped.

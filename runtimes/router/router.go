@@ -1,7 +1,8 @@
 // Package router selects the engine of a job and admits runs. Each workspace has a bounded queue. A free slot goes to
 // the workspace with the fewest active runs, in turn among equals. So a workspace with a flood of runs gets only the
-// remaining slots. With four or more slots, the last free one is kept for a workspace without active runs. A started
-// run keeps its slot until it ends. The package knows neither agents nor storage.
+// remaining slots. Within a workspace, agents and callers share the slots in the same way, and interactive runs start
+// first. With four or more slots, the last free one is kept for a workspace without active runs. A started run keeps
+// its slot until it ends. The package knows no storage.
 package router
 
 import (
@@ -31,21 +32,24 @@ type Router struct {
 	mu      sync.Mutex
 	busy    int
 	byName  map[runtimes.Name]int // active runs per engine
-	held    map[string]int        // slots in use per workspace; no zeros
-	queues  map[string][]*Ticket  // waiting tickets per workspace, oldest first; no empty entries
+	tenants map[string]*tenant    // workspaces with active or waiting runs
 	turn    []string              // workspaces with waiting tickets, the most recently served last
 	average time.Duration         // average duration of recent runs, for Retry-After
+	tickets int64                 // number of tickets so far
+	starts  int64                 // number of starts so far
 }
 
 // New returns a router.
 func New(o Options) *Router {
-	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, held: map[string]int{}, queues: map[string][]*Ticket{}, average: time.Second}
+	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, tenants: map[string]*tenant{}, average: time.Second}
 }
 
 // Ticket is a place in the queue. After Wait returned nil, it is the right to run. Release must be called exactly once.
 type Ticket struct {
 	router    *Router
 	workspace string
+	source    Source
+	number    int64         // rises with every ticket
 	admitted  chan struct{} // closed when the ticket may run
 	moved     chan struct{} // holds one element if the position changed since it was last read
 	position  int           // from 1, guarded by router.mu
@@ -53,36 +57,57 @@ type Ticket struct {
 	running   bool // guarded by router.mu
 }
 
+// Position is the place of a waiting run in the queue of its workspace.
+type Position struct {
+	At       int           // from 1; other agents and callers may still get ahead
+	Expected time.Duration // estimated time until the run starts
+}
+
 // Admit adds a run of the workspace. It never waits: for a full queue it returns a QueueFull error with RetryAfter.
-func (r *Router) Admit(workspace string) (*Ticket, error) {
+func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := &Ticket{router: r, workspace: workspace, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
-	waiting := r.queues[workspace]
-	if len(waiting) == 0 && r.may(workspace) { // every waiting ticket that may start has started
-		r.start(t)
+	r.tickets++
+	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
+	q := r.tenants[workspace]
+	if q == nil {
+		q = newTenant()
+		r.tenants[workspace] = q
+	}
+	if q.waiting == 0 && r.may(q) { // every waiting ticket that may start has started
+		r.start(t, q)
 		return t, nil
 	}
-	if len(waiting) >= r.depth {
+	if q.full(source, r.depth) {
+		defer r.forget(workspace)
+		message := "The queue of this workspace is full. Try again later."
+		if q.waiting < r.depth {
+			message = "Too many runs of this agent wait in the queue of this workspace. Try again later."
+		}
 		return nil, &fault.Error{
-			Code:       fault.QueueFull,
-			Message:    "The queue of this workspace is full. Try again later.",
-			RetryAfter: r.retryAfter(len(waiting)),
-			Extra:      map[string]any{"queueDepth": len(waiting)},
+			Code: fault.QueueFull, Message: message, RetryAfter: min(max(r.expected(q.waiting), time.Second), time.Minute).Round(time.Second),
+			Extra: map[string]any{"queueDepth": q.waiting},
 		}
 	}
-	if len(waiting) == 0 {
+	if q.waiting == 0 {
 		r.turn = append(r.turn, workspace)
 	}
-	r.queues[workspace] = append(waiting, t)
-	t.position = len(waiting) + 1
+	q.add(t)
+	q.number()
 	return t, nil
 }
 
-// retryAfter estimates the time until the queue moves, between one second and one minute.
-func (r *Router) retryAfter(waiting int) time.Duration {
-	estimate := r.average * time.Duration(waiting) / time.Duration(max(r.running, 1))
-	return min(max(estimate, time.Second), time.Minute).Round(time.Second)
+// expected estimates how long a number of waiting runs of one workspace takes to start. The workspaces with waiting runs
+// take turns.
+func (r *Router) expected(waiting int) time.Duration {
+	return r.average * time.Duration(waiting*max(len(r.turn), 1)) / time.Duration(max(r.running, 1))
+}
+
+// forget removes a workspace without runs.
+func (r *Router) forget(workspace string) {
+	if q := r.tenants[workspace]; q != nil && q.held == 0 && q.waiting == 0 {
+		delete(r.tenants, workspace)
+	}
 }
 
 // keptFrom is the minimum number of slots at which the last one is kept. With fewer slots that would cost too much.
@@ -90,26 +115,41 @@ const keptFrom = 4
 
 // may reports whether a slot is free for the workspace. If the workspace has active runs, the last slot is not free for
 // it: its runs may take minutes, and a run of another workspace would have to wait for them.
-func (r *Router) may(workspace string) bool {
+func (r *Router) may(q *tenant) bool {
 	free := r.running - r.busy
-	return free > 1 || free == 1 && (r.running < keptFrom || r.held[workspace] == 0)
+	return free > 1 || free == 1 && (r.running < keptFrom || q.held == 0)
 }
 
-func (r *Router) start(t *Ticket) {
+func (r *Router) start(t *Ticket, q *tenant) {
 	r.busy++
-	r.held[t.workspace]++
+	r.starts++
+	q.held++
+	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
 	t.running, t.since, t.position = true, time.Now(), 0
 	close(t.admitted)
 }
 
-// Wait blocks until the ticket may run or ctx ends. It reports each change of the position in the queue, from 1.
-func (t *Ticket) Wait(ctx context.Context, position func(int)) error {
-	for {
+// moveTo changes the position of a waiting ticket. router.mu must be held.
+func (t *Ticket) moveTo(position int) {
+	if t.position == position {
+		return
+	}
+	t.position = position
+	select {
+	case t.moved <- struct{}{}:
+	default: // the waiting run has not read the last change yet
+	}
+}
+
+// Wait blocks until the ticket may run or ctx ends. It reports each change of the position in the queue.
+func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
+	for last := 0; ; {
 		t.router.mu.Lock()
-		at := t.position
+		now := Position{At: t.position, Expected: t.router.expected(t.position)}
 		t.router.mu.Unlock()
-		if at > 0 {
-			position(at)
+		if now.At > 0 && now.At != last {
+			last = now.At
+			moved(now)
 		}
 		select {
 		case <-t.admitted:
@@ -131,25 +171,30 @@ func (t *Ticket) Release() {
 	r := t.router
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	q := r.tenants[t.workspace]
+	defer r.forget(t.workspace)
 	if !t.running {
-		r.leave(t)
+		q.remove(t)
+		q.number()
+		if q.waiting == 0 {
+			r.turn = slices.DeleteFunc(r.turn, func(workspace string) bool { return workspace == t.workspace })
+		}
 		return
 	}
 	r.busy--
-	if r.held[t.workspace]--; r.held[t.workspace] == 0 {
-		delete(r.held, t.workspace)
-	}
+	q.held--
+	q.shares(t.source, func(s *share) { s.active-- })
 	r.average = (7*r.average + time.Since(t.since)) / 8
 	for r.next() {
 	}
 }
 
-// next admits the oldest ticket of the workspace with the fewest active runs, and moves that workspace to the end of
-// the turn. It reports whether a ticket could start.
+// next admits a ticket of the workspace with the fewest active runs, and moves that workspace to the end of the turn. It
+// reports whether a ticket could start.
 func (r *Router) next() bool {
 	at := -1
 	for i, workspace := range r.turn {
-		if r.may(workspace) && (at < 0 || r.held[workspace] < r.held[r.turn[at]]) {
+		if q := r.tenants[workspace]; r.may(q) && (at < 0 || q.held < r.tenants[r.turn[at]].held) {
 			at = i
 		}
 	}
@@ -158,50 +203,15 @@ func (r *Router) next() bool {
 	}
 	workspace := r.turn[at]
 	r.turn = slices.Delete(r.turn, at, at+1)
-	t := r.queues[workspace][0]
-	r.setQueue(workspace, r.queues[workspace][1:])
-	if len(r.queues[workspace]) > 0 {
+	q := r.tenants[workspace]
+	t := q.first()
+	q.remove(t)
+	r.start(t, q)
+	q.number()
+	if q.waiting > 0 {
 		r.turn = append(r.turn, workspace)
 	}
-	r.start(t)
 	return true
-}
-
-// leave removes a waiting ticket from its queue.
-func (r *Router) leave(t *Ticket) {
-	queue := r.queues[t.workspace]
-	rest := make([]*Ticket, 0, len(queue))
-	for _, other := range queue {
-		if other != t {
-			rest = append(rest, other)
-		}
-	}
-	r.setQueue(t.workspace, rest)
-	if len(rest) > 0 {
-		return
-	}
-	for i, workspace := range r.turn {
-		if workspace == t.workspace {
-			r.turn = append(r.turn[:i:i], r.turn[i+1:]...)
-			return
-		}
-	}
-}
-
-// setQueue replaces a workspace's queue and reports the new positions to its tickets.
-func (r *Router) setQueue(workspace string, queue []*Ticket) {
-	if len(queue) == 0 {
-		delete(r.queues, workspace)
-		return
-	}
-	r.queues[workspace] = queue
-	for i, t := range queue {
-		t.position = i + 1
-		select {
-		case t.moved <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // Run executes an admitted job on its engine. It implements runtimes.Runtime.
@@ -249,8 +259,8 @@ func (r *Router) Load() Load {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	load := Load{Running: r.busy, ByRuntime: map[runtimes.Name]int{}}
-	for _, queue := range r.queues {
-		load.Waiting += len(queue)
+	for _, q := range r.tenants {
+		load.Waiting += q.waiting
 	}
 	for name, n := range r.byName {
 		load.ByRuntime[name] = n

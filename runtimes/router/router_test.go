@@ -3,6 +3,7 @@ package router_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 func admit(t *testing.T, r *router.Router, workspace string) *router.Ticket {
 	t.Helper()
-	ticket, err := r.Admit(workspace)
+	ticket, err := r.Admit(workspace, router.Source{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func admit(t *testing.T, r *router.Router, workspace string) *router.Ticket {
 func waiting(ctx context.Context, t *router.Ticket) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	return t.Wait(ctx, func(int) {}) != nil
+	return t.Wait(ctx, func(router.Position) {}) != nil
 }
 
 func TestFullQueueIsRefusedWithRetryAfter(t *testing.T) {
@@ -32,18 +33,18 @@ func TestFullQueueIsRefusedWithRetryAfter(t *testing.T) {
 	r := router.New(router.Options{Running: 1, Queue: 1})
 	first := admit(t, r, "a")
 	second := admit(t, r, "a")
-	_, err := r.Admit("a")
+	_, err := r.Admit("a", router.Source{})
 	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Code != fault.QueueFull || refused.RetryAfter < time.Second {
 		t.Fatalf("third Admit: %v, want queue_full with RetryAfter", err)
 	}
 	other := admit(t, r, "b") // another workspace has its own queue
 	first.Release()
-	if err := second.Wait(t.Context(), func(int) {}); err != nil {
+	if err := second.Wait(t.Context(), func(router.Position) {}); err != nil {
 		t.Fatal(err)
 	}
 	second.Release()
-	if err := other.Wait(t.Context(), func(int) {}); err != nil {
+	if err := other.Wait(t.Context(), func(router.Position) {}); err != nil {
 		t.Fatal(err)
 	}
 	other.Release()
@@ -138,7 +139,9 @@ func TestPositionsMoveUp(t *testing.T) {
 	running, gone, last := admit(t, r, "a"), admit(t, r, "a"), admit(t, r, "a")
 	positions := make(chan int, 10)
 	done := make(chan error, 1)
-	go func() { done <- last.Wait(context.WithoutCancel(t.Context()), func(p int) { positions <- p }) }()
+	go func() {
+		done <- last.Wait(context.WithoutCancel(t.Context()), func(p router.Position) { positions <- p.At })
+	}()
 	if p := <-positions; p != 2 {
 		t.Fatalf("first position %d, want 2", p)
 	}
@@ -162,7 +165,7 @@ func TestManyRunsNeverExceedTheBound(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
-			ticket, err := r.Admit([]string{"a", "b", "c"}[i%3])
+			ticket, err := r.Admit([]string{"a", "b", "c"}[i%3], router.Source{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -171,7 +174,7 @@ func TestManyRunsNeverExceedTheBound(t *testing.T) {
 			if i%10 == 0 { // some tickets are released at once
 				return
 			}
-			if err := ticket.Wait(t.Context(), func(int) {}); err != nil {
+			if err := ticket.Wait(t.Context(), func(router.Position) {}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -196,4 +199,116 @@ func TestUnknownRuntime(t *testing.T) {
 	if !fault.Is(err, fault.RuntimeUnavailable) {
 		t.Fatalf("Run() error = %v", err)
 	}
+}
+
+// One agent had queued a hundred slow runs. Another agent waited for all of them, and then its calls were refused.
+func TestAFloodOfOneAgent_OtherAgentsAndCallersTakeTurns(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]router.Source{
+		"another agent":  {Agent: "quiet", Caller: "service"},
+		"another caller": {Agent: "flood", Caller: "person"},
+		"inline code":    {Caller: "service"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := router.New(router.Options{Running: 1, Queue: 100})
+			running := admitFrom(t, r, router.Source{Agent: "flood", Caller: "service"})
+			flood := fill(t, r, router.Source{Agent: "flood", Caller: "service"})
+			if len(flood) != 75 {
+				t.Errorf("one agent has %d of 100 places", len(flood))
+			}
+			if name == "another caller" {
+				flood[len(flood)-1].Release() // callers of one agent share its places
+			}
+			quiet := admitFrom(t, r, other)
+			if at := position(t, quiet); at.At > 2 || at.Expected <= 0 {
+				t.Errorf("it waits at %+v", at)
+			}
+			running.Release()
+			if !waiting(t.Context(), flood[0]) { // the flood waited longer; then it is the other's turn
+				flood[0].Release()
+			}
+			if waiting(t.Context(), quiet) {
+				t.Error("it waits behind the flood")
+			}
+		})
+	}
+}
+
+func TestInteractiveRunsGoFirst(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 10})
+	running := admitFrom(t, r, router.Source{Agent: "a", Caller: "person"})
+	batch := admitFrom(t, r, router.Source{Agent: "b", Caller: "service"})
+	person := admitFrom(t, r, router.Source{Agent: "a", Caller: "person", Interactive: true})
+	if first, second := position(t, person).At, position(t, batch).At; first != 1 || second != 2 {
+		t.Errorf("positions %d and %d", first, second)
+	}
+	running.Release()
+	if waiting(t.Context(), person) || !waiting(t.Context(), batch) {
+		t.Error("the batch went first")
+	}
+}
+
+// Two callers with many agents each, and one with a single agent, share one slot equally.
+func TestCallersShareWhateverTheirAgents(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 100})
+	running := admitFrom(t, r, router.Source{Agent: "first", Caller: "other"})
+	tickets := map[*router.Ticket]string{}
+	for i := range 12 {
+		for _, caller := range []string{"x", "y"} {
+			tickets[admitFrom(t, r, router.Source{Agent: fmt.Sprint(caller, i), Caller: caller})] = caller
+		}
+	}
+	for range 4 {
+		tickets[admitFrom(t, r, router.Source{Agent: "z", Caller: "z"})] = "z"
+	}
+	served := map[string]int{}
+	for range 12 {
+		running.Release()
+		for ticket, caller := range tickets {
+			if !waiting(t.Context(), ticket) {
+				running = ticket
+				served[caller]++
+				delete(tickets, ticket)
+				break
+			}
+		}
+	}
+	if served["x"] != 4 || served["y"] != 4 || served["z"] != 4 {
+		t.Errorf("served %v", served)
+	}
+}
+
+func admitFrom(t *testing.T, r *router.Router, source router.Source) *router.Ticket {
+	t.Helper()
+	ticket, err := r.Admit("a", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticket
+}
+
+// fill queues runs of one source until they are refused.
+func fill(t *testing.T, r *router.Router, source router.Source) []*router.Ticket {
+	t.Helper()
+	for all := []*router.Ticket{}; ; {
+		ticket, err := r.Admit("a", source)
+		if fault.Is(err, fault.QueueFull) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ticket)
+	}
+}
+
+func position(t *testing.T, ticket *router.Ticket) (at router.Position) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = ticket.Wait(ctx, func(p router.Position) { at = p }) // it is cancelled
+	return at
 }

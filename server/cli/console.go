@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 
@@ -110,10 +111,14 @@ func progressLine(p runtimes.ProgressData) string {
 }
 
 func queueLine(s runtimes.StatusData) string {
-	if s.Position > 0 {
+	switch expected := time.Duration(s.ExpectedWaitMs) * time.Millisecond; {
+	case s.Position == 0:
+		return ""
+	case expected < time.Second:
 		return fmt.Sprintf("queued  %d\n", s.Position)
+	default:
+		return fmt.Sprintf("queued  %d, about %s\n", s.Position, expected.Round(time.Second))
 	}
-	return ""
 }
 
 // finish prints the output of a successful program, or the error of a failed one.

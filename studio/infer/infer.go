@@ -62,7 +62,7 @@ func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
-	outcome, err := s.run(ctx, engine, s.job(actor, spec, sum))
+	outcome, err := s.run(ctx, engine, s.job(actor, spec, sum), actor.ID)
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
@@ -89,21 +89,21 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 }
 
 // run executes a job in its turn, and counts it in the quotas.
-func (s *Service) run(ctx context.Context, engine runtimes.Runtime, job runtimes.Job) (outcome runtimes.Outcome, err error) {
+func (s *Service) run(ctx context.Context, engine runtimes.Runtime, job runtimes.Job, caller string) (outcome runtimes.Outcome, err error) {
 	var place quotas.Place
 	if s.Quotas != nil {
 		if place, err = s.Quotas.Admit(ctx, job.Workspace); err != nil {
 			return outcome, err
 		}
 	}
-	ticket, err := s.Router.Admit(job.Workspace)
+	ticket, err := s.Router.Admit(job.Workspace, router.Source{Caller: caller, Interactive: true})
 	if err != nil {
 		place.Back()
 		return outcome, err
 	}
 	defer ticket.Release()
 	defer func() { place.End(outcome.Usage.CPU, 0) }()
-	if err := ticket.Wait(ctx, func(int) {}); err != nil {
+	if err := ticket.Wait(ctx, func(router.Position) {}); err != nil {
 		return outcome, &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: err}
 	}
 	return engine.Run(ctx, job, silent{})

@@ -102,8 +102,8 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 	s := l.service
 	entered := s.Now()
 	_, queue := s.step(l.ctx, "queue")
-	err := l.ticket.Wait(l.ctx, func(position int) {
-		l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Queued), Position: position})
+	err := l.ticket.Wait(l.ctx, func(at router.Position) {
+		l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Queued), Position: at.At, ExpectedWaitMs: at.Expected.Milliseconds()})
 	})
 	queue.End()
 	started := s.Now()

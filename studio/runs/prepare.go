@@ -102,7 +102,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, err
 	}
-	place, ticket, err := s.place(ctx, actor.Workspace)
+	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t))
 	if err != nil {
 		return nil, err
 	}
@@ -144,14 +144,19 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}, nil
 }
 
+// source returns the origin of a run for the queue. A replay of many runs is a batch, also in the Studio.
+func source(actor registry.Actor, req Request, t target) router.Source {
+	return router.Source{Agent: t.agentID, Caller: actor.ID, Interactive: req.Trigger == registry.TriggerStudio && req.ParentRunID == ""}
+}
+
 // place reserves a run in the quotas of its workspace and in the queue.
-func (s *Service) place(ctx context.Context, workspace string) (place quotas.Place, ticket *router.Ticket, err error) {
+func (s *Service) place(ctx context.Context, workspace string, of router.Source) (place quotas.Place, ticket *router.Ticket, err error) {
 	if s.Quotas != nil {
 		if place, err = s.Quotas.Admit(ctx, workspace); err != nil {
 			return place, nil, err
 		}
 	}
-	if ticket, err = s.Router.Admit(workspace); err != nil {
+	if ticket, err = s.Router.Admit(workspace, of); err != nil {
 		place.Back()
 	}
 	return place, ticket, err

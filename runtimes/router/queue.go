@@ -1,0 +1,163 @@
+package router
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Source is the origin of a run. Runs of one workspace are queued fairly by their sources.
+type Source struct {
+	Agent       string // ID of the agent; "" for inline code
+	Caller      string // ID of the actor
+	Interactive bool   // a person waits for the run
+}
+
+// agent returns the name of the source's agent among those of the workspace. The inline code of each caller is an agent.
+func (s Source) agent() string {
+	if s.Agent == "" {
+		return "inline code of " + s.Caller
+	}
+	return s.Agent
+}
+
+// tenant holds the runs of one workspace.
+type tenant struct {
+	held    int // active runs
+	waiting int
+	flows   map[Source]*flow  // sources with waiting tickets
+	agents  map[string]*share // agents with active or waiting runs
+	callers map[string]*share // actors with active or waiting runs
+}
+
+// flow holds the waiting tickets of one source, oldest first.
+type flow struct {
+	source  Source
+	tickets []*Ticket
+}
+
+// share is the part of an agent or a caller in the runs of its workspace.
+type share struct {
+	active, waiting int
+	served          int64 // number of the start of its last run; 0 for none
+}
+
+func newTenant() *tenant {
+	return &tenant{flows: map[Source]*flow{}, agents: map[string]*share{}, callers: map[string]*share{}}
+}
+
+// shares calls do with the shares of a source's agent and caller.
+func (q *tenant) shares(of Source, do func(*share)) {
+	update(q.agents, of.agent(), do)
+	update(q.callers, of.Caller, do)
+}
+
+// update creates a share if it does not exist, and removes it if it is empty afterwards.
+func update(all map[string]*share, name string, do func(*share)) {
+	one := all[name]
+	if one == nil {
+		one = &share{}
+		all[name] = one
+	}
+	if do(one); one.active == 0 && one.waiting == 0 {
+		delete(all, name)
+	}
+}
+
+func (q *tenant) add(t *Ticket) {
+	f := q.flows[t.source]
+	if f == nil {
+		f = &flow{source: t.source}
+		q.flows[t.source] = f
+	}
+	f.tickets = append(f.tickets, t)
+	q.waiting++
+	q.shares(t.source, func(s *share) { s.waiting++ })
+}
+
+// remove removes a waiting ticket, if it is still there.
+func (q *tenant) remove(t *Ticket) {
+	f := q.flows[t.source]
+	if f == nil {
+		return
+	}
+	at := slices.Index(f.tickets, t)
+	if at < 0 {
+		return
+	}
+	if f.tickets = slices.Delete(f.tickets, at, at+1); len(f.tickets) == 0 {
+		delete(q.flows, t.source)
+	}
+	q.waiting--
+	q.shares(t.source, func(s *share) { s.waiting-- })
+}
+
+// full reports whether a source may not queue a further run. An agent that has many waiting runs may use only three
+// quarters of the free places, so that a flood leaves places for other agents.
+func (q *tenant) full(of Source, depth int) bool {
+	free := depth - q.waiting
+	own := q.agents[of.agent()]
+	return free <= 0 || own != nil && own.waiting >= 3*free
+}
+
+// before orders flows by whose oldest ticket starts first: interactive runs, then sources whose agent and caller have
+// the fewest active runs, then those whose caller and agent waited longest for a start.
+func (q *tenant) before(a, b *flow) int {
+	return cmp.Or(
+		cmp.Compare(batch(a), batch(b)), cmp.Compare(q.active(a), q.active(b)),
+		cmp.Compare(q.callers[a.source.Caller].served, q.callers[b.source.Caller].served),
+		cmp.Compare(q.agents[a.source.agent()].served, q.agents[b.source.agent()].served),
+		cmp.Compare(a.tickets[0].number, b.tickets[0].number),
+	)
+}
+
+func batch(f *flow) int {
+	if f.source.Interactive {
+		return 0
+	}
+	return 1
+}
+
+func (q *tenant) active(f *flow) int {
+	return q.agents[f.source.agent()].active + q.callers[f.source.Caller].active
+}
+
+// ordered returns the flows in the order of their next starts.
+func (q *tenant) ordered() []*flow {
+	all := make([]*flow, 0, len(q.flows))
+	for _, f := range q.flows {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, q.before)
+	return all
+}
+
+// first returns the ticket that starts next. The queue must not be empty.
+func (q *tenant) first() *Ticket {
+	var first *flow
+	for _, f := range q.flows {
+		if first == nil || q.before(f, first) < 0 {
+			first = f
+		}
+	}
+	return first.tickets[0]
+}
+
+// number gives each waiting ticket its position: the sources take turns, interactive ones first.
+func (q *tenant) number() {
+	position := 0
+	for rest := q.ordered(); len(rest) > 0; {
+		interactive := rest[0].source.Interactive
+		end := slices.IndexFunc(rest, func(f *flow) bool { return f.source.Interactive != interactive })
+		if end < 0 {
+			end = len(rest)
+		}
+		for class, round := slices.Clone(rest[:end]), 0; len(class) > 0; round++ {
+			class = slices.DeleteFunc(class, func(f *flow) bool { return len(f.tickets) <= round })
+			for _, f := range class {
+				position++
+				f.tickets[round].moveTo(position)
+			}
+		}
+		rest = rest[end:]
+	}
+}
