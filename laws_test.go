@@ -37,6 +37,10 @@ var restricted = map[string]struct {
 		packages: []string{"mvdan.cc/sh"},
 		allowed:  []string{"runtimes/inspect/guest"},
 	},
+	"only the server's side of the sandbox starts jails": {
+		packages: []string{module + "/runtimes/sandbox/launcher"},
+		allowed:  []string{"runtimes/sandbox/program", "runtimes/guests", "runtimes/doctor/guest"},
+	},
 	"SQL lives in the store": {
 		packages: []string{"database/sql", "github.com/uptrace/bun", "modernc.org/sqlite", "github.com/jackc/pgx"},
 		allowed:  []string{"registry/store", "migrations"},
@@ -60,6 +64,30 @@ func TestRestrictedImports(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// jailed lists the packages of the sandbox that run inside of a jail, and all packages of the product that each may
+// import. They never import the server's side.
+var jailed = map[string][]string{
+	"runtimes/sandbox/wire":     {"runtimes/sandbox/seccomp"},
+	"runtimes/sandbox/child":    {"runtimes/sandbox/wire", "runtimes/sandbox/seccomp"},
+	"runtimes/sandbox/launcher": {"runtimes/sandbox/wire", "runtimes/sandbox/child", "runtimes/sandbox/seccomp", "runtimes/frames"},
+}
+
+func TestJailedSideImportsNoServer(t *testing.T) {
+	t.Parallel()
+	found := imports(t, sources(t))
+	for pkg, allowed := range jailed {
+		wanted, ok := found[pkg]
+		if !ok {
+			t.Errorf("%s is gone", pkg)
+		}
+		for _, name := range wanted {
+			if !slices.Contains(allowed, name) {
+				t.Errorf("%s imports %s", pkg, name)
+			}
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
 	node "github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	types "github.com/atelier-run/atelier/runtimes/types/guest"
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
@@ -21,7 +22,7 @@ func Main(args []string) (code int, jailed bool) {
 	if code, ours := types.Main(args); ours { // a program in a jail, not the process that sets the jail up
 		return code, true
 	}
-	return sandbox.Main(args, slices.Concat(program.Roles(), []sandbox.Role{
+	return launcher.Main(args, slices.Concat(program.Roles(), []launcher.Role{
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
 		{Name: node.RoleName, Filter: sandbox.FilterWorker, Serve: node.Serve},
 		{Name: wasm.RoleName, Filter: sandbox.FilterCompiler, Serve: wasm.Serve},

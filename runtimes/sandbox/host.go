@@ -1,6 +1,8 @@
 package sandbox
 
-import "github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+import (
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
 
 // Host describes the features of this host that the sandbox found and uses.
 type Host struct {

@@ -1,9 +1,7 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -11,90 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
-
-// TestInsideRefuses runs the jailed side outside of a jail, or with an incomplete set-up. It must end before it serves.
-func TestInsideRefuses(t *testing.T) {
-	t.Parallel()
-	if code, err := inside([]string{"program"}, nil); code != exitSetup || err == nil {
-		t.Errorf("served outside of a jail: %d, %v", code, err)
-	}
-	if _, err := find(nil, "program", setup{Filter: FilterProgram}); err == nil {
-		t.Error("a role that is not there")
-	}
-	for name, wire := range map[string]func(net.Conn){
-		"nothing":   func(net.Conn) {},
-		"no set-up": func(c net.Conn) { _ = frames.NewWriter(c).Write(frames.Job, nil) },
-		"no JSON":   func(c net.Conn) { _ = frames.NewWriter(c).Write(frames.Setup, []byte("{")) },
-	} {
-		ours, theirs := net.Pipe()
-		go func() {
-			wire(ours)
-			_ = ours.Close()
-		}()
-		if _, err := receive(theirs); err == nil {
-			t.Errorf("%s: received", name)
-		}
-	}
-	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := open(uintptr(null)); err == nil { // open closes it
-		t.Error("a device is a connection")
-	}
-	if _, _, err := open(1 << 20); err == nil {
-		t.Error("a descriptor that is not open is a connection")
-	}
-	ours, theirs := net.Pipe()
-	go func() { _, _ = ours.Write([]byte("x")); _ = ours.Close() }()
-	if err := serveProbe(theirs); err != nil {
-		t.Errorf("the probe: %v", err)
-	}
-}
-
-// TestSyscallStepsRefuse makes steps of the set-up that fail here. Each must return an error.
-func TestSyscallStepsRefuse(t *testing.T) {
-	t.Parallel()
-	if err := installFilter(setup{}); err != nil {
-		t.Errorf("no filter: %v", err)
-	}
-	if err := installFilter(setup{Seccomp: make([]byte, instructionSize-1)}); err == nil {
-		t.Error("a filter that is cut")
-	}
-	if err := installFilter(setup{Seccomp: bytes.Repeat([]byte{0xff}, instructionSize)}); err == nil {
-		t.Fatal("a filter of nonsense") // an installed filter would stay for all later tests
-	}
-	if err := warmThreads(setup{Filter: FilterWorker}); err != nil {
-		t.Error(err)
-	}
-	if err := landlock(setup{}); err != nil {
-		t.Errorf("no landlock: %v", err)
-	}
-	if err := allow(-1, "/nowhere", 0); err == nil {
-		t.Error("a path that is not is allowed")
-	}
-	if err := allow(-1, "/", 0); err == nil {
-		t.Error("rules that are not have a further one")
-	}
-	for version, want := range map[int]struct{ scoped, net bool }{1: {}, 3: {}, 4: {net: true}, 6: {true, true}} {
-		attr := rulesFor(setup{Landlock: version, Filter: FilterWorker})
-		if got := attr.Scoped != 0; got != want.scoped || (attr.Handled_access_net != 0) != want.net {
-			t.Errorf("version %d asks for %+v", version, attr)
-		}
-	}
-	if _, err := copyTrees(setup{Mounts: []Mount{{Host: "/nowhere", Path: "/usr"}}}); err == nil {
-		t.Error("a mount of nothing")
-	}
-	if _, err := copyTrees(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
-		t.Error("a device that is not")
-	}
-	if _, jailed := Main([]string{"atelier", "serve"}, nil); jailed {
-		t.Error("an ordinary command is for a jail")
-	}
-}
 
 func TestIDs(t *testing.T) {
 	t.Parallel()
@@ -133,7 +50,7 @@ func TestLevels(t *testing.T) {
 		err  error
 		want string
 	}{
-		"cgo": {errCgo, "CGO_ENABLED=0"}, "binary": {unix.EACCES, "chmod o+rx"}, "namespaces": {unix.EPERM, "seccomp=unconfined"},
+		"cgo": {wire.ErrCgo, "CGO_ENABLED=0"}, "binary": {unix.EACCES, "chmod o+rx"}, "namespaces": {unix.EPERM, "seccomp=unconfined"},
 		"anything": {errors.New("boom"), "doctor"}, "no filter": {unfiltered{unix.ENOSYS}, AllowFlag + "=seccomp"},
 	} {
 		lack := explain(tt.err)

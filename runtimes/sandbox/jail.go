@@ -94,7 +94,7 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
 	tasks := j.base.Pids + limits.Processes
 	switch {
-	case j.filter.ours():
+	case j.filter.Ours():
 		tasks = j.base.Pids + workerTasks
 	case j.launcher == nil:
 		tasks += ownTasks

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func (j *Jail) childReady(handles []int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.state != childAsked {
-		closeAll(handles)
+		wire.CloseAll(handles)
 		return
 	}
 	j.state, j.handle = childIsReady, handles[0]
@@ -97,7 +98,7 @@ func (j *Jail) wasKilled() bool {
 }
 
 // childEnded handles the launcher's notice that a child has ended. Every process of the child is dead by then.
-func (j *Jail) childEnded(n notice) {
+func (j *Jail) childEnded(n wire.Notice) {
 	j.mu.Lock()
 	before := j.state
 	j.state = childDestroyed
@@ -116,7 +117,7 @@ func (j *Jail) childEnded(n notice) {
 	}
 	j.reported = n.Error
 	close(j.ended)
-	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error, Orphaned: n.orphaned}
+	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error, Orphaned: n.Orphaned}
 	j.launcher.forget(j, n.Signal)
 	go j.finish(nil) // finish may wait for the group while the launcher sends more notices
 }

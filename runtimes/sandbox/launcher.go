@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed.
@@ -28,14 +29,12 @@ const (
 	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child by then is broken
 )
 
-// Limits of a launcher itself. It holds the files of its children's jobs (at most 12 MiB for each child) and an
+// Limits of a launcher itself, in addition to wire.LauncherMemory. It holds the files of its children's jobs (at most 12 MiB for each child) and an
 // unfinished host call of each (4 MiB with its copies). It also reads jobs, within JobMemory. Results pass through it in
 // pieces. The number of its children bounds all of this to less than its memory, whatever their programs do.
 const (
-	launcherMemory = 2 << 30
-	launcherTasks  = 512
-	maxChildren    = 64
-	JobMemory      = launcherMemory / 4 // memory for the jobs that a launcher reads at once
+	launcherTasks = 512
+	maxChildren   = 64
 )
 
 // launchers holds the launchers, by the names that profiles give them.
@@ -165,12 +164,12 @@ func (s *Sandbox) makeLauncher(ctx context.Context, profile Profile) (*launcher,
 		return nil, err
 	}
 	own := profile
-	own.Limits = runtimes.Limits{MemoryBytes: launcherMemory, Processes: launcherTasks}
+	own.Limits = runtimes.Limits{MemoryBytes: wire.LauncherMemory, Processes: launcherTasks}
 	j, err := s.launch(ctx, own, config)
 	if err != nil {
 		return nil, err
 	}
-	control, err := sendControl(j.conn)
+	control, err := wire.SendControl(j.conn)
 	if err != nil {
 		j.Kill()
 		j.Wait()
@@ -190,9 +189,9 @@ func (s *Sandbox) makeLauncher(ctx context.Context, profile Profile) (*launcher,
 	made.idle = time.AfterFunc(idleLauncher, made.retireIdle)
 	go func() {
 		defer control.Close()
-		buffer := make([]byte, maxNotice)
+		buffer := make([]byte, wire.MaxNotice)
 		for {
-			message, fds, err := receiveMessage(control, buffer)
+			message, fds, err := wire.ReceiveMessage(control, buffer)
 			if err != nil {
 				made.ended()
 				return
@@ -258,7 +257,7 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 		return nil, err
 	}
 	if err = errors.Join(s.send(request, unix.UnixRights(theirs.list()...)), theirs.conn.Close()); err != nil {
-		j.childEnded(notice{Gone: true, Error: err.Error()})
+		j.childEnded(wire.Notice{Gone: true, Error: err.Error()})
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, setupTime, errSlow)
 	defer cancel()
@@ -328,7 +327,7 @@ func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs pas
 	s.next++
 	s.used = time.Now()
 	j.number = s.next
-	message, err = json.Marshal(order{ID: j.number, User: insideID + j.id.uid - s.who.first.uid, Disk: disk})
+	message, err = json.Marshal(wire.Order{ID: j.number, User: wire.InsideID + j.id.uid - s.who.first.uid, Disk: disk})
 	if err != nil {
 		return fail(err)
 	}
@@ -339,18 +338,18 @@ func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs pas
 
 // handleNotice handles one notice of the launcher.
 func (s *launcher) handleNotice(message []byte, fds []int) {
-	var n notice
+	var n wire.Notice
 	err := json.Unmarshal(message, &n)
 	s.mu.Lock()
 	j := s.children[n.ID]
 	s.mu.Unlock()
 	switch {
 	case err != nil || j == nil || !n.Gone && len(fds) != s.handles:
-		closeAll(fds)
+		wire.CloseAll(fds)
 		s.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "a launcher breaks its protocol", slog.String("launcher", s.name))
 		s.jail.Kill()
 	case n.Gone:
-		closeAll(fds)
+		wire.CloseAll(fds)
 		j.childEnded(n)
 	default:
 		j.childReady(fds)
@@ -375,7 +374,7 @@ func (s *launcher) ended() {
 	}
 	s.mu.Unlock()
 	for _, j := range all {
-		j.childEnded(notice{Gone: true, Signal: int(unix.SIGKILL), Error: launcherEnded, orphaned: true})
+		j.childEnded(wire.Notice{Gone: true, Signal: int(unix.SIGKILL), Error: launcherEnded, Orphaned: true})
 	}
 	if unexpected && !s.sandbox.isClosed() {
 		s.sandbox.log.LogAttrs(context.Background(), slog.LevelWarn, "a launcher ended unexpectedly", slog.String("launcher", s.name),

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 	"golang.org/x/sys/unix"
 )
 
@@ -131,7 +132,7 @@ func explain(err error) Lack {
 			Remedy: seccompRemedy + ". To run programs without this protection, start the server with " + AllowFlag + "=" + Seccomp + ".",
 		}
 	}
-	if errors.Is(err, errCgo) {
+	if errors.Is(err, wire.ErrCgo) {
 		return nothing("", "Build it with CGO_ENABLED=0, as make build does.",
 			", because this binary is linked with cgo and cannot drop privileges on all of its threads.")
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // maxTasks is the absolute limit of tasks in a jail: the highest configurable limit plus the jail's own threads. The
@@ -30,7 +31,7 @@ func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
 }
 
 // launch starts a jail whose process 1 is a child of the server.
-func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*Jail, error) {
+func (s *Sandbox) launch(ctx context.Context, profile Profile, config wire.Setup) (*Jail, error) {
 	if err := s.simulateMissing(); err != nil {
 		return nil, err
 	}
@@ -42,8 +43,8 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*J
 	if err := j.handshake(ctx, config); err != nil {
 		j.Kill()
 		exit := j.Wait()
-		if exit.Code == exitCgo {
-			return nil, errCgo
+		if exit.Code == wire.ExitCgo {
+			return nil, wire.ErrCgo
 		}
 		return nil, fmt.Errorf("%w (code %d, signal %d): %s", err, exit.Code, exit.Signal, exit.Stderr)
 	}
@@ -57,22 +58,22 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*J
 }
 
 // configure makes all decisions for the jailed side.
-func (s *Sandbox) configure(profile Profile) (setup, error) {
+func (s *Sandbox) configure(profile Profile) (wire.Setup, error) {
 	code, ok := s.filters[profile.Filter]
 	if !ok {
-		return setup{}, fmt.Errorf("no filter %q", profile.Filter)
+		return wire.Setup{}, fmt.Errorf("no filter %q", profile.Filter)
 	}
 	if profile.Network && (profile.Launcher == "" || profile.Forks != nil) {
-		return setup{}, errors.New("a network is for programs that a launcher executes")
+		return wire.Setup{}, errors.New("a network is for programs that a launcher executes")
 	}
-	config := setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
+	config := wire.Setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
 	if !s.weakSeccomp {
 		config.Seccomp = code
 	}
 	if kernel() >= perJailTasks {
 		config.Tasks = maxTasks
 	}
-	if profile.Filter.ours() {
+	if profile.Filter.Ours() {
 		return config, nil
 	}
 	users := 1
@@ -88,7 +89,7 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	config.Mounts, config.Links, config.Files, config.Devices = hostView(profile.Mounts, users)
 	var err error
 	if config.Hidden, err = s.hidden(config.Mounts); err != nil {
-		return setup{}, err
+		return wire.Setup{}, err
 	}
 	config.Execute = profile.Executables
 	config.Proc = profile.Proc && !s.noProc
@@ -111,7 +112,7 @@ func diskOf(profile Profile) int64 {
 const perJailTasks = 5_014
 
 // start runs process 1 in its group. Process 1 then waits for the set-up.
-func (s *Sandbox) start(role string, config setup) (*Jail, error) {
+func (s *Sandbox) start(role string, config wire.Setup) (*Jail, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 }
 
 // enter takes an id and a group, starts process 1 and moves it into the group before it does anything.
-func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err error) {
+func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err er
 }
 
 // handshake sends the set-up and waits until the jail is ready.
-func (j *Jail) handshake(ctx context.Context, config setup) error {
+func (j *Jail) handshake(ctx context.Context, config wire.Setup) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
 	var once sync.Once

@@ -1,46 +1,29 @@
 package sandbox
 
-import "github.com/atelier-run/atelier/runtimes"
-
-// Filter names a seccomp policy.
-type Filter string
-
-// FilterWorker is for our own interpreters. It forbids opening files, executing, and making sockets or processes, but
-// allows threads of the Go runtime. FilterCompiler is the same for an engine that generates machine code. FilterProgram
-// is for foreign programs: it allows only the calls that a shell or an interpreter needs. FilterAlone is the same for a
-// program that may start no others.
-const (
-	FilterWorker   Filter = "worker"
-	FilterCompiler Filter = "compiler"
-	FilterProgram  Filter = "program"
-	FilterAlone    Filter = "alone"
+import (
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// ours reports whether a filter is for our own binary, which needs no files, no disk and no network.
-func (f Filter) ours() bool { return f == FilterWorker || f == FilterCompiler }
-
-// Foreign reports whether a filter is for foreign programs, which have files and a disk.
-func (f Filter) Foreign() bool { return f == FilterProgram || f == FilterAlone }
-
-// Paths in the root of a program's jail. Work, Temp and Shared are directories of one sized file system and the only
-// writable places. A worker's root has none of them.
-const (
-	WorkDir   = "/work"
-	TempDir   = "/tmp"
-	SharedDir = "/dev/shm"
+// The words of a jail's set-up, which the jailed side has too.
+type (
+	Filter  = wire.Filter
+	Mount   = wire.Mount
+	Command = wire.Command
 )
 
-// ProxyAddress is the outgoing proxy of a program with a network. The owner of the Jail accepts the connections. There
-// is no other interface and no name resolution, so nothing else can be reached.
-const ProxyAddress = "127.0.0.1:3128"
+// Filters and paths of jails are described in wire.
+const (
+	FilterWorker   = wire.FilterWorker
+	FilterCompiler = wire.FilterCompiler
+	FilterProgram  = wire.FilterProgram
+	FilterAlone    = wire.FilterAlone
 
-// Mount shows a file or directory of the host at a path of the jail, read-only and with everything beneath it. Of /usr
-// it shows only the parts that interpreters need. Files that not every user of the host may read stay hidden.
-type Mount struct {
-	Host    string `json:"host"`
-	Path    string `json:"path"`
-	Private bool   `json:"private,omitempty"` // show private files too: the operator named this directory for programs
-}
+	WorkDir      = wire.WorkDir
+	TempDir      = wire.TempDir
+	SharedDir    = wire.SharedDir
+	ProxyAddress = wire.ProxyAddress
+)
 
 // Profile describes a jail.
 //
@@ -49,8 +32,8 @@ type Mount struct {
 // has them. A jail with FilterWorker or FilterCompiler gets an empty root.
 type Profile struct {
 	Role      string          // one of the Roles that our binary passes to Main
-	Filter    Filter          //
-	Mounts    []Mount         // only for foreign programs
+	Filter    wire.Filter     //
+	Mounts    []wire.Mount    // only for foreign programs
 	DiskBytes int64           // size of the private tmpfs; only for foreign programs, 0 takes it from Limits
 	Limits    runtimes.Limits // limits before the first call of Jail.Limit
 	Proc      bool            // mount a /proc that shows only the jail's own processes
@@ -63,6 +46,6 @@ type Profile struct {
 	// directly, with its own process 1. Jails of one launcher have the same Role, Filter, Mounts, Proc, Network and
 	// Forks.
 	Launcher string
-	Network  bool     // own network namespace with a loopback and ProxyAddress; only with a launcher without Forks
-	Forks    *Command // fork server of a launcher, which forks its jails; nil if each jail executes its program
+	Network  bool          // own network namespace with a loopback and ProxyAddress; only with a launcher without Forks
+	Forks    *wire.Command // fork server of a launcher, which forks its jails; nil if each jail executes its program
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Options configure a Sandbox. The zero value is fine for a server.
@@ -45,7 +48,7 @@ type Sandbox struct {
 	groups      *cgroups.Tree
 	spawner     *spawner
 	filters     map[Filter][]byte
-	halves      map[Filter]halves // filters of fork servers
+	halves      map[Filter]wire.Halves // filters of fork servers
 	landlock    int
 	noProc      bool
 	weakSeccomp bool
@@ -92,8 +95,8 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	}
 	s := &Sandbox{
 		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, spawner: newSpawner(), filters: map[Filter][]byte{},
-		halves:   map[Filter]halves{},
-		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
+		halves:   map[Filter]wire.Halves{},
+		landlock: child.LandlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
 		launchers: launchers{named: map[string]*launcher{}, making: map[string]chan struct{}{}},
 		private:   privatePaths{found: map[Mount][]string{}},
 	}
@@ -101,10 +104,10 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 		s.landlock = 0
 	}
 	for filter, policy := range policies(groups.Mode()) {
-		if s.filters[filter], err = compileFilter(policy); err != nil {
+		if s.filters[filter], err = seccomp.Encode(policy); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if s.halves[filter], err = compileHalves(policy); err != nil {
+		if s.halves[filter], err = wire.CompileHalves(policy); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -125,7 +128,7 @@ func (s *Sandbox) probe(ctx context.Context) error {
 	}
 	return s.chooseMechanisms(func() error {
 		profile := Profile{
-			Role: probeRole, Filter: FilterProgram, Mounts: []Mount{{Host: "/usr", Path: "/usr"}},
+			Role: wire.ProbeRole, Filter: FilterProgram, Mounts: []Mount{{Host: "/usr", Path: "/usr"}},
 			Limits: runtimes.DefaultLimits(), Proc: true,
 		}
 		j, err := s.prepare(ctx, profile)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,13 +21,10 @@ type spawner struct {
 	stopped  chan struct{}
 }
 
-// Timer slack of threads, in nanoseconds. Programs get the default of Linux, process 1 the value of the server's
+// lateSlack is the timer slack of process 1, in nanoseconds. It is the value of the server's
 // monitoring thread (see internal/gctuning). Process 1 of a jail is a Go process too, and its monitoring thread took a
-// twelfth of the time of a Python run.
-const (
-	usualSlack = 50_000
-	lateSlack  = 1_000_000
-)
+// twelfth of the time of a Python run. Programs get wire.UsualSlack.
+const lateSlack = 1_000_000
 
 func newSpawner() *spawner {
 	k := &spawner{requests: make(chan func()), stopped: make(chan struct{})}
@@ -80,7 +78,7 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	k.requests <- func() {
 		// The path of the descriptor works for every user, even without access to the binary's directory. It stays the
 		// same file when the binary is replaced.
-		process, err := os.StartProcess(fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), []string{"atelier", argument, role}, attr)
+		process, err := os.StartProcess(fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), []string{"atelier", wire.Argument, role}, attr)
 		answer <- started{process, err}
 	}
 	got := <-answer
@@ -103,7 +101,7 @@ type identity struct {
 	network  bool // launcher only: it sets up networks
 }
 
-func (i identity) inside() int { return insideID + i.uid - i.first.uid }
+func (i identity) inside() int { return wire.InsideID + i.uid - i.first.uid }
 
 // attributes returns the new namespaces, the users in them, and the capabilities for the set-up. Process 1 drops the
 // capabilities before its role serves. It makes the namespace of control groups itself, once it is in its groups.
@@ -118,8 +116,8 @@ func attributes(who identity) *syscall.SysProcAttr {
 	inside := uint32(who.inside())
 	return &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.uid, Size: who.users}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.gid, Size: who.users}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: wire.InsideID, HostID: who.first.uid, Size: who.users}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: wire.InsideID, HostID: who.first.gid, Size: who.users}},
 		// Only root may drop the groups of the server. For an ordinary user the kernel forbids setgroups here.
 		GidMappingsEnableSetgroups: who.pooled,
 		Credential:                 &syscall.Credential{Uid: inside, Gid: inside, NoSetGroups: !who.pooled},

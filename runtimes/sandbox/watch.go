@@ -159,8 +159,8 @@ func (t *sample) count(pid int, depth int) {
 		if err != nil {
 			continue
 		}
-		for startChild := range strings.FieldsSeq(string(children)) {
-			t.count(int(parse(startChild)), depth+1)
+		for child := range strings.FieldsSeq(string(children)) {
+			t.count(int(parse(child)), depth+1)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const leastOfRequired = 90.0
 func coverageRequired() []string {
 	return []string{
 		"internal/jcs", "internal/hostpattern", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",
-		"runtimes/sandbox/program", "runtimes/sandbox/seccomp", "runtimes/worker", "server/gate",
+		"runtimes/sandbox/child", "runtimes/sandbox/launcher", "runtimes/sandbox/program", "runtimes/sandbox/seccomp", "runtimes/sandbox/wire", "runtimes/worker", "server/gate",
 	}
 }
 

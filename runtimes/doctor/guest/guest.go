@@ -12,6 +12,7 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
 // These constants are the names of the role, one per filter.
@@ -22,9 +23,9 @@ const (
 	CompilerRole = "doctor-compiler"
 )
 
-// Roles returns the roles for sandbox.Main.
-func Roles() []sandbox.Role {
-	return []sandbox.Role{
+// Roles returns the roles for launcher.Main.
+func Roles() []launcher.Role {
+	return []launcher.Role{
 		{Name: ProgramRole, Filter: sandbox.FilterProgram, Serve: Serve},
 		{Name: AloneRole, Filter: sandbox.FilterAlone, Serve: Serve},
 		{Name: WorkerRole, Filter: sandbox.FilterWorker, Serve: Serve},
@@ -56,7 +57,7 @@ type Answer struct {
 	PID     int      `json:"pid"`
 }
 
-// Serve implements sandbox.Role.
+// Serve implements launcher.Role.
 func Serve(conn net.Conn) error {
 	in, out := frames.NewReader(conn, map[frames.Kind]int{frames.Job: MaxFrame}), frames.NewWriter(conn)
 	for {

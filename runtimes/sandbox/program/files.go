@@ -12,11 +12,11 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
-	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
 // write stores the job's files in an empty directory. File names are validated when a version is saved, and again here.
-func write(child *sandbox.Child, Give map[string][]byte) error {
+func write(child *launcher.Child, Give map[string][]byte) error {
 	root := child.Work()
 	for name, content := range Give {
 		if !fs.ValidPath(name) || name == "." {
@@ -40,7 +40,7 @@ func write(child *sandbox.Child, Give map[string][]byte) error {
 }
 
 // makeDirs makes a directory and its missing parents.
-func makeDirs(child *sandbox.Child, dir string) error {
+func makeDirs(child *launcher.Child, dir string) error {
 	if dir == "." {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
 // Job is the input of the role. It may come in two frames. The first one, with Ahead set, starts the program, which
@@ -27,7 +28,7 @@ type Job struct {
 	Start   json.RawMessage   `json:"start,omitempty"`   // first line on the program's descriptor 3
 	Result  string            `json:"result,omitempty"`  // file in the work directory to read at the end
 	Largest int64             `json:"largest,omitempty"` // size limit of the result in bytes
-	Rlimits sandbox.Rlimits   `json:"rlimits"`
+	Rlimits launcher.Rlimits  `json:"rlimits"`
 	Keep    bool              `json:"keep,omitempty"` // the program sends data to keep before it runs, as the first line after its Start
 }
 
@@ -86,7 +87,7 @@ func JSON(v any) (json.RawMessage, error) {
 
 // LimitsOf returns the rlimits for a run's limits. They are looser than the control group, whose counters show which
 // limit was reached. So the group's limit must be met first.
-func LimitsOf(limits runtimes.Limits, stack uint64) sandbox.Rlimits {
+func LimitsOf(limits runtimes.Limits, stack uint64) launcher.Rlimits {
 	const openFiles, spare = 256, 16
-	return sandbox.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
+	return launcher.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
 }

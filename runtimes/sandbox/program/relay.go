@@ -16,7 +16,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes/frames"
-	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
 const (
@@ -47,7 +47,7 @@ const (
 // the program calls the host, all earlier output is already in the pipes and is sent first. The loop waits for the
 // server, so a program that prints faster than the server reads waits too.
 type relay struct {
-	*sandbox.Child
+	*launcher.Child
 	channel  *channel
 	out      *frames.Writer
 	largest  int           // size limit of a result in the end message, in bytes

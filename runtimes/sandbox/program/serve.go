@@ -17,21 +17,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Name is the role's name.
 const Name = "program"
 
-// Roles returns the roles for sandbox.Main: one for programs that may start others, one for programs that may not.
-func Roles() []sandbox.Role {
-	return []sandbox.Role{
+// Roles returns the roles for launcher.Main: one for programs that may start others, one for programs that may not.
+func Roles() []launcher.Role {
+	return []launcher.Role{
 		{Name: Name, Filter: sandbox.FilterProgram, Child: Serve},
 		{Name: Name, Filter: sandbox.FilterAlone, Child: Serve},
 	}
 }
 
 // Serve runs one job in a child.
-func Serve(child *sandbox.Child, conn net.Conn) error {
+func Serve(child *launcher.Child, conn net.Conn) error {
 	buffered := bufio.NewReader(conn)
 	in := frames.NewReader(buffered, map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
 	out := frames.NewWriter(conn)
@@ -166,7 +168,7 @@ const (
 
 // jobs admits large jobs to the memory of this process. A job leaves when the program has received it, which takes no
 // code of the program.
-var jobs = semaphore.NewWeighted(sandbox.JobMemory)
+var jobs = semaphore.NewWeighted(wire.JobMemory)
 
 // admit waits until the memory for the next job is free.
 func (r *relay) admit() error {
@@ -174,7 +176,7 @@ func (r *relay) admit() error {
 	if err != nil || size <= smallJob {
 		return err
 	}
-	weight := min(size*copiesOfJob, sandbox.JobMemory)
+	weight := min(size*copiesOfJob, wire.JobMemory)
 	if err := jobs.Acquire(context.Background(), weight); err != nil {
 		return err
 	}

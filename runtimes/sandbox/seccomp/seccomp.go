@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
 	"golang.org/x/net/bpf"
@@ -227,4 +228,20 @@ func (a Arch) Number(name string) (uint32, bool) {
 	_, numbers, err := a.table()
 	number, ok := numbers[name]
 	return number, ok && err == nil
+}
+
+// InstructionSize is the size of one instruction in bytes.
+const InstructionSize = 8
+
+// Encode compiles a policy for this machine into the format of the kernel.
+func Encode(policy Policy) ([]byte, error) {
+	program, err := Compile(policy, Arch(runtime.GOARCH))
+	if err != nil {
+		return nil, err
+	}
+	code := make([]byte, 0, len(program)*InstructionSize)
+	for _, in := range program {
+		code = append(code, byte(in.Op), byte(in.Op>>8), in.Jt, in.Jf, byte(in.K), byte(in.K>>8), byte(in.K>>16), byte(in.K>>24))
+	}
+	return code, nil
 }

@@ -15,18 +15,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
 func main() {
-	roles := []sandbox.Role{
+	roles := []launcher.Role{
 		{Name: "look", Filter: sandbox.FilterProgram, Serve: look},
 		{Name: "look", Filter: sandbox.FilterWorker, Serve: look},
 		{Name: guest.RoleName, Filter: sandbox.FilterWorker, Serve: guest.Serve},
 	}
 	for _, real := range program.Roles() {
 		serve := real.Child
-		real.Child = func(child *sandbox.Child, conn net.Conn) error {
+		real.Child = func(child *launcher.Child, conn net.Conn) error {
 			t := &teller{Conn: conn}
 			err := serve(child, t)
 			t.tell() // it could not even begin
@@ -34,7 +35,7 @@ func main() {
 		}
 		roles = append(roles, real)
 	}
-	if code, jailed := sandbox.Main(os.Args, roles); jailed {
+	if code, jailed := launcher.Main(os.Args, roles); jailed {
 		tell()
 		os.Exit(code)
 	}

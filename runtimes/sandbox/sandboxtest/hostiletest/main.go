@@ -14,6 +14,7 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
 // Request is an attempt that a test requests.
@@ -36,11 +37,11 @@ type Answer struct {
 }
 
 func main() {
-	roles := []sandbox.Role{
+	roles := []launcher.Role{
 		{Name: "worker", Filter: sandbox.FilterWorker, Serve: serve},
 		{Name: "program", Filter: sandbox.FilterProgram, Serve: serve},
 	}
-	code, jailed := sandbox.Main(os.Args, roles)
+	code, jailed := launcher.Main(os.Args, roles)
 	if !jailed {
 		code = 2
 	}

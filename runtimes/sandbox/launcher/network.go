@@ -1,4 +1,4 @@
-package sandbox
+package launcher
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // backlog is the number of connections that may wait to be accepted.
@@ -135,12 +137,12 @@ func raiseLoopback(socket int) error {
 }
 
 func listenAt(socket int) error {
-	at := netip.MustParseAddrPort(ProxyAddress)
+	at := netip.MustParseAddrPort(wire.ProxyAddress)
 	if err := unix.Bind(socket, &unix.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())}); err != nil {
-		return fmt.Errorf("bind %s: %w", ProxyAddress, err)
+		return fmt.Errorf("bind %s: %w", wire.ProxyAddress, err)
 	}
 	if err := unix.Listen(socket, backlog); err != nil {
-		return fmt.Errorf("listen at %s: %w", ProxyAddress, err)
+		return fmt.Errorf("listen at %s: %w", wire.ProxyAddress, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // allSteps returns the longest sequence of steps, without the filter at its end.
-func allSteps() []step {
-	return setup{Filter: FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}.steps(4)
+func allSteps() []Step {
+	return Steps(wire.Setup{Filter: wire.FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}, 4)
 }
 
 // TestForkedChildrenMakeTheSameCalls checks that a fork server's child makes the same calls as a launcher's own child,
@@ -26,9 +27,9 @@ func allSteps() []step {
 func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	t.Parallel()
 	const at = 0x7f0012340000
-	filter := halves{Server: bytes.Repeat([]byte{5}, 5*instructionSize), Child: bytes.Repeat([]byte{3}, 3*instructionSize)}
-	sequence, names := filtered(allSteps(), filter.Child), childDescriptors(4)
-	loopImage, err := newLoopImage(loopPlace{Memory: at, Control: 40}, allSteps(), filter, names)
+	filter := wire.Halves{Server: bytes.Repeat([]byte{5}, 5*seccomp.InstructionSize), Child: bytes.Repeat([]byte{3}, 3*seccomp.InstructionSize)}
+	sequence, names := Filtered(allSteps(), filter.Child), ChildDescriptors(4)
+	loopImage, err := NewLoopImage(LoopPlace{Memory: at, Control: 40}, allSteps(), filter, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	for i, name := range names {
 		fds[name] = 900 + i
 	}
-	message, passed, err := loopImage.order(7, 1234, fds)
+	message, passed, err := loopImage.Order(7, 1234, fds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,26 +46,26 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 			t.Errorf("%s is %d, and %d at the fork server", names[i], fd, loopImage.numbers[names[i]])
 		}
 	}
-	b := (*loopMemory)(unsafe.Pointer(&loopImage.image[0]))
+	b := (*loopMemory)(unsafe.Pointer(&loopImage.Image[0]))
 	if int(b.length) != len(message) || binary.NativeEndian.Uint64(message) != 7 {
 		t.Fatalf("an order of %d bytes begins with %d", len(message), message[:8])
 	}
 	theirs := unsafe.Slice((*call)(unsafe.Pointer(&message[8])), len(sequence)+len(loopImage.rest))
-	own := newPlan(sequence, &heap{})
-	ours, err := own.fill(1234, loopImage.numbers)
+	own := NewPlan(sequence, &Heap{})
+	ours, err := own.Fill(1234, loopImage.numbers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := func(address uintptr, size int) []byte { return loopImage.image[address-at:][:size] }
+	there := func(address uintptr, size int) []byte { return loopImage.Image[address-at:][:size] }
 	filterAt := func(address uintptr) []byte { // of a struct sock_fprog
 		program := there(address, 16)
-		return there(uintptr(binary.NativeEndian.Uint64(program[8:])), int(binary.NativeEndian.Uint16(program))*instructionSize)
+		return there(uintptr(binary.NativeEndian.Uint64(program[8:])), int(binary.NativeEndian.Uint16(program))*seccomp.InstructionSize)
 	}
 	if !slices.Equal(filterAt(b.filter), filter.Server) {
 		t.Error("the loop installs another filter")
 	}
 	for i, s := range sequence {
-		if s.name != own.steps[i].name || theirs[i].trap != ours[i].trap || theirs[i].says != ours[i].says || theirs[i].least != ours[i].least {
+		if s.name != own.Steps[i].name || theirs[i].trap != ours[i].trap || theirs[i].says != ours[i].says || theirs[i].least != ours[i].least {
 			t.Errorf("%s: %+v, and not %+v", s.name, theirs[i], ours[i])
 		}
 		for j, a := range s.args {
@@ -100,22 +101,22 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 // too.
 func TestLoopMemoryIsFull(t *testing.T) {
 	t.Parallel()
-	for name, sequence := range map[string][]step{
-		"too many steps": make([]step, maxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
+	for name, sequence := range map[string][]Step{
+		"too many steps": make([]Step, MaxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
 	} {
-		if _, err := newLoopImage(loopPlace{}, sequence, halves{}, nil); err == nil {
+		if _, err := NewLoopImage(LoopPlace{}, sequence, wire.Halves{}, nil); err == nil {
 			t.Errorf("%s: there is a board", name)
 		}
 	}
-	if _, err := newLoopImage(loopPlace{}, nil, halves{}, make([]string, maxPassed+1)); err == nil {
+	if _, err := NewLoopImage(LoopPlace{}, nil, wire.Halves{}, make([]string, wire.MaxPassed+1)); err == nil {
 		t.Error("more descriptors than a message has")
 	}
-	for _, names := range [][]string{{fdDisk}, nil} {
-		loopImage, err := newLoopImage(loopPlace{Thread: 8}, []step{do("x", 1, descriptor(fdSync))}, halves{}, names)
+	for _, names := range [][]string{{FDDisk}, nil} {
+		loopImage, err := NewLoopImage(LoopPlace{Thread: 8}, []Step{do("x", 1, descriptor(FDSync))}, wire.Halves{}, names)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := loopImage.order(1, 1, nil); err == nil {
+		if _, _, err := loopImage.Order(1, 1, nil); err == nil {
 			t.Errorf("%s: an order without", names)
 		}
 	}
@@ -124,26 +125,26 @@ func TestLoopMemoryIsFull(t *testing.T) {
 // TestNoHalfFilter checks that neither part of the filter is used without the other.
 func TestNoHalfFilter(t *testing.T) {
 	t.Parallel()
-	code := make([]byte, instructionSize)
+	code := make([]byte, seccomp.InstructionSize)
 	for name, tt := range map[string]struct {
 		whole []byte
-		halves
+		wire.Halves
 		fine bool
 	}{
-		"both":                {code, halves{code, code}, true},
-		"no filter":           {nil, halves{}, true},
-		"no halves":           {code, halves{}, false},
-		"halves of no filter": {nil, halves{code, code}, false},
-		"the server's alone":  {code, halves{code, nil}, false},
-		"the child's alone":   {code, halves{nil, code}, false},
+		"both":                {code, wire.Halves{Server: code, Child: code}, true},
+		"no filter":           {nil, wire.Halves{}, true},
+		"no halves":           {code, wire.Halves{}, false},
+		"halves of no filter": {nil, wire.Halves{Server: code, Child: code}, false},
+		"the server's alone":  {code, wire.Halves{Server: code}, false},
+		"the child's alone":   {code, wire.Halves{Child: code}, false},
 	} {
-		filter, err := setup{Seccomp: tt.whole, Halves: tt.halves}.halved()
+		filter, err := Halved(wire.Setup{Seccomp: tt.whole, Halves: tt.Halves})
 		if (err == nil) != tt.fine || err == nil && (len(filter.Server) != len(tt.whole) || len(filter.Child) != len(tt.whole)) {
 			t.Errorf("%s: %+v, %v", name, filter, err)
 		}
 	}
-	for _, half := range []halves{{code, nil}, {nil, code}} {
-		if _, err := newLoopImage(loopPlace{}, nil, half, nil); !errors.Is(err, errHalf) {
+	for _, half := range []wire.Halves{{Server: code}, {Child: code}} {
+		if _, err := NewLoopImage(LoopPlace{}, nil, half, nil); !errors.Is(err, wire.ErrHalf) {
 			t.Errorf("%+v: there is a board, %v", half, err)
 		}
 	}
@@ -157,8 +158,8 @@ func TestForkServersMayLittle(t *testing.T) {
 	for _, s := range allSteps() {
 		needed = append(needed, s.trap)
 	}
-	_, startChild := seccomp.Forks(seccomp.Program())
-	for name := range startChild.Rules {
+	_, child := seccomp.Forks(seccomp.Program())
+	for name := range child.Rules {
 		if number, ok := seccomp.Arch(runtime.GOARCH).Number(name); !ok || !slices.Contains(needed, int(number)) {
 			t.Errorf("nobody needs %s", name)
 		}
@@ -168,34 +169,7 @@ func TestForkServersMayLittle(t *testing.T) {
 // TestLoopCode checks that the code of the loop is complete and ends at its marker.
 func TestLoopCode(t *testing.T) {
 	t.Parallel()
-	if code := loopCode(); len(code) < 200 || len(code) > 1000 {
+	if code := LoopCode(); len(code) < 200 || len(code) > 1000 {
 		t.Errorf("%d bytes", len(code))
-	}
-}
-
-// TestForkServersThatSendNothing uses a fork server that ends during its start, and one that sends a wrong address.
-func TestForkServersThatSendNothing(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		reported []string
-		sequence []step
-	}{
-		"nothing":      {},
-		"nonsense":     {reported: []string{"{"}},
-		"no readiness": {reported: []string{"{}"}},
-		"no room":      {reported: []string{"{}", "ready"}, sequence: make([]step, maxCalls)},
-	} {
-		ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-		for _, reported := range tt.reported {
-			if _, err := theirs.Write([]byte(reported)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := theirs.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := introduce(ours, tt.sequence, halves{}, nil); err == nil {
-			t.Errorf("%s: it is ready", name)
-		}
 	}
 }

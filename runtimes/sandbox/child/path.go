@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// mapPath maps the page that must hold the path of any program that FilterAlone lets execute. A child shares the
+// MapPath maps the page that must hold the path of any program that FilterAlone lets execute. A child shares the
 // launcher's memory until it executes the program. After that it has its own memory, and its filter forbids mapping
 // that page. So it can execute no other program.
-func mapPath() ([]byte, error) {
+func MapPath() ([]byte, error) {
 	const size = 1 << 12
 	page, err := unix.MmapPtr(-1, 0, unsafe.Add(nil, seccomp.ProgramPath), size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE)
 	if err != nil {

@@ -1,19 +1,19 @@
-package sandbox
+package child
 
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // changeRoot replaces the root of this process by a new, private root.
-func changeRoot(config setup) error {
+func changeRoot(config wire.Setup) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -43,7 +43,7 @@ type tree struct {
 }
 
 // copyTrees copies the mounts while the old root is still visible and not covered. It makes the copies read-only.
-func copyTrees(config setup) ([]tree, error) {
+func copyTrees(config wire.Setup) ([]tree, error) {
 	var trees []tree
 	for _, m := range config.Mounts {
 		t, err := copyTree(m, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
@@ -53,7 +53,7 @@ func copyTrees(config setup) ([]tree, error) {
 		trees = append(trees, t)
 	}
 	for _, device := range config.Devices {
-		t, err := copyTree(Mount{Host: device, Path: device}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+		t, err := copyTree(wire.Mount{Host: device, Path: device}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func copyTrees(config setup) ([]tree, error) {
 	return trees, nil
 }
 
-func copyTree(m Mount, attributes uint64) (tree, error) {
+func copyTree(m wire.Mount, attributes uint64) (tree, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, m.Host, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
 		return tree{}, fmt.Errorf("copy mount %s: %w", m.Host, err)
@@ -94,10 +94,10 @@ func enterEmptyRoot() error {
 }
 
 // fillRoot creates the contents of a program's root.
-func fillRoot(config setup, trees []tree) error {
+func fillRoot(config wire.Setup, trees []tree) error {
 	switch {
 	case config.Launcher: // each child has its own disk
-		for _, path := range []string{WorkDir, TempDir, SharedDir} {
+		for _, path := range []string{wire.WorkDir, wire.TempDir, wire.SharedDir} {
 			if err := os.MkdirAll(relative(path), 0o755); err != nil {
 				return err
 			}
@@ -163,11 +163,11 @@ func addDisk(bytes int64) error {
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		return err
 	}
-	options := fmt.Sprintf("mode=0700,size=%d,nr_inodes=%d", bytes, max(minInodes, bytes/inodeSize))
+	options := fmt.Sprintf("mode=0700,size=%d,nr_inodes=%d", bytes, max(wire.MinInodes, bytes/wire.InodeSize))
 	if err := unix.Mount("sandbox", disk, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return fmt.Errorf("mount the private disk: %w", err)
 	}
-	for _, path := range []string{WorkDir, TempDir, SharedDir} {
+	for _, path := range []string{wire.WorkDir, wire.TempDir, wire.SharedDir} {
 		within := filepath.Join(disk, filepath.Base(path))
 		if err := os.Mkdir(within, 0o700); err != nil {
 			return err
@@ -202,7 +202,7 @@ func addProc() error {
 }
 
 // leaveOldRoot makes the working directory the root, detaches the old root and makes the new one read-only.
-func leaveOldRoot(config setup) error {
+func leaveOldRoot(config wire.Setup) error {
 	if err := unix.PivotRoot(".", "."); err != nil { // the old root is now stacked on the new one
 		return fmt.Errorf("change the root: %w", err)
 	}
@@ -217,66 +217,15 @@ func leaveOldRoot(config setup) error {
 		return fmt.Errorf("make the root read-only: %w", err)
 	}
 	if config.Disk > 0 && config.Filter.Foreign() && !config.Launcher {
-		return unix.Chdir(WorkDir)
+		return unix.Chdir(wire.WorkDir)
 	}
 	return nil
 }
 
 func relative(path string) string { return strings.TrimPrefix(filepath.Clean(path), "/") }
 
-// hostView lists the host files of a program: its own mounts, of /usr only the parts that interpreters need, the
-// top-level names that belong to /usr, the few files that the dynamic linker and the C library need, and harmless
-// devices. It runs in the server.
-func hostView(mounts []Mount, users int) (view []Mount, links map[string]string, files map[string]string, devices []string) {
-	view, links = splitUsr(mounts)
-	maps.Copy(links, map[string]string{
-		"/dev/fd":        "/proc/self/fd",
-		"/dev/stdin":     "/proc/self/fd/0",
-		"/dev/stdout":    "/proc/self/fd/1",
-		"/dev/stderr":    "/proc/self/fd/2",
-		"/etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
-	})
-	files = map[string]string{
-		"/etc/passwd":        passwd(users),
-		"/etc/group":         group(users),
-		"/etc/hosts":         "127.0.0.1 localhost " + hostname + "\n::1 localhost\n",
-		"/etc/hostname":      hostname + "\n",
-		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n",
-		"/etc/resolv.conf":   "",
-	}
-	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
-	if slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == usr }) {
-		for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache"} {
-			info, err := os.Lstat(name)
-			if err != nil {
-				continue
-			}
-			if info.Mode()&os.ModeSymlink == 0 {
-				view = append(view, Mount{Host: name, Path: name})
-			} else if target, err := os.Readlink(name); err == nil {
-				links[name] = target
-			}
-		}
-	}
-	return view, links, files, devices
-}
-
-// passwd returns the passwd file with the users of a jail. Each child of a launcher has its own user, and sees it under
-// the same name.
-func passwd(users int) string {
-	var b strings.Builder
-	b.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\n")
-	for id := insideID; id < insideID+users; id++ {
-		fmt.Fprintf(&b, "agent:x:%[1]d:%[1]d:agent:%[2]s:/bin/sh\n", id, WorkDir)
-	}
-	return b.String()
-}
-
-func group(users int) string {
-	var b strings.Builder
-	b.WriteString("root:x:0:\n")
-	for id := insideID; id < insideID+users; id++ {
-		fmt.Fprintf(&b, "agent:x:%d:\n", id)
-	}
-	return b.String()
-}
+// Limits of the root, which holds only directories, small files and links.
+const (
+	rootInodes = 512
+	rootSize   = 1 << 20
+)

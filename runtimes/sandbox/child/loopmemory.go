@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // loopMemory is the memory that the loop of a fork server works with. The loop is machine code (fork_*.s) that reads
@@ -14,24 +16,24 @@ import (
 // launcher writes this memory once, with addresses of the fork server. An order replaces the end of it. The first two
 // pages hold all that the loop writes, the pages behind them all that it only reads.
 type loopMemory struct {
-	control  uintptr                         // the socket of orders
-	first    uintptr                         // number of the first descriptor of an order; the others follow it
-	length   uintptr                         // length of an order in bytes
-	space    uintptr                         // bytes that an order's descriptors take up in a message
-	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 for none
-	clone    [8]uintptr                      // struct clone_args
-	order    header                          // header of an order's message
-	answer   header                          // header of the reply's message
-	into     [2]uintptr                      // struct iovec of the order
-	from     [2]uintptr                      // struct iovec of the reply
-	reported forkNotice                      // payload of the reply
-	handle   [3]uintptr                      // control message of the reply: the handle on the child
-	failure  failure                         // failure report of a child
-	came     [(16 + 4*maxPassed) / 8]uintptr // received descriptors of an order
-	expected [(16 + 4*maxPassed) / 8]uintptr // expected contents of came in a valid order
+	control  uintptr                              // the socket of orders
+	first    uintptr                              // number of the first descriptor of an order; the others follow it
+	length   uintptr                              // length of an order in bytes
+	space    uintptr                              // bytes that an order's descriptors take up in a message
+	filter   uintptr                              // struct sock_fprog that the loop installs before its first order, 0 for none
+	clone    [8]uintptr                           // struct clone_args
+	order    header                               // header of an order's message
+	answer   header                               // header of the reply's message
+	into     [2]uintptr                           // struct iovec of the order
+	from     [2]uintptr                           // struct iovec of the reply
+	reported forkNotice                           // payload of the reply
+	handle   [3]uintptr                           // control message of the reply: the handle on the child
+	failure  failure                              // failure report of a child
+	came     [(16 + 4*wire.MaxPassed) / 8]uintptr // received descriptors of an order
+	expected [(16 + 4*wire.MaxPassed) / 8]uintptr // expected contents of came in a valid order
 
 	id    int64
-	calls [maxCalls]call // syscall program of the next child
+	calls [MaxCalls]call // syscall program of the next child
 }
 
 // header is a struct msghdr. Its addresses belong to another process, so the collector must not follow them.
@@ -53,16 +55,16 @@ type forkNotice struct {
 
 // maxCalls is more than any syscall program has. maxLoopMemory is the space that a fork server reserves.
 const (
-	maxCalls      = 112
+	MaxCalls      = 112
 	maxLoopMemory = 64 << 10
 )
 
 // endOfCalls stands in place of a call number: the child then returns to the caller of the loop.
 const endOfCalls = ^uintptr(0)
 
-// loopPlace holds addresses and descriptors that a fork server reports: the address for the loop memory, the socket of
+// LoopPlace holds addresses and descriptors that a fork server reports: the address for the loop memory, the socket of
 // its orders, libc's number of its first thread, and its interpreter's random state. 0 means nowhere.
-type loopPlace struct {
+type LoopPlace struct {
 	Memory  uintptr `json:"memory"`
 	Control int     `json:"control"`
 	Thread  uintptr `json:"thread"`
@@ -86,24 +88,24 @@ func (m *image) keep(value []byte) uintptr {
 	return m.at + uintptr(len(m.bytes)-len(value))
 }
 
-// loopImage holds the loop memory and the parts that orders are made of.
-type loopImage struct {
-	image   []byte
-	plan    *plan
+// LoopImage holds the loop memory and the parts that orders are made of.
+type LoopImage struct {
+	Image   []byte
+	Plan    *Plan
 	rest    []call // calls after the syscall program's own: the child reports that it is ready
 	names   []string
 	numbers map[string]int // numbers of an order's descriptors in the fork server
 }
 
-// newLoopImage makes the loop memory for a sequence of steps. Only this function adds the filter, and it adds both
+// NewLoopImage makes the loop memory for a sequence of steps. Only this function adds the filter, and it adds both
 // parts. So no child gets its part of the filter without a fork server that has the other part.
-func newLoopImage(place loopPlace, sequence []step, filter halves, names []string) (*loopImage, error) {
-	if err := filter.check(); err != nil {
+func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []string) (*LoopImage, error) {
+	if err := filter.Check(); err != nil {
 		return nil, err
 	}
-	sequence = filtered(sequence, filter.Child)
+	sequence = Filtered(sequence, filter.Child)
 	memory := &image{at: place.Memory, bytes: make([]byte, unsafe.Sizeof(loopMemory{}))}
-	d := &loopImage{plan: newPlan(sequence, memory), names: names, numbers: map[string]int{}}
+	d := &LoopImage{Plan: NewPlan(sequence, memory), names: names, numbers: map[string]int{}}
 	var program uintptr
 	if len(filter.Server) > 0 {
 		program = keepFilter(memory, filter.Server)
@@ -113,14 +115,14 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 	}
 	d.rest = append(d.rest, []call{
 		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // makes its /proc its own again
-		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{reportReady}), 1}, least: 1},
-		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{channelFD + 1, ^uintptr(0)}}, // closes the descriptors of the set-up
+		{trap: unix.SYS_WRITE, args: [6]uintptr{wire.SyncFD, memory.keep([]byte{ReportReady}), 1}, least: 1},
+		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{wire.ChannelFD + 1, ^uintptr(0)}}, // closes the descriptors of the set-up
 		{trap: endOfCalls},
 	}...)
 	for i := range d.rest {
-		d.rest[i].says = syncFD
+		d.rest[i].says = wire.SyncFD
 	}
-	if len(sequence)+len(d.rest) > maxCalls || len(memory.bytes) > maxLoopMemory || len(names) > maxPassed {
+	if len(sequence)+len(d.rest) > MaxCalls || len(memory.bytes) > maxLoopMemory || len(names) > wire.MaxPassed {
 		return nil, fmt.Errorf("the way of %d steps does not go on the board", len(sequence))
 	}
 	var numbers []int
@@ -138,7 +140,7 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 		order:   header{parts: to(unsafe.Offsetof(b.into)), partCount: 1, control: to(unsafe.Offsetof(b.came))},
 		answer:  header{parts: to(unsafe.Offsetof(b.from)), partCount: 1, control: to(unsafe.Offsetof(b.handle)), controlLen: uintptr(len(handle))},
 		from:    [2]uintptr{to(unsafe.Offsetof(b.reported)), unsafe.Sizeof(b.reported)},
-		failure: failure{mark: reportFailed},
+		failure: failure{mark: ReportFailed},
 	}
 	b.into = [2]uintptr{to(unsafe.Offsetof(b.id)), b.length}
 	if place.Thread != 0 { // as in libc's own fork
@@ -146,12 +148,12 @@ func newLoopImage(place loopPlace, sequence []step, filter halves, names []strin
 	}
 	copy(bytesOf(b.expected[:]), expected)
 	copy(bytesOf(b.handle[:]), handle)
-	d.image = memory.bytes
+	d.Image = memory.bytes
 	return d, nil
 }
 
-// order makes the message for the child of one user, and the descriptors sent with it.
-func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
+// Order makes the message for the child of one user, and the descriptors sent with it.
+func (d *LoopImage) Order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
 	for _, name := range d.names {
 		fd, ok := fds[name]
 		if !ok {
@@ -159,7 +161,7 @@ func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byt
 		}
 		passed = append(passed, fd)
 	}
-	calls, err := d.plan.fill(user, d.numbers)
+	calls, err := d.Plan.Fill(user, d.numbers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,14 +169,24 @@ func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byt
 	return append(message, bytesOf(append(calls, d.rest...))...), passed, nil
 }
 
+// ReadForkNotice decodes the reply of a fork server to an order. A negative pid is an error number.
+func ReadForkNotice(message []byte) (id, pid int64, ok bool) {
+	var n forkNotice
+	if len(message) != int(unsafe.Sizeof(n)) {
+		return 0, 0, false
+	}
+	n = *(*forkNotice)(unsafe.Pointer(&message[0]))
+	return n.id, n.pid, true
+}
+
 // bytesOf returns the memory of numbers and calls.
 func bytesOf[T uintptr | int64 | call](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), uintptr(len(values))*unsafe.Sizeof(values[0]))
 }
 
-// loopCode returns the machine code of the loop. The code is position-independent. It is called like a C function, with
+// LoopCode returns the machine code of the loop. The code is position-independent. It is called like a C function, with
 // the loop memory as its argument.
-func loopCode() []byte {
+func LoopCode() []byte {
 	const most = 4 << 10
 	code := unsafe.Slice((*byte)(unsafe.Add(nil, loopText())), most)
 	for i := range most - len(endOfLoop) {

@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"encoding/binary"
@@ -7,11 +7,14 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// step is one system call in the set-up of a forked child. The list of steps is made once for a launcher. It is the
+// Step is one system call in the set-up of a forked child. The list of steps is made once for a launcher. It is the
 // same whether the launcher or the fork server of an interpreter forks the child.
-type step struct {
+type Step struct {
 	name string
 	trap int
 	args []arg
@@ -39,28 +42,29 @@ const (
 // Names of the descriptors that a forked child gets for its set-up. Those of the control groups follow, as group0,
 // group1, …
 const (
-	fdStdin   = "stdin"
-	fdStdout  = "stdout"
-	fdStderr  = "stderr"
-	fdChannel = "channel"
-	fdLock    = "take"
-	fdUnlock  = "give"
-	fdSync    = "sync"
-	fdRules   = "rules"
-	fdDisk    = "disk"
+	FDStdin   = "stdin"
+	FDStdout  = "stdout"
+	FDStderr  = "stderr"
+	FDChannel = "channel"
+	FDLock    = "take"
+	FDUnlock  = "give"
+	FDSync    = "sync"
+	FDRules   = "rules"
+	FDDisk    = "disk"
 	fdGroup   = "group"
 )
 
-// childDescriptors returns these names, in the order in which a fork server gets the descriptors.
-func childDescriptors(groups int) []string {
-	names := []string{fdStdin, fdStdout, fdStderr, fdChannel, fdLock, fdUnlock, fdSync, fdRules, fdDisk}
+// ChildDescriptors returns these names, in the order in which a fork server gets the descriptors.
+func ChildDescriptors(groups int) []string {
+	names := []string{FDStdin, FDStdout, FDStderr, FDChannel, FDLock, FDUnlock, FDSync, FDRules, FDDisk}
 	for i := range groups {
-		names = append(names, groupDescriptor(i))
+		names = append(names, GroupDescriptor(i))
 	}
 	return names
 }
 
-func groupDescriptor(at int) string { return fdGroup + strconv.Itoa(at) }
+// GroupDescriptor returns the name of the descriptor of a control group.
+func GroupDescriptor(at int) string { return fdGroup + strconv.Itoa(at) }
 
 func number(value int) arg       { return arg{kind: argNumber, number: value} }
 func text(value string) arg      { return raw(append([]byte(value), 0)) }
@@ -68,37 +72,37 @@ func raw(value []byte) arg       { return arg{kind: argMemory, memory: value} }
 func filter(value []byte) arg    { return arg{kind: argFilter, memory: value} }
 func descriptor(name string) arg { return arg{kind: argFD, name: name} }
 
-func do(name string, trap int, args ...arg) step {
-	return step{name: name, trap: trap, args: args}
+func do(name string, trap int, args ...arg) Step {
+	return Step{name: name, trap: trap, args: args}
 }
 
-// steps returns the set-up of a child that is process 1 of a new process namespace and still has the launcher's
+// Steps returns the set-up of a child that is process 1 of a new process namespace and still has the launcher's
 // capabilities. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then
 // seccomp. The seccomp step depends on the process that forks the child (see filtered).
-func (config setup) steps(groups int) []step {
-	var sequence []step
-	then := func(s ...step) { sequence = append(sequence, s...) }
+func Steps(config wire.Setup, groups int) []Step {
+	var sequence []Step
+	then := func(s ...Step) { sequence = append(sequence, s...) }
 	for i := range groups {
-		then(do("control group", unix.SYS_WRITE, descriptor(groupDescriptor(i)), text("0"), number(1)))
+		then(do("control group", unix.SYS_WRITE, descriptor(GroupDescriptor(i)), text("0"), number(1)))
 	}
 	then(
 		do("namespaces", unix.SYS_UNSHARE, number(unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP)),
 		do("session", unix.SYS_SETSID),
 		do("umask", unix.SYS_UMASK, number(0o077)),
-		do("timer slack", unix.SYS_PRCTL, number(unix.PR_SET_TIMERSLACK), number(usualSlack)),
+		do("timer slack", unix.SYS_PRCTL, number(unix.PR_SET_TIMERSLACK), number(wire.UsualSlack)),
 	)
 	// The private disk is mounted over its own place, and its work directory over that. Its root is then out of reach.
 	then(
-		do("disk", unix.SYS_MOVE_MOUNT, descriptor(fdDisk), text(""), number(unix.AT_FDCWD), text(WorkDir), number(unix.MOVE_MOUNT_F_EMPTY_PATH)),
-		bind(WorkDir+diskTemp, TempDir),
-		bind(WorkDir+diskShared, SharedDir),
-		bind(WorkDir+diskWork, WorkDir),
+		do("disk", unix.SYS_MOVE_MOUNT, descriptor(FDDisk), text(""), number(unix.AT_FDCWD), text(wire.WorkDir), number(unix.MOVE_MOUNT_F_EMPTY_PATH)),
+		bind(wire.WorkDir+wire.DiskTemp, wire.TempDir),
+		bind(wire.WorkDir+wire.DiskShared, wire.SharedDir),
+		bind(wire.WorkDir+wire.DiskWork, wire.WorkDir),
 	)
 	if config.Proc {
 		then(do("proc", unix.SYS_MOUNT, text("proc"), text("/proc"), text("proc"), number(procFlags), text(procOptions)))
 	}
-	then(do("work directory", unix.SYS_CHDIR, text(WorkDir)))
-	for _, limit := range config.rlimits() {
+	then(do("work directory", unix.SYS_CHDIR, text(wire.WorkDir)))
+	for _, limit := range rlimits(config) {
 		then(do("limits", unix.SYS_PRLIMIT64, number(0), number(limit.resource), raw(limit.bytes()), number(0)))
 	}
 	if config.Users > 1 { // an ordinary user may not do this; the namespace then has one user and no additional groups
@@ -110,13 +114,13 @@ func (config setup) steps(groups int) []step {
 		do("user", unix.SYS_SETRESUID, user, user, user),
 		do("capabilities", unix.SYS_CAPSET, raw(capHeader()), raw(make([]byte, 24))),
 	)
-	for fd, name := range []string{fdStdin, fdStdout, fdStderr, fdChannel, fdLock, fdUnlock} {
+	for fd, name := range []string{FDStdin, FDStdout, FDStderr, FDChannel, FDLock, FDUnlock} {
 		then(do("descriptors", unix.SYS_DUP3, descriptor(name), number(fd), number(0)))
 	}
 	then(
-		do("descriptors", unix.SYS_DUP3, descriptor(fdSync), number(syncFD), number(unix.O_CLOEXEC)),
-		do("descriptors", unix.SYS_DUP3, descriptor(fdRules), number(rulesFD), number(unix.O_CLOEXEC)),
-		do("descriptors", unix.SYS_CLOSE_RANGE, number(procFD), number(-1), number(0)),
+		do("descriptors", unix.SYS_DUP3, descriptor(FDSync), number(wire.SyncFD), number(unix.O_CLOEXEC)),
+		do("descriptors", unix.SYS_DUP3, descriptor(FDRules), number(wire.RulesFD), number(unix.O_CLOEXEC)),
+		do("descriptors", unix.SYS_CLOSE_RANGE, number(wire.ProcFD), number(-1), number(0)),
 	)
 	if config.Landlock > 0 {
 		if config.Proc {
@@ -124,24 +128,24 @@ func (config setup) steps(groups int) []step {
 			// point.
 			then(
 				do("rules", unix.SYS_OPENAT, number(unix.AT_FDCWD), text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC), number(0)),
-				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(rulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(config.without(procAccess)&rulesFor(config).Handled_access_fs, procFD)), number(0)),
+				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(wire.RulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(Without(config, ProcAccess)&RulesFor(config).Handled_access_fs, wire.ProcFD)), number(0)),
 			)
 		}
-		then(do("landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, number(rulesFD), number(0)))
+		then(do("landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, number(wire.RulesFD), number(0)))
 	}
 	return sequence
 }
 
-// filtered adds the filter as the last step of a sequence. After it a child may make only the calls of a program.
+// Filtered adds the filter as the last step of a sequence. After it a child may make only the calls of a program.
 // Without a filter it adds no step.
-func filtered(sequence []step, code []byte) []step {
+func Filtered(sequence []Step, code []byte) []Step {
 	if len(code) == 0 {
 		return sequence
 	}
 	return append(sequence, do("seccomp", unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), filter(code)))
 }
 
-func bind(from, to string) step {
+func bind(from, to string) Step {
 	return do("mount "+to, unix.SYS_MOUNT, text(from), text(to), number(0), number(unix.MS_BIND), number(0))
 }
 
@@ -166,31 +170,32 @@ type memory interface {
 	keep(value []byte) uintptr
 }
 
-// heap is the memory of this process.
-type heap struct {
+// Heap is the memory of this process.
+type Heap struct {
 	kept [][]byte // Go moves stacks, but not the heap
 }
 
-func (h *heap) keep(value []byte) uintptr {
+func (h *Heap) keep(value []byte) uintptr {
 	h.kept = append(h.kept, value)
 	return address(value)
 }
 
-// plan is a list of steps with their constant arguments in memory that does not move.
-type plan struct {
-	steps  []step
+// Plan is a list of steps with their constant arguments in memory that does not move.
+type Plan struct {
+	Steps  []Step
 	calls  []call
 	memory memory // holds the data that calls point to
 	moved  int    // index of the step that gives syncFD its number
 }
 
-func newPlan(steps []step, memory memory) *plan {
-	p := &plan{steps: steps, calls: make([]call, len(steps)), memory: memory}
+// NewPlan prepares the calls of steps. Fill completes them for one child.
+func NewPlan(steps []Step, memory memory) *Plan {
+	p := &Plan{Steps: steps, calls: make([]call, len(steps)), memory: memory}
 	for i, s := range steps {
 		p.calls[i].trap = uintptr(s.trap)
 		for j, a := range s.args {
 			p.calls[i].args[j] = p.constant(a)
-			if a.kind == argFD && a.name == fdSync {
+			if a.kind == argFD && a.name == FDSync {
 				p.moved = i
 			}
 		}
@@ -199,7 +204,7 @@ func newPlan(steps []step, memory memory) *plan {
 }
 
 // constant returns the value of an argument that is the same for every child, else 0.
-func (p *plan) constant(a arg) uintptr {
+func (p *Plan) constant(a arg) uintptr {
 	switch a.kind {
 	case argNumber:
 		return uintptr(a.number)
@@ -214,18 +219,18 @@ func (p *plan) constant(a arg) uintptr {
 
 // keepFilter stores a struct sock_fprog at a fixed place and returns its address.
 func keepFilter(memory memory, code []byte) uintptr {
-	program := binary.NativeEndian.AppendUint64(nil, uint64(len(code)/instructionSize))
+	program := binary.NativeEndian.AppendUint64(nil, uint64(len(code)/seccomp.InstructionSize))
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
-// fill sets the arguments that belong to one child. Calls up to moved report failures on the received descriptor,
+// Fill sets the arguments that belong to one child. Calls up to moved report failures on the received descriptor,
 // later calls on syncFD.
-func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
+func (p *Plan) Fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)
-	for i, s := range p.steps {
-		calls[i].says = syncFD
+	for i, s := range p.Steps {
+		calls[i].says = wire.SyncFD
 		if i <= p.moved {
-			calls[i].says = uintptr(fds[fdSync])
+			calls[i].says = uintptr(fds[FDSync])
 		}
 		for j, a := range s.args {
 			switch a.kind {

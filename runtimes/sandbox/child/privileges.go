@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Securebits of capabilities(7), each with its lock: user ids carry no capabilities, changes of user ids keep none, and
@@ -29,7 +31,7 @@ type rlimit struct {
 }
 
 // rlimits returns the limits of every process of the jail. A server with lower limits of its own cannot grant more.
-func (config setup) rlimits() []rlimit {
+func rlimits(config wire.Setup) []rlimit {
 	limits := []rlimit{
 		{unix.RLIMIT_CORE, 1, 1}, // 0 would not stop a core_pattern pipe helper on the host, 1 byte does
 		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
@@ -55,8 +57,8 @@ func (config setup) rlimits() []rlimit {
 
 // setLimits sets the soft and the hard limits. A launcher keeps the limits it needs for many children. The children set
 // theirs during their set-up.
-func setLimits(config setup) error {
-	for _, limit := range config.rlimits() {
+func setLimits(config wire.Setup) error {
+	for _, limit := range rlimits(config) {
 		if config.Launcher && limit.resource != unix.RLIMIT_CORE {
 			continue
 		}
@@ -67,9 +69,9 @@ func setLimits(config setup) error {
 	return nil
 }
 
-// forgetCapabilities empties the capability bounding set, which limits the capabilities that executing a file may give.
+// ForgetCapabilities empties the capability bounding set, which limits the capabilities that executing a file may give.
 // Each capability takes a call on every thread, so this comes first, while there are few threads.
-func forgetCapabilities() error {
+func ForgetCapabilities() error {
 	for capability := uintptr(0); ; capability++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
 			return nil // the kernel has no more capabilities
@@ -83,7 +85,7 @@ func forgetCapabilities() error {
 // dropPrivileges drops every capability for good, on all threads. It also hides this process from programs that run
 // under the same user. A launcher keeps the capabilities that it needs to make children. No program runs in its
 // process, and each child drops them during its set-up.
-func dropPrivileges(config setup) error {
+func dropPrivileges(config wire.Setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
 	}
@@ -114,12 +116,12 @@ func dropCapabilities() error {
 }
 
 // hideGroups makes this process's own group the root of all groups it can see.
-func hideGroups(setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
+func hideGroups(wire.Setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
 
 // mapProjectIDs writes the map of project ids of this user namespace, which can be written once and by any process. A
 // launcher's children share the namespace, so one could otherwise leave a text for the others there. Where the parent
 // namespace has no such map, the kernel refuses this to everybody.
-func mapProjectIDs(setup) error {
+func mapProjectIDs(wire.Setup) error {
 	err := os.WriteFile("/proc/self/projid_map", []byte("0 0 1\n"), 0)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -127,17 +129,24 @@ func mapProjectIDs(setup) error {
 	return err
 }
 
-var errCgo = errors.New("a binary that is linked with cgo cannot drop privileges on all of its threads")
-
 // everyThread makes a system call on all threads of this process, because many process attributes of the kernel belong
 // to a thread. It does not work in binaries linked with cgo.
 func everyThread(call, a, b, c uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, c, 0, 0, 0)
 	if errno == syscall.ENOTSUP {
-		return errCgo
+		return wire.ErrCgo
 	}
 	if errno != 0 {
 		return errno
 	}
 	return nil
 }
+
+// Limits of each process of a jail.
+const (
+	maxFiles   = 256
+	maxStack   = 64 << 20
+	softStack  = 8 << 20
+	maxSignals = 256
+	maxLocked  = 64 << 10
+)

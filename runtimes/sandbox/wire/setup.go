@@ -1,8 +1,10 @@
-package sandbox
+// Package wire holds the messages between the server, launchers and the jailed side: the set-up of a jail, orders for
+// children and their notices, and the words in them. Both sides import it, so it decides nothing.
+package wire
 
-// setup is the configuration of a jail. The server sends it to process 1 as the first frame. The server makes all
+// Setup is the configuration of a jail. The server sends it to process 1 as the first frame. The server makes all
 // decisions that depend on the host; the jailed side obeys or fails.
-type setup struct {
+type Setup struct {
 	Filter   Filter            `json:"filter"`
 	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions in the kernel's format; empty for no filter
 	Landlock int               `json:"landlock"`          // version of its interface, 0 for none
@@ -20,29 +22,30 @@ type setup struct {
 	Groups   int               `json:"groups,omitempty"`   // launcher only: number of control groups that a child joins
 	Network  bool              `json:"network,omitempty"`  // launcher only: each child has its own network namespace
 	Forks    *Command          `json:"forks,omitempty"`    // launcher only: the fork server
-	Halves   halves            `json:"halves,omitzero"`    // launcher with a fork server only: Seccomp in two parts
+	Halves   Halves            `json:"halves,omitzero"`    // launcher with a fork server only: Seccomp in two parts
 }
 
 // First argument of a jailed process, and exit codes of process 1 before its role serves.
 const (
-	argument      = "__sbx"
-	exitSetup     = 125 // the jail could not be set up; the reason is on stderr
-	exitOrphan    = 124 // the server is gone
-	exitCgo       = 123 // the binary is linked with cgo
-	exitServe     = 1   // Serve returned an error, which is on stderr
-	maxSetup      = 1 << 20
-	insideID      = 1000
-	framesFD      = 3
-	hostname      = "sandbox"
-	maxFiles      = 256
-	inodeSize     = 16 << 10 // bytes of disk per inode
-	minInodes     = 4096
-	maxStack      = 64 << 20
-	softStack     = 8 << 20
-	maxSignals    = 256
-	maxLocked     = 64 << 10
-	probeRole     = "probe"
-	rootInodes    = 512
-	rootSize      = 1 << 20
-	workerThreads = 2
+	Argument   = "__sbx"
+	ExitSetup  = 125 // the jail could not be set up; the reason is on stderr
+	ExitOrphan = 124 // the server is gone
+	ExitCgo    = 123 // the binary is linked with cgo
+	ExitServe  = 1   // Serve returned an error, which is on stderr
+	MaxSetup   = 1 << 20
+	InsideID   = 1000
+	FramesFD   = 3
+	Hostname   = "sandbox"
+	InodeSize  = 16 << 10 // bytes of disk per inode
+	MinInodes  = 4096
+	ProbeRole  = "probe"
+)
+
+// UsualSlack is the timer slack of programs, in nanoseconds: the default of Linux.
+const UsualSlack = 50_000
+
+// Memory of a launcher, in bytes. JobMemory is for the jobs that it reads at once.
+const (
+	LauncherMemory = 2 << 30
+	JobMemory      = LauncherMemory / 4
 )

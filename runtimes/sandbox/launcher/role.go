@@ -1,11 +1,15 @@
-package sandbox
+package launcher
 
-import "net"
+import (
+	"net"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
+)
 
 // Role is the task of a jailed copy of our binary: either Serve or Child.
 type Role struct {
 	Name   string
-	Filter Filter // the only policy under which the role may be started
+	Filter wire.Filter // the only policy under which the role may be started
 
 	// Serve runs inside the jail, as its process 1, after every privilege was dropped. conn carries frames. When Serve
 	// returns or the server closes its end, the jail ends with all its processes.
@@ -13,5 +17,5 @@ type Role struct {
 
 	// Child serves one child of a launcher. It runs in the launcher, outside of the child's jail. conn carries frames.
 	// When it returns, the child ends with all its processes.
-	Child func(child *Child, conn net.Conn) error
+	Child func(c *Child, conn net.Conn) error
 }

@@ -1,10 +1,12 @@
-package sandbox
+package child
 
 import (
 	"fmt"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Rights on files, by the version of the interface that added them.
@@ -20,21 +22,9 @@ const (
 
 // Rights of programs on their disk, and in /proc, where a thread sets its own name.
 const (
-	diskAccess = readFiles | writeFiles | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	procAccess = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	DiskAccess = readFiles | writeFiles | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	ProcAccess = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
-
-// newestLandlock is the newest version whose rights and scopes this package uses.
-const newestLandlock = 7
-
-// landlockVersion returns the version that the kernel supports, 0 for none. It runs in the server.
-func landlockVersion() int {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return min(int(version), newestLandlock)
-}
 
 // landlock limits file access in addition to mounts. Mounts decide which files are visible. Landlock decides which
 // operations are allowed, even on a file that entered in another way. A worker can access no files. The server chose
@@ -42,12 +32,12 @@ func landlockVersion() int {
 //
 // TCP is not restricted for programs. Their network namespace is empty, and "network is unreachable" is a clearer error
 // than "permission denied".
-func landlock(config setup) error {
+func landlock(config wire.Setup) error {
 	if config.Landlock == 0 || config.Launcher { // a launcher has to mount; its children get their own rules
 		return nil
 	}
-	attr := rulesFor(config)
-	fd, err := newRules(attr)
+	attr := RulesFor(config)
+	fd, err := NewRules(attr)
 	if err != nil {
 		return err
 	}
@@ -63,7 +53,8 @@ func landlock(config setup) error {
 	return nil
 }
 
-func newRules(attr unix.LandlockRulesetAttr) (int, error) {
+// NewRules makes empty landlock rules and returns their descriptor.
+func NewRules(attr unix.LandlockRulesetAttr) (int, error) {
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return -1, fmt.Errorf("make rules: %w", errno)
@@ -71,7 +62,8 @@ func newRules(attr unix.LandlockRulesetAttr) (int, error) {
 	return int(fd), nil
 }
 
-func rulesFor(config setup) unix.LandlockRulesetAttr {
+// RulesFor returns the rights that the rules of a jail restrict, as far as its version of landlock has them.
+func RulesFor(config wire.Setup) unix.LandlockRulesetAttr {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | writeFiles | makeOthers}
 	if config.Landlock >= 2 {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
@@ -79,7 +71,7 @@ func rulesFor(config setup) unix.LandlockRulesetAttr {
 	if config.Landlock >= 3 {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
-	if config.Landlock >= 4 && config.Filter.ours() {
+	if config.Landlock >= 4 && config.Filter.Ours() {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if config.Landlock >= 5 {
@@ -92,15 +84,15 @@ func rulesFor(config setup) unix.LandlockRulesetAttr {
 }
 
 // allowProgram lets programs read and execute the files they see, and write on the private disk.
-func allowProgram(rules int, config setup, handled uint64) error {
-	paths := readOnly(config)
+func allowProgram(rules int, config wire.Setup, handled uint64) error {
+	paths := ReadOnly(config)
 	if config.Disk > 0 {
-		for _, path := range []string{WorkDir, TempDir, SharedDir} {
-			paths[path] = config.without(diskAccess)
+		for _, path := range []string{wire.WorkDir, wire.TempDir, wire.SharedDir} {
+			paths[path] = Without(config, DiskAccess)
 		}
 	}
 	if config.Proc {
-		paths["/proc"] = config.without(procAccess)
+		paths["/proc"] = Without(config, ProcAccess)
 	}
 	for path, access := range paths {
 		if err := allow(rules, path, access&handled); err != nil {
@@ -110,18 +102,18 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	return nil
 }
 
-// without returns rights on a directory: without the right to execute, if only listed files have it. The kernel checks
+// Without returns rights on a directory: without the right to execute, if only listed files have it. The kernel checks
 // that right for a program and for its loader, not for the libraries that the loader maps.
-func (config setup) without(access uint64) uint64 {
+func Without(config wire.Setup, access uint64) uint64 {
 	if len(config.Execute) > 0 {
 		return access &^ unix.LANDLOCK_ACCESS_FS_EXECUTE
 	}
 	return access
 }
 
-// readOnly returns the paths that are the same in every child of a launcher.
-func readOnly(config setup) map[string]uint64 {
-	paths := map[string]uint64{"/": config.without(readFiles)}
+// ReadOnly returns the paths that are the same in every child of a launcher.
+func ReadOnly(config wire.Setup) map[string]uint64 {
+	paths := map[string]uint64{"/": Without(config, readFiles)}
 	for _, path := range config.Execute {
 		paths[path] = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
 	}
@@ -137,14 +129,27 @@ func allow(rules int, path string, access uint64) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return allowBeneath(rules, fd, access)
+	return AllowBeneath(rules, fd, access)
 }
 
-func allowBeneath(rules, fd int, access uint64) error {
+// AllowBeneath allows rights on an open path and everything beneath it.
+func AllowBeneath(rules, fd int, access uint64) error {
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return errno
 	}
 	return nil
+}
+
+// newestLandlock is the newest version whose rights and scopes this package uses.
+const newestLandlock = 7
+
+// LandlockVersion returns the version that the kernel supports, 0 for none. It runs in the server.
+func LandlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return min(int(version), newestLandlock)
 }

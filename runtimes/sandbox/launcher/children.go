@@ -1,4 +1,4 @@
-package sandbox
+package launcher
 
 import (
 	"encoding/json"
@@ -11,40 +11,17 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
-)
 
-// order asks a launcher for a child. Its descriptors are the child's connection and the files by which the child joins
-// its control groups.
-type order struct {
-	ID   int64 `json:"id"`
-	User int   `json:"user"` // user id in the launcher's namespace
-	Disk int64 `json:"disk"` // bytes
-}
-
-// notice reports the state of a child to the server: ready, with a handle on its process 1, or gone. If the child was
-// never ready, the notice holds the reason.
-type notice struct {
-	ID     int64  `json:"id"`
-	Gone   bool   `json:"gone,omitempty"`
-	Error  string `json:"error,omitempty"`
-	Signal int    `json:"signal,omitempty"`
-	Code   int    `json:"code,omitempty"`
-
-	orphaned bool // set by the server itself, for children of a launcher that ended
-}
-
-const (
-	maxOrder  = 4 << 10
-	maxNotice = 16 << 10
-	maxPassed = 16 // maximum number of descriptors in one message
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // children holds the state of a launcher and of its children.
 type children struct {
-	config  setup
+	config  wire.Setup
 	role    Role
 	control *net.UnixConn
-	plan    *plan // syscall program of the launcher's own forks or of the fork server's
+	plan    *child.Plan // syscall program of the launcher's own forks or of the fork server's
 	common  common
 	reaper  *reaper
 	forks   *forkServer // nil if children execute programs
@@ -55,31 +32,31 @@ type children struct {
 }
 
 // newChildren does the slow preparations before the launcher reports that it is ready.
-func newChildren(config setup, role Role) (*children, error) {
+func newChildren(config wire.Setup, role Role) (*children, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
 	}
-	debug.SetMemoryLimit(launcherMemory / 4) // collects the garbage of large jobs and results in time
+	debug.SetMemoryLimit(wire.LauncherMemory / 4) // collects the garbage of large jobs and results in time
 	s := &children{config: config, role: role}
 	var err error
 	if s.common, err = openCommon(config); err != nil {
 		return nil, err
 	}
 	s.reaper = newReaper()
-	if sequence := config.steps(config.Groups); config.Forks == nil {
-		s.plan = newPlan(filtered(sequence, config.Seccomp), &heap{})
+	if sequence := child.Steps(config, config.Groups); config.Forks == nil {
+		s.plan = child.NewPlan(child.Filtered(sequence, config.Seccomp), &child.Heap{})
 	} else {
-		filter, err := config.halved()
+		filter, err := child.Halved(config)
 		if err != nil {
 			return nil, err
 		}
-		if s.forks, err = startForkServer(*config.Forks, sequence, filter, childDescriptors(config.Groups), s.reaper); err != nil {
+		if s.forks, err = startForkServer(*config.Forks, sequence, filter, child.ChildDescriptors(config.Groups), s.reaper); err != nil {
 			return nil, err
 		}
-		s.plan = s.forks.loopMemory.plan
+		s.plan = s.forks.loopMemory.Plan
 	}
-	if config.Filter == FilterAlone {
-		if s.path, err = mapPath(); err != nil {
+	if config.Filter == wire.FilterAlone {
+		if s.path, err = child.MapPath(); err != nil {
 			return nil, err
 		}
 	}
@@ -90,16 +67,16 @@ func newChildren(config setup, role Role) (*children, error) {
 func (s *children) serveOrders(conn net.Conn) (err error) {
 	// Nobody reads conn after this. The collector would close it, and its low descriptor number would go to a child.
 	defer runtime.KeepAlive(conn)
-	if s.control, err = receiveControl(conn); err != nil {
+	if s.control, err = wire.ReceiveControl(conn); err != nil {
 		return err
 	}
-	buffer := make([]byte, maxOrder)
+	buffer := make([]byte, wire.MaxOrder)
 	for {
-		message, fds, err := receiveMessage(s.control, buffer)
+		message, fds, err := wire.ReceiveMessage(s.control, buffer)
 		if err != nil {
 			return err // the server has ended or closed the connection
 		}
-		var o order
+		var o wire.Order
 		if err := json.Unmarshal(message, &o); err != nil {
 			return fmt.Errorf("read order: %w", err)
 		}
@@ -108,19 +85,19 @@ func (s *children) serveOrders(conn net.Conn) (err error) {
 }
 
 // serveChild creates one child, serves it and cleans up after it.
-func (s *children) serveChild(o order, fds []int) {
-	child, err := s.make(o, fds)
+func (s *children) serveChild(o wire.Order, fds []int) {
+	c, err := s.make(o, fds)
 	if err != nil {
-		s.notify(notice{ID: o.ID, Gone: true, Error: err.Error()})
+		s.notify(wire.Notice{ID: o.ID, Gone: true, Error: err.Error()})
 		return
 	}
-	if s.notify(notice{ID: o.ID}, child.handles()...) {
-		if err := s.role.Child(child, child.conn); err != nil {
+	if s.notify(wire.Notice{ID: o.ID}, c.handles()...) {
+		if err := s.role.Child(c, c.conn); err != nil {
 			fmt.Fprintf(os.Stderr, "child %d: %v\n", o.ID, err)
 		}
 	}
-	status := child.close()
-	gone := notice{ID: o.ID, Gone: true}
+	status := c.close()
+	gone := wire.Notice{ID: o.ID, Gone: true}
 	if status.Signaled() {
 		gone.Signal = int(status.Signal())
 	} else {
@@ -129,7 +106,7 @@ func (s *children) serveChild(o order, fds []int) {
 	s.notify(gone)
 }
 
-func (s *children) notify(n notice, handles ...int) bool {
+func (s *children) notify(n wire.Notice, handles ...int) bool {
 	message, err := json.Marshal(n)
 	if err != nil {
 		return false
@@ -143,90 +120,90 @@ func (s *children) notify(n notice, handles ...int) bool {
 }
 
 // make creates a child and waits until its set-up is complete. It takes over the passed descriptors in any case.
-func (s *children) make(o order, passed []int) (*Child, error) {
+func (s *children) make(o wire.Order, passed []int) (*Child, error) {
 	if len(passed) != 1+s.config.Groups {
-		closeAll(passed)
+		wire.CloseAll(passed)
 		return nil, fmt.Errorf("%d descriptors came with the order", len(passed))
 	}
 	groups := passed[1:]
-	defer closeAll(groups)
-	conn, err := unixConn(passed[0], "frames")
+	defer wire.CloseAll(groups)
+	conn, err := wire.UnixConn(passed[0], "frames")
 	if err != nil {
 		return nil, err
 	}
-	child := &Child{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
-	if err := s.start(child, o, groups); err != nil {
-		child.close()
+	c := &Child{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
+	if err := s.start(c, o, groups); err != nil {
+		c.close()
 		return nil, err
 	}
-	return child, nil
+	return c, nil
 }
 
-func (s *children) start(child *Child, o order, groups []int) error {
-	if err := child.mountWorkDir(o.Disk); err != nil {
+func (s *children) start(c *Child, o wire.Order, groups []int) error {
+	if err := c.mountWorkDir(o.Disk); err != nil {
 		return fmt.Errorf("make the private disk: %w", err)
 	}
-	if err := child.enter(&s.directory); err != nil {
+	if err := c.enter(&s.directory); err != nil {
 		return fmt.Errorf("open the work directory: %w", err)
 	}
-	theirs, err := child.connect()
-	defer func() { closeAll(theirs.list()) }()
+	theirs, err := c.connect()
+	defer func() { wire.CloseAll(theirs.list()) }()
 	if err != nil {
 		return err
 	}
 	if s.config.Landlock > 0 {
-		if theirs[fdRules], err = child.rules(s.config, s.common); err != nil {
+		if theirs[child.FDRules], err = c.rules(s.config, s.common); err != nil {
 			return err
 		}
-	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(child.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // placeholder
+	} else if theirs[child.FDRules], err = unix.FcntlInt(uintptr(c.disk), unix.F_DUPFD_CLOEXEC, wire.FirstFD); err != nil { // placeholder
 		return err
 	}
-	named := map[string]int{fdDisk: child.disk}
+	named := map[string]int{child.FDDisk: c.disk}
 	for name, fd := range theirs {
 		named[name] = fd
 	}
 	for i, fd := range groups {
-		named[groupDescriptor(i)] = fd
+		named[child.GroupDescriptor(i)] = fd
 	}
 	if s.forks != nil {
-		err = s.forks.fork(child, o, named)
+		err = s.forks.fork(c, o, named)
 	} else {
-		err = s.fork(child, o, named)
+		err = s.fork(c, o, named)
 	}
 	if err != nil {
 		return err
 	}
 	// The child has its own copies. The launcher's copies would keep the pipes and the set-up connection open.
-	closeAll(theirs.list())
+	wire.CloseAll(theirs.list())
 	clear(theirs)
-	if err := child.listen(s.plan.steps); err != nil {
+	if err := child.ReadReport(c.sync, s.plan.Steps); err != nil {
 		return fmt.Errorf("set up the jail: %w", err)
 	}
-	child.hold()
-	return child.Limit(Rlimits{FileBytes: uint64(o.Disk)})
+	c.hold()
+	return c.Limit(Rlimits{FileBytes: uint64(o.Disk)})
 }
 
 // fork starts a child of this process.
-func (s *children) fork(child *Child, o order, named map[string]int) error {
-	calls, err := s.plan.fill(o.User, named)
+func (s *children) fork(c *Child, o wire.Order, named map[string]int) error {
+	calls, err := s.plan.Fill(o.User, named)
 	if err != nil {
 		return err
 	}
-	child.syscallProgram = newSyscallProgram(calls)
-	child.syscallProgram.path = s.path
+	c.syscallProgram = child.NewSyscallProgram(calls)
+	c.syscallProgram.Path = s.path
 	start := func() (err error) {
-		child.pid, child.pidfd, err = child.syscallProgram.start()
+		c.pid, c.pidfd, err = c.syscallProgram.Start()
 		return err
 	}
 	if s.config.Network {
-		child.network, err = startInNetwork(start)
+		c.network, err = startInNetwork(start)
 	} else {
-		child.leave, err = s.networks.start(start)
+		c.leave, err = s.networks.start(start)
 	}
 	if err != nil {
 		return err
 	}
-	child.end = s.reaper.expect(child.pid)
+	c.end = s.reaper.expect(c.pid)
 	return nil
 }
 
@@ -251,7 +228,7 @@ func (c *Child) connect() (childEnds, error) {
 		all = errors.Join(all, unix.Pipe2(fds[:], unix.O_CLOEXEC))
 		return fds[0], fds[1]
 	}
-	socket := func() (ours, startChild int) {
+	socket := func() (ours, theirs int) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			fds = [2]int{-1, -1}
@@ -260,25 +237,19 @@ func (c *Child) connect() (childEnds, error) {
 		return fds[0], fds[1]
 	}
 	var writer, sync int
-	theirs[fdStdin], writer = pipe() // an empty stdin
+	theirs[child.FDStdin], writer = pipe() // an empty stdin
 	all = errors.Join(all, unix.Close(writer))
-	c.stdout, theirs[fdStdout] = pipe()
-	c.stderr, theirs[fdStderr] = pipe()
-	c.channel, theirs[fdChannel] = socket()
-	sync, theirs[fdSync] = socket()
+	c.stdout, theirs[child.FDStdout] = pipe()
+	c.stderr, theirs[child.FDStderr] = pipe()
+	c.channel, theirs[child.FDChannel] = socket()
+	sync, theirs[child.FDSync] = socket()
 	for _, ours := range []int{c.stdout, c.stderr, c.channel, sync} {
 		all = errors.Join(all, unix.SetNonblock(ours, true))
 	}
 	c.sync = os.NewFile(uintptr(sync), "sync") // nil if there is none
-	theirs[fdLock], theirs[fdUnlock] = pipe()
-	_, err := unix.Write(theirs[fdUnlock], []byte{'x'})
+	theirs[child.FDLock], theirs[child.FDUnlock] = pipe()
+	_, err := unix.Write(theirs[child.FDUnlock], []byte{'x'})
 	return theirs, errors.Join(all, err)
-}
-
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		_ = unix.Close(fd)
-	}
 }
 
 // raiseFiles raises the limit to allow descriptors of many children. It keeps the low numbers free for their programs.
@@ -296,7 +267,7 @@ func raiseFiles() error {
 		if err != nil {
 			return err
 		}
-		if fd >= firstFD {
+		if fd >= wire.FirstFD {
 			return unix.Close(fd)
 		}
 	}

@@ -1,7 +1,6 @@
-package sandbox
+package launcher
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +10,11 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Child is one sandboxed child, as its launcher sees it. The child has namespaces of its own and has set everything up.
@@ -29,7 +30,7 @@ type Child struct {
 
 	stdout, stderr, channel int // the launcher's ends, non-blocking
 	sync                    *os.File
-	syscallProgram          *syscallProgram // nil if forked; the child reads it until it executes the program
+	syscallProgram          *child.SyscallProgram // nil if forked; the child reads it until it executes the program
 
 	leave   func() // makes the network namespace of the ended child free for another; nil if it has none from the pool
 	network int    // listening socket at ProxyAddress in the child's namespace, -1 if there is none
@@ -72,41 +73,25 @@ func (c *Child) Status() syscall.WaitStatus {
 func (c *Child) Kill() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
 
 // Begin makes the child execute the program. stdin is a file in the work directory; "" leaves stdin empty.
-func (c *Child) Begin(program Command, stdin string) error {
+func (c *Child) Begin(program wire.Command, stdin string) error {
 	if len(program.Argv) == 0 || !path.IsAbs(program.Argv[0]) {
-		return errNoProgram
+		return child.ErrNoProgram
 	}
 	if stdin == "" {
 		stdin = os.DevNull
 	} else {
-		stdin = WorkDir + "/" + stdin
+		stdin = wire.WorkDir + "/" + stdin
 	}
-	c.syscallProgram.become(program, stdin)
-	if _, err := c.sync.Write([]byte{reportReady}); err != nil {
+	c.syscallProgram.Become(program, stdin)
+	if _, err := c.sync.Write([]byte{child.ReportReady}); err != nil {
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
-	switch err := c.listen(nil); {
+	switch err := child.ReadReport(c.sync, nil); {
 	case errors.Is(err, io.EOF): // the child executed the program, or was killed
 		return c.sync.Close()
 	default:
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
-}
-
-// listen reads the messages of the child during its set-up: ready, or the call that failed.
-func (c *Child) listen(sequence []step) error {
-	reported := make([]byte, unsafe.Sizeof(failure{}))
-	if _, err := io.ReadFull(c.sync, reported[:1]); err != nil {
-		return err
-	}
-	if reported[0] == reportReady {
-		return nil
-	}
-	if _, err := io.ReadFull(c.sync, reported[1:]); err != nil {
-		return io.ErrUnexpectedEOF // this end of file does not mean that the program was executed
-	}
-	number := binary.NativeEndian.Uint64
-	return failedAt(sequence, failure{at: number(reported[8:]), value: int64(number(reported[16:]))})
 }
 
 // Chown makes the program's user own a file or directory in the work directory.
@@ -216,7 +201,7 @@ func (c *Child) mountWorkDir(bytes int64) error {
 	}
 	defer unix.Close(fs)
 	for key, value := range map[string]string{
-		"size": fmt.Sprint(bytes), "nr_inodes": fmt.Sprint(max(minInodes, bytes/inodeSize)), "mode": "0700",
+		"size": fmt.Sprint(bytes), "nr_inodes": fmt.Sprint(max(wire.MinInodes, bytes/wire.InodeSize)), "mode": "0700",
 	} {
 		if err := unix.FsconfigSetString(fs, key, value); err != nil {
 			return fmt.Errorf("%s=%s: %w", key, value, err)
@@ -249,25 +234,18 @@ func (c *Child) enter(one sync.Locker) (err error) {
 	if err := unix.Fchdir(c.disk); err != nil {
 		return err
 	}
-	c.work, err = os.OpenRoot(diskWork[1:])
+	c.work, err = os.OpenRoot(wire.DiskWork[1:])
 	return errors.Join(err, unix.Chdir("/"))
 }
 
-// Parts of a disk, relative to its root.
-const (
-	diskWork   = "/work"
-	diskTemp   = "/tmp"
-	diskShared = "/shm"
-)
-
-func diskParts() []string { return []string{diskWork, diskTemp, diskShared} }
+func diskParts() []string { return []string{wire.DiskWork, wire.DiskTemp, wire.DiskShared} }
 
 // common holds open descriptors of the paths that the rules of all children of a launcher allow.
 type common map[int]uint64
 
-func openCommon(config setup) (common, error) {
+func openCommon(config wire.Setup) (common, error) {
 	open := common{}
-	for path, access := range readOnly(config) {
+	for path, access := range child.ReadOnly(config) {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", path, err)
@@ -278,21 +256,21 @@ func openCommon(config setup) (common, error) {
 }
 
 // rules makes the landlock rules of the child, except for /proc, which only the child can see.
-func (c *Child) rules(config setup, shared common) (int, error) {
-	attr := rulesFor(config)
-	rules, err := newRules(attr)
+func (c *Child) rules(config wire.Setup, shared common) (int, error) {
+	attr := child.RulesFor(config)
+	rules, err := child.NewRules(attr)
 	if err != nil {
 		return -1, err
 	}
 	for fd, access := range shared {
-		if err := allowBeneath(rules, fd, access&attr.Handled_access_fs); err != nil {
+		if err := child.AllowBeneath(rules, fd, access&attr.Handled_access_fs); err != nil {
 			return -1, errors.Join(fmt.Errorf("allow what all may read: %w", err), unix.Close(rules))
 		}
 	}
 	for _, part := range diskParts() {
 		fd, err := unix.Openat(c.disk, part[1:], unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err == nil {
-			err = errors.Join(allowBeneath(rules, fd, config.without(diskAccess)&attr.Handled_access_fs), unix.Close(fd))
+			err = errors.Join(child.AllowBeneath(rules, fd, child.Without(config, child.DiskAccess)&attr.Handled_access_fs), unix.Close(fd))
 		}
 		if err != nil {
 			return -1, errors.Join(fmt.Errorf("allow %s: %w", part, err), unix.Close(rules))

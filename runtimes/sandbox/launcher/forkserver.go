@@ -1,4 +1,4 @@
-package sandbox
+package launcher
 
 import (
 	"encoding/json"
@@ -8,9 +8,11 @@ import (
 	"os"
 	"sync"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // forkServer is the launcher's side of a warm interpreter that forks a process for each child. The fork server never
@@ -24,7 +26,7 @@ import (
 type forkServer struct {
 	control    *net.UnixConn
 	reaper     *reaper
-	loopMemory *loopImage
+	loopMemory *child.LoopImage
 
 	mu      sync.Mutex
 	ordered map[int64]*forked
@@ -38,13 +40,13 @@ type forked struct {
 	end    *end
 }
 
-func startForkServer(command Command, sequence []step, filter halves, names []string, reaper *reaper) (*forkServer, error) {
+func startForkServer(command wire.Command, sequence []child.Step, filter wire.Halves, names []string, reaper *reaper) (*forkServer, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "forks")
-	control, err := unixConn(pair[0], "forks")
+	control, err := wire.UnixConn(pair[0], "forks")
 	if err != nil {
 		return nil, errors.Join(err, theirs.Close())
 	}
@@ -62,92 +64,91 @@ func startForkServer(command Command, sequence []step, filter halves, names []st
 	// get a fresh launcher.
 	go func() {
 		fmt.Fprintln(os.Stderr, f.listen())
-		os.Exit(exitServe)
+		os.Exit(wire.ExitServe)
 	}()
 	return f, nil
 }
 
 // introduce sends a fork server its loop and waits until it is ready.
-func introduce(control *net.UnixConn, sequence []step, filter halves, names []string) (*loopImage, error) {
-	if _, err := control.Write(loopCode()); err != nil {
+func introduce(control *net.UnixConn, sequence []child.Step, filter wire.Halves, names []string) (*child.LoopImage, error) {
+	if _, err := control.Write(child.LoopCode()); err != nil {
 		return nil, err
 	}
-	buffer := make([]byte, maxNotice)
-	message, _, err := receiveMessage(control, buffer)
+	buffer := make([]byte, wire.MaxNotice)
+	message, _, err := wire.ReceiveMessage(control, buffer)
 	if err != nil {
 		return nil, err
 	}
-	var place loopPlace
+	var place child.LoopPlace
 	if err := json.Unmarshal(message, &place); err != nil {
 		return nil, fmt.Errorf("it says %q: %w", message, err)
 	}
-	loopMemory, err := newLoopImage(place, sequence, filter, names)
+	loopMemory, err := child.NewLoopImage(place, sequence, filter, names)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := control.Write(loopMemory.image); err != nil {
+	if _, err := control.Write(loopMemory.Image); err != nil {
 		return nil, err
 	}
-	_, _, err = receiveMessage(control, buffer)
+	_, _, err = wire.ReceiveMessage(control, buffer)
 	return loopMemory, err
 }
 
 // listen reads the replies of the fork server. It returns an error when it can read no more.
 func (f *forkServer) listen() error {
-	buffer := make([]byte, maxNotice)
+	buffer := make([]byte, wire.MaxNotice)
 	for {
-		message, fds, err := receiveMessage(f.control, buffer)
+		message, fds, err := wire.ReceiveMessage(f.control, buffer)
 		if err != nil {
 			return fmt.Errorf("the fork server is gone: %w", err)
 		}
-		var n forkNotice
-		if len(message) != int(unsafe.Sizeof(n)) {
+		id, pid, ok := child.ReadForkNotice(message)
+		if !ok {
 			return fmt.Errorf("the fork server says %q", message)
 		}
-		n = *(*forkNotice)(unsafe.Pointer(&message[0]))
-		if !f.answered(n, fds) {
-			return fmt.Errorf("the fork server says that order %d is %d", n.id, n.pid)
+		if !f.answered(id, int(pid), fds) {
+			return fmt.Errorf("the fork server says that order %d is %d", id, pid)
 		}
 	}
 }
 
-func (f *forkServer) answered(n forkNotice, fds []int) bool {
+func (f *forkServer) answered(id int64, pid int, fds []int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	startChild := f.ordered[n.id]
+	waiting := f.ordered[id]
 	switch {
-	case startChild == nil:
+	case waiting == nil:
 		return false
-	case len(fds) == 1 && n.pid > 1:
-		startChild.pid, startChild.pidfd = int(n.pid), fds[0]
-		startChild.end = f.reaper.expect(startChild.pid) // expected here, in the order of the replies: the process number may soon be reused
-	case len(fds) != 0 || n.pid >= 0:
+	case len(fds) == 1 && pid > 1:
+		waiting.pid, waiting.pidfd = pid, fds[0]
+		waiting.end = f.reaper.expect(waiting.pid) // expected here, in the order of the replies: the process number may soon be reused
+	case len(fds) != 0 || pid >= 0:
 		return false
 	default: // too little memory, or the process limit is reached
-		startChild.failed = syscall.Errno(-n.pid)
+		waiting.failed = syscall.Errno(-pid)
 	}
-	delete(f.ordered, n.id)
-	close(startChild.born)
+	delete(f.ordered, id)
+	close(waiting.born)
 	return true
 }
 
 // fork forks the process of a child.
-func (f *forkServer) fork(child *Child, o order, named map[string]int) error {
-	message, fds, err := f.loopMemory.order(o.ID, o.User, named)
+func (f *forkServer) fork(c *Child, o wire.Order, named map[string]int) error {
+	message, fds, err := f.loopMemory.Order(o.ID, o.User, named)
 	if err != nil {
 		return err
 	}
-	startChild := &forked{born: make(chan struct{})}
+	waiting := &forked{born: make(chan struct{})}
 	f.mu.Lock()
-	f.ordered[o.ID] = startChild
+	f.ordered[o.ID] = waiting
 	f.mu.Unlock()
 	if _, _, err := f.control.WriteMsgUnix(message, unix.UnixRights(fds...), nil); err != nil {
 		return fmt.Errorf("ask the fork server: %w", err)
 	}
-	<-startChild.born // or the launcher ends
-	if startChild.failed != 0 {
-		return fmt.Errorf("the fork server could not fork: %w", startChild.failed)
+	<-waiting.born // or the launcher ends
+	if waiting.failed != 0 {
+		return fmt.Errorf("the fork server could not fork: %w", waiting.failed)
 	}
-	child.pid, child.pidfd, child.end = startChild.pid, startChild.pidfd, startChild.end
+	c.pid, c.pidfd, c.end = waiting.pid, waiting.pidfd, waiting.end
 	return nil
 }

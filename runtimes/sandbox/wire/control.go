@@ -1,4 +1,4 @@
-package sandbox
+package wire
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sendControl sends a launcher the socket for its orders. This socket preserves message boundaries, unlike the socket
+// SendControl sends a launcher the socket for its orders. This socket preserves message boundaries, unlike the socket
 // for frames.
-func sendControl(conn net.Conn) (*net.UnixConn, error) {
+func SendControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {
 		return nil, fmt.Errorf("no way to pass a descriptor over a %T", conn)
@@ -24,22 +24,24 @@ func sendControl(conn net.Conn) (*net.UnixConn, error) {
 	if err = errors.Join(err, unix.Close(pair[1])); err != nil {
 		return nil, errors.Join(fmt.Errorf("pass the control socket: %w", err), unix.Close(pair[0]))
 	}
-	return unixConn(pair[0], "control")
+	return UnixConn(pair[0], "control")
 }
 
-func receiveControl(conn net.Conn) (*net.UnixConn, error) {
+// ReceiveControl receives the socket that SendControl sends.
+func ReceiveControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {
 		return nil, fmt.Errorf("no way to pass a descriptor over a %T", conn)
 	}
-	_, fds, err := receiveMessage(through, make([]byte, 1))
+	_, fds, err := ReceiveMessage(through, make([]byte, 1))
 	if err != nil || len(fds) != 1 {
 		return nil, errors.Join(errors.New("no control socket came"), err)
 	}
-	return unixConn(fds[0], "control")
+	return UnixConn(fds[0], "control")
 }
 
-func unixConn(fd int, name string) (*net.UnixConn, error) {
+// UnixConn makes a connection of a descriptor, which it takes over.
+func UnixConn(fd int, name string) (*net.UnixConn, error) {
 	file := os.NewFile(uintptr(fd), name)
 	defer file.Close()
 	conn, err := net.FileConn(file)
@@ -53,9 +55,9 @@ func unixConn(fd int, name string) (*net.UnixConn, error) {
 	return through, nil
 }
 
-// receiveMessage reads one message into a buffer, and the descriptors passed with it.
-func receiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
-	rights := make([]byte, unix.CmsgSpace(4*maxPassed))
+// ReceiveMessage reads one message into a buffer, and the descriptors passed with it.
+func ReceiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
+	rights := make([]byte, unix.CmsgSpace(4*MaxPassed))
 	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +67,7 @@ func receiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
 	case err != nil:
 		return nil, nil, err
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
-		closeAll(fds)
+		CloseAll(fds)
 		return nil, nil, errors.New("a message is too long")
 	}
 	return message[:n], fds, nil
@@ -88,4 +90,11 @@ func passedIn(rights []byte) ([]int, error) {
 		all = append(all, fds...)
 	}
 	return all, nil
+}
+
+// CloseAll closes descriptors.
+func CloseAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
 }

@@ -1,25 +1,28 @@
-package sandbox
+package child
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"syscall"
 	"unsafe" // also needed for linkname
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// syscallProgram is a table of the system calls that a child makes before it executes its program. The child shares the
+// SyscallProgram is a table of the system calls that a child makes before it executes its program. The child shares the
 // launcher's memory until then, because copying memory takes most of the time of a fork. So the child must not run any
 // Go code. It runs startChild in fork_*.s, which reads only this table.
-type syscallProgram struct {
+type SyscallProgram struct {
 	calls   []call
 	failure failure
 	kept    [][]byte // memory that calls point to
-	path    []byte   // required place of the program's path; nil for anywhere
+	Path    []byte   // required place of the program's path; nil for anywhere
 }
 
 // call is one system call in the layout that the child reads: 9 words.
@@ -38,8 +41,8 @@ type failure struct {
 }
 
 const (
-	reportReady  = 'R'
-	reportFailed = 'F'
+	ReportReady  = 'R'
+	ReportFailed = 'F'
 	callSize     = unsafe.Sizeof(call{})
 )
 
@@ -53,11 +56,11 @@ const (
 	callExec
 )
 
-// newSyscallProgram makes the table of a child. The child makes the calls of sequence, reports that it is ready, waits,
+// NewSyscallProgram makes the table of a child. The child makes the calls of sequence, reports that it is ready, waits,
 // and then executes the program that become sets.
-func newSyscallProgram(sequence []call) *syscallProgram {
-	s := &syscallProgram{failure: failure{mark: reportFailed}}
-	ready, word, none := []byte{reportReady}, make([]byte, 8), make([]byte, 8)
+func NewSyscallProgram(sequence []call) *SyscallProgram {
+	s := &SyscallProgram{failure: failure{mark: ReportFailed}}
+	ready, word, none := []byte{ReportReady}, make([]byte, 8), make([]byte, 8)
 	untouched := make([]byte, 32) // a struct sigaction with the default action of the kernel
 	s.kept = append(s.kept, ready, word, none, untouched)
 	s.calls = append(s.calls, sequence...)
@@ -69,42 +72,42 @@ func newSyscallProgram(sequence []call) *syscallProgram {
 		}
 	}
 	s.calls = append(s.calls,
-		call{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, address(ready), 1}},
-		call{trap: unix.SYS_READ, args: [6]uintptr{syncFD, address(word), 1}, least: 1},
-		call{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{procFD, ^uintptr(0)}},
+		call{trap: unix.SYS_WRITE, args: [6]uintptr{wire.SyncFD, address(ready), 1}},
+		call{trap: unix.SYS_READ, args: [6]uintptr{wire.SyncFD, address(word), 1}, least: 1},
+		call{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{wire.ProcFD, ^uintptr(0)}},
 		call{trap: unix.SYS_OPENAT, args: [6]uintptr{atCWD, 0, unix.O_RDONLY | unix.O_CLOEXEC}},
-		call{trap: unix.SYS_DUP3, args: [6]uintptr{procFD, stdinFD}},
+		call{trap: unix.SYS_DUP3, args: [6]uintptr{wire.ProcFD, wire.StdinFD}},
 		call{trap: unix.SYS_RT_SIGPROCMASK, args: [6]uintptr{2, address(none), 0, 8}}, // SIG_SETMASK
 		call{trap: unix.SYS_EXECVE},
 	)
 	for i := len(sequence); i < len(s.calls); i++ {
-		s.calls[i].says = syncFD
+		s.calls[i].says = wire.SyncFD
 	}
 	return s
 }
 
-// become sets the program that the child executes. The child reads it once it is released.
-func (s *syscallProgram) become(program Command, stdin string) {
+// Become sets the program that the child executes. The child reads it once it is released.
+func (s *SyscallProgram) Become(program wire.Command, stdin string) {
 	last := len(s.calls)
 	exec := &s.calls[last+callExec].args
-	if s.path == nil {
+	if s.Path == nil {
 		exec[0] = s.text(program.Argv[0])
 	} else {
-		copy(s.path, append([]byte(program.Argv[0]), 0))
-		exec[0] = address(s.path)
+		copy(s.Path, append([]byte(program.Argv[0]), 0))
+		exec[0] = address(s.Path)
 	}
 	exec[1], exec[2] = s.list(program.Argv), s.list(program.Env)
 	s.calls[last+callOpen].args[1] = s.text(stdin)
 }
 
-func (s *syscallProgram) text(text string) uintptr {
+func (s *SyscallProgram) text(text string) uintptr {
 	memory := append([]byte(text), 0)
 	s.kept = append(s.kept, memory)
 	return address(memory)
 }
 
 // list returns the address of a list of addresses of the texts, with a final 0.
-func (s *syscallProgram) list(texts []string) uintptr {
+func (s *SyscallProgram) list(texts []string) uintptr {
 	memory := make([]byte, 0, 8*(len(texts)+1))
 	for _, text := range texts {
 		memory = binary.NativeEndian.AppendUint64(memory, uint64(s.text(text)))
@@ -118,8 +121,25 @@ func (s *syscallProgram) list(texts []string) uintptr {
 // stacks, but not the heap.
 func address(memory []byte) uintptr { return uintptr(unsafe.Pointer(&memory[0])) }
 
+// ReadReport reads a message of the child during its set-up: ready, or the call that failed. io.EOF means that the
+// child executed its program, or was killed.
+func ReadReport(from io.Reader, sequence []Step) error {
+	reported := make([]byte, unsafe.Sizeof(failure{}))
+	if _, err := io.ReadFull(from, reported[:1]); err != nil {
+		return err
+	}
+	if reported[0] == ReportReady {
+		return nil
+	}
+	if _, err := io.ReadFull(from, reported[1:]); err != nil {
+		return io.ErrUnexpectedEOF // this end of file does not mean that the program was executed
+	}
+	number := binary.NativeEndian.Uint64
+	return failedAt(sequence, failure{at: number(reported[8:]), value: int64(number(reported[16:]))})
+}
+
 // failedAt turns a child's report of a failure into an error. The calls after the sequence only execute the program.
-func failedAt(sequence []step, reported failure) error {
+func failedAt(sequence []Step, reported failure) error {
 	at := int(reported.at / uint64(callSize))
 	name := "become the program"
 	if at < len(sequence) {
@@ -131,9 +151,9 @@ func failedAt(sequence []step, reported failure) error {
 	return fmt.Errorf("%s: %w", name, syscall.Errno(-reported.value))
 }
 
-// start starts the child in a new process namespace. pidfd becomes readable when the child and every process in its
+// Start starts the child in a new process namespace. pidfd becomes readable when the child and every process in its
 // namespace are dead. The caller must keep s alive until then.
-func (s *syscallProgram) start() (pid, pidfd int, err error) {
+func (s *SyscallProgram) Start() (pid, pidfd int, err error) {
 	handle := new(int32)
 	*handle = -1
 	flags := unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD)
@@ -165,4 +185,5 @@ func beforeFork()
 //go:linkname afterFork syscall.runtime_AfterFork
 func afterFork()
 
-var errNoProgram = errors.New("start program: no absolute path")
+// ErrNoProgram reports a command without an absolute path.
+var ErrNoProgram = errors.New("start program: no absolute path")

@@ -1,4 +1,4 @@
-package sandbox
+package child
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
 )
 
 // another is a fork server with only the loop. Its children print that they continued, and how many filters they have
@@ -46,13 +48,13 @@ os._exit(0)
 // looping is a fork server in its loop, outside any jail.
 type looping struct {
 	control    *net.UnixConn
-	loopMemory *loopImage
+	loopMemory *LoopImage
 	server     *exec.Cmd
 }
 
-func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
+func startLooping(t *testing.T, flags uintptr, filter wire.Halves) *looping {
 	t.Helper()
-	control, theirs := pair(t, unix.SOCK_SEQPACKET)
+	control, theirs := wiretest.Pair(t, unix.SOCK_SEQPACKET)
 	file, err := theirs.File()
 	if err != nil {
 		t.Fatal(err)
@@ -62,27 +64,27 @@ func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
 	if err := errors.Join(server.Start(), file.Close(), theirs.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := control.Write(loopCode()); err != nil {
+	if _, err := control.Write(LoopCode()); err != nil {
 		t.Fatal(err)
 	}
-	message, _, err := receiveMessage(control, make([]byte, maxNotice))
+	message, _, err := wire.ReceiveMessage(control, make([]byte, wire.MaxNotice))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var place loopPlace
+	var place LoopPlace
 	if err := json.Unmarshal(message, &place); err != nil {
 		t.Fatal(err)
 	}
-	loopMemory, err := newLoopImage(place, []step{
-		do("early", unix.SYS_DUP3, descriptor(fdSync), arg{kind: argUser}, number(0)),
-		do("stdout", unix.SYS_DUP3, descriptor(fdStdout), number(stdoutFD), number(0)),
-		do("sync", unix.SYS_DUP3, descriptor(fdSync), number(syncFD), number(0)),
-	}, filter, []string{fdStdout, fdSync})
+	loopMemory, err := NewLoopImage(place, []Step{
+		do("early", unix.SYS_DUP3, descriptor(FDSync), arg{kind: argUser}, number(0)),
+		do("stdout", unix.SYS_DUP3, descriptor(FDStdout), number(wire.StdoutFD), number(0)),
+		do("sync", unix.SYS_DUP3, descriptor(FDSync), number(wire.SyncFD), number(0)),
+	}, filter, []string{FDStdout, FDSync})
 	if err != nil {
 		t.Fatal(err)
 	}
-	setFlags(loopMemory.image, flags)
-	if _, err := control.Write(loopMemory.image); err != nil {
+	setFlags(loopMemory.Image, flags)
+	if _, err := control.Write(loopMemory.Image); err != nil {
 		t.Fatal(err)
 	}
 	return &looping{control, loopMemory, server}
@@ -103,7 +105,7 @@ func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.F
 	if err != nil {
 		t.Fatal(err)
 	}
-	message, fds, err := l.loopMemory.order(9, user, map[string]int{fdStdout: int(out.Fd()), fdSync: int(in.Fd())})
+	message, fds, err := l.loopMemory.Order(9, user, map[string]int{FDStdout: int(out.Fd()), FDSync: int(in.Fd())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.F
 
 func (l *looping) answer(t *testing.T) (forkNotice, []int) {
 	t.Helper()
-	message, fds, err := receiveMessage(l.control, make([]byte, maxNotice))
+	message, fds, err := wire.ReceiveMessage(l.control, make([]byte, wire.MaxNotice))
 	if err != nil || len(message) != int(unsafe.Sizeof(forkNotice{})) {
 		t.Fatalf("%q, %v", message, err)
 	}
@@ -144,14 +146,14 @@ func readAll(t *testing.T, from io.Reader) []byte {
 // handle. A child that fails must report the failed call.
 func TestLoop(t *testing.T) {
 	t.Parallel()
-	l := startLooping(t, unix.CLONE_PIDFD, halves{})
+	l := startLooping(t, unix.CLONE_PIDFD, wire.Halves{})
 	for range 3 {
 		stdout, sync := l.order(t, 20, 0, 0)
 		n, fds := l.answer(t)
 		if n.id != 9 || n.pid < 2 || len(fds) != 1 {
 			t.Fatalf("%+v with %d descriptors", n, len(fds))
 		}
-		closeAll(fds)
+		wire.CloseAll(fds)
 		if reported := readAll(t, sync); string(reported) != "R" {
 			t.Errorf("it said %q", reported)
 		}
@@ -160,9 +162,8 @@ func TestLoop(t *testing.T) {
 		}
 		_, sync = l.order(t, 1<<20, 0, 0) // there is no such descriptor
 		_, fds = l.answer(t)
-		closeAll(fds)
-		c := &Child{sync: sync}
-		if err := c.listen(l.loopMemory.plan.steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
+		wire.CloseAll(fds)
+		if err := ReadReport(sync, l.loopMemory.Plan.Steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
 			t.Errorf("a step that cannot be: %v", err)
 		}
 	}
@@ -178,7 +179,7 @@ func TestLoop(t *testing.T) {
 // both parts.
 func TestLoopFiltered(t *testing.T) {
 	t.Parallel()
-	filter, err := compileHalves(seccomp.Program())
+	filter, err := wire.CompileHalves(seccomp.Program())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestLoopFiltered(t *testing.T) {
 	for range 2 {
 		stdout, sync := l.order(t, 20, 0, 0)
 		_, fds := l.answer(t)
-		closeAll(fds)
+		wire.CloseAll(fds)
 		if reported := readAll(t, sync); string(reported) != "R" {
 			t.Errorf("it said %q", reported)
 		}
@@ -199,13 +200,13 @@ func TestLoopFiltered(t *testing.T) {
 // TestLoopUnfiltered checks that a fork server ends without children if its part of the filter fails.
 func TestLoopUnfiltered(t *testing.T) {
 	t.Parallel()
-	nonsense := bytes.Repeat([]byte{0xff}, instructionSize)
-	l := startLooping(t, unix.CLONE_PIDFD, halves{Server: nonsense, Child: nonsense})
+	nonsense := bytes.Repeat([]byte{0xff}, seccomp.InstructionSize)
+	l := startLooping(t, unix.CLONE_PIDFD, wire.Halves{Server: nonsense, Child: nonsense})
 	var exit *exec.ExitError
-	if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+	if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != wire.ExitSetup {
 		t.Errorf("it ended with %v", err)
 	}
-	if message, _, err := receiveMessage(l.control, make([]byte, maxNotice)); !errors.Is(err, io.EOF) {
+	if message, _, err := wire.ReceiveMessage(l.control, make([]byte, wire.MaxNotice)); !errors.Is(err, io.EOF) {
 		t.Errorf("it said %q, %v", message, err)
 	}
 }
@@ -213,7 +214,7 @@ func TestLoopUnfiltered(t *testing.T) {
 // TestLoopWithoutProcesses checks that a failed fork is answered with the reason, and that the next order works.
 func TestLoopWithoutProcesses(t *testing.T) {
 	t.Parallel()
-	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, halves{}) // which the kernel refuses
+	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, wire.Halves{}) // which the kernel refuses
 	for range 2 {
 		stdout, _ := l.order(t, 20, 0, 0)
 		if n, fds := l.answer(t); n != (forkNotice{9, -int64(unix.EINVAL)}) || len(fds) != 0 {
@@ -230,7 +231,7 @@ func TestLoopWithoutProcesses(t *testing.T) {
 func TestLoopUnheard(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string]uintptr{"a child": unix.CLONE_PIDFD, "no child": unix.CLONE_PIDFD | unix.CLONE_SIGHAND} {
-		l := startLooping(t, flags, halves{})
+		l := startLooping(t, flags, wire.Halves{})
 		if err := l.control.CloseRead(); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +240,7 @@ func TestLoopUnheard(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exit *exec.ExitError
-		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != wire.ExitSetup {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -253,13 +254,13 @@ func TestLoopRefuses(t *testing.T) {
 		"a descriptor more": {more: 1}, "a descriptor less": {more: -1}, "no descriptors": {more: -2},
 		"half an order": {short: 8},
 	} {
-		l := startLooping(t, unix.CLONE_PIDFD, halves{})
+		l := startLooping(t, unix.CLONE_PIDFD, wire.Halves{})
 		l.order(t, 20, 0, 0)
 		_, fds := l.answer(t)
-		closeAll(fds)
+		wire.CloseAll(fds)
 		stdout, _ := l.order(t, 20, tt.more, tt.short)
 		var exit *exec.ExitError
-		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != wire.ExitSetup {
 			t.Errorf("%s: %v", name, err)
 		}
 		if reported := readAll(t, stdout); len(reported) > 0 {

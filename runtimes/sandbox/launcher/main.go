@@ -1,4 +1,6 @@
-package sandbox
+// Package launcher is process 1 of a jail. It locks itself up and serves its role. The process that gave the package its
+// name starts children: it prepares a jail for each, and is trusted by the server as long as it keeps to the protocol.
+package launcher
 
 import (
 	"encoding/json"
@@ -18,12 +20,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
 // Main must be called first in main. If args are those of a jailed process, it sets up the jail, serves, and returns
 // the exit code for the process to end with at once. Otherwise it returns false and has no effect.
 func Main(args []string, roles []Role) (code int, jailed bool) {
-	if len(args) < 2 || args[1] != argument {
+	if len(args) < 2 || args[1] != wire.Argument {
 		return 0, false
 	}
 	code, err := inside(args[2:], roles)
@@ -36,86 +40,60 @@ func Main(args []string, roles []Role) (code int, jailed bool) {
 // inside runs process 1 of a jail.
 func inside(args []string, roles []Role) (code int, err error) {
 	if os.Getpid() != 1 || len(args) != 1 {
-		return exitSetup, errors.New("this command is internal; the server starts it in a sandbox")
+		return wire.ExitSetup, errors.New("this command is internal; the server starts it in a sandbox")
 	}
 	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from reading control groups, which will be hidden
-	if err := forgetCapabilities(); errors.Is(err, errCgo) {
-		return exitCgo, err
+	if err := child.ForgetCapabilities(); errors.Is(err, wire.ErrCgo) {
+		return wire.ExitCgo, err
 	} else if err != nil {
-		return exitSetup, err
+		return wire.ExitSetup, err
 	}
 	if err := closeForeign(); err != nil {
-		return exitSetup, err
+		return wire.ExitSetup, err
 	}
 	dropSignals()
-	conn, own, err := open(framesFD)
+	conn, own, err := open(wire.FramesFD)
 	if err != nil {
-		return exitSetup, err
+		return wire.ExitSetup, err
 	}
 	config, err := receive(conn)
 	if err != nil {
-		return exitOrphan, err
+		return wire.ExitOrphan, err
 	}
 	role, err := find(roles, args[0], config)
 	if err != nil {
-		return exitSetup, err
+		return wire.ExitSetup, err
 	}
-	if err := lockUp(config); err != nil {
-		return exitSetup, fmt.Errorf("set up the jail: %w", err)
+	if err := child.LockUp(config); err != nil {
+		return wire.ExitSetup, fmt.Errorf("set up the jail: %w", err)
 	}
 	go endWithServer(own)
 	if config.Launcher {
 		return startChildren(config, role, conn)
 	}
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
-		return exitOrphan, err
+		return wire.ExitOrphan, err
 	}
 	if err := role.Serve(conn); err != nil {
-		return exitServe, err
+		return wire.ExitServe, err
 	}
 	return 0, nil
 }
 
 // startChildren runs process 1 of a launcher.
-func startChildren(config setup, role Role, conn net.Conn) (code int, err error) {
+func startChildren(config wire.Setup, role Role, conn net.Conn) (code int, err error) {
 	children, err := newChildren(config, role)
 	if err != nil {
-		return exitSetup, err
+		return wire.ExitSetup, err
 	}
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
-		return exitOrphan, err
+		return wire.ExitOrphan, err
 	}
-	return exitServe, children.serveOrders(conn)
+	return wire.ExitServe, children.serveOrders(conn)
 }
 
-// lockUp makes the jail around this process. The order matters. The server has put process 1 into its control groups
-// before their namespace begins, so their names stay hidden. Mounting needs the capabilities, and landlock forbids
-// mounting. After seccomp, none of these calls is possible any more.
-func lockUp(config setup) error {
-	steps := []struct {
-		name string
-		do   func(setup) error
-	}{
-		{"control groups", hideGroups},
-		{"project ids", mapProjectIDs},
-		{"mounts", changeRoot},
-		{"host name", func(setup) error { return unix.Sethostname([]byte(hostname)) }},
-		{"limits", setLimits},
-		{"privileges", dropPrivileges},
-		{"landlock", landlock},
-		{"threads", warmThreads},
-		{"seccomp", installFilter},
-	}
-	for _, step := range steps {
-		if err := step.do(config); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
-		}
-	}
-	return nil
-}
-
-func find(roles []Role, name string, config setup) (Role, error) {
-	roles = append(slices.Clone(roles), Role{Name: probeRole, Filter: FilterProgram, Serve: serveProbe})
+func find(roles []Role, name string, config wire.Setup) (Role, error) {
+	roles = append(slices.Clone(roles), Role{Name: wire.ProbeRole, Filter: wire.FilterProgram, Serve: serveProbe})
 	for _, role := range roles {
 		if role.Name == name && role.Filter == config.Filter && (role.Child != nil) == config.Launcher {
 			return role, nil
@@ -140,7 +118,7 @@ func closeForeign() error {
 	}
 	for _, entry := range entries {
 		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd <= framesFD {
+		if err != nil || fd <= wire.FramesFD {
 			continue
 		}
 		target, err := os.Readlink(filepath.Join(list, entry.Name()))
@@ -173,7 +151,7 @@ func dropSignals() {
 func open(fd uintptr) (conn net.Conn, own int, err error) {
 	file := os.NewFile(fd, "frames")
 	defer file.Close() // both are duplicates
-	if own, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, framesFD); err != nil {
+	if own, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, wire.FramesFD); err != nil {
 		return nil, 0, fmt.Errorf("open the frame socket: %w", err)
 	}
 	if conn, err = net.FileConn(file); err != nil {
@@ -182,9 +160,9 @@ func open(fd uintptr) (conn net.Conn, own int, err error) {
 	return conn, own, nil
 }
 
-func receive(conn net.Conn) (setup, error) {
-	var config setup
-	_, payload, err := frames.NewReader(conn, map[frames.Kind]int{frames.Setup: maxSetup}).Read()
+func receive(conn net.Conn) (wire.Setup, error) {
+	var config wire.Setup
+	_, payload, err := frames.NewReader(conn, map[frames.Kind]int{frames.Setup: wire.MaxSetup}).Read()
 	if err != nil {
 		return config, fmt.Errorf("receive the set-up: %w", err)
 	}
@@ -202,7 +180,12 @@ func endWithServer(fd int) {
 	for {
 		_, err := unix.Poll(wanted, -1)
 		if wanted[0].Revents != 0 || err != nil && err != unix.EINTR {
-			os.Exit(exitOrphan)
+			os.Exit(wire.ExitOrphan)
 		}
 	}
 }
+
+// workerThreads is the number of threads that run Go code in process 1.
+const (
+	workerThreads = 2
+)

@@ -1,0 +1,38 @@
+package launcher
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
+)
+
+// TestForkServersThatSendNothing uses a fork server that ends during its start, and one that sends a wrong address.
+func TestForkServersThatSendNothing(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reported []string
+		sequence []child.Step
+	}{
+		"nothing":      {},
+		"nonsense":     {reported: []string{"{"}},
+		"no readiness": {reported: []string{"{}"}},
+		"no room":      {reported: []string{"{}", "ready"}, sequence: make([]child.Step, child.MaxCalls)},
+	} {
+		ours, theirs := wiretest.Pair(t, unix.SOCK_SEQPACKET)
+		for _, reported := range tt.reported {
+			if _, err := theirs.Write([]byte(reported)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := theirs.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := introduce(ours, tt.sequence, wire.Halves{}, nil); err == nil {
+			t.Errorf("%s: it is ready", name)
+		}
+	}
+}

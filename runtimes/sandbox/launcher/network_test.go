@@ -1,0 +1,52 @@
+package launcher
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/child"
+	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
+)
+
+// TestNetworkRefuses uses a namespace whose child could not start, and invalid sockets.
+func TestNetworkRefuses(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("no child")
+	if listener, err := startInNetwork(func() error { return refused }); listener != -1 || err == nil || os.Geteuid() == 0 && !errors.Is(err, refused) {
+		t.Errorf("%d, %v", listener, err)
+	}
+	if raiseLoopback(-1) == nil || listenAt(-1) == nil {
+		t.Error("a socket that is none has a network")
+	}
+	udp, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(udp)
+	if listenAt(udp) == nil {
+		t.Error("a socket without connections waits for some")
+	}
+}
+
+// TestChildWithoutParts tests the launcher's side of a child without any of its parts.
+func TestChildWithoutParts(t *testing.T) {
+	t.Parallel()
+	made := child.NewPlan(child.Steps(wire.Setup{}, 1), &child.Heap{})
+	if err := (&children{plan: made}).fork(&Child{}, wire.Order{}, nil); err == nil {
+		t.Error("a child without its descriptors")
+	}
+	c := &Child{disk: -1}
+	if c.enter(&noLock{}) == nil {
+		t.Error("a disk that is none was entered")
+	}
+	if version := child.LandlockVersion(); version > 0 {
+		for name, shared := range map[string]common{"a disk that is none": nil, "a path that is not open": {-1: child.ProcAccess}} {
+			if _, err := c.rules(wire.Setup{Landlock: version, Filter: wire.FilterProgram}, shared); err == nil {
+				t.Errorf("%s: there are rules", name)
+			}
+		}
+	}
+}
