@@ -26,6 +26,7 @@ beforeAll(async () => {
   await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
   await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
   await saveDraft(atelier, 'weather', program('Fog'));
+  await saveDraft(atelier, long, program('Mist'));
   await must(atelier, 'POST', `/code-agents/${long}/versions`, { version: preRelease, changelog: 'Not yet.' });
   const title = 'Research and early prototypes of the northern department';
   await must(atelier, 'POST', '/workspaces', { name: 'research', title });
