@@ -85,6 +85,7 @@ type Spec struct {
 	InputSchema      json.RawMessage       `json:"inputSchema"`
 	OutputSchema     json.RawMessage       `json:"outputSchema"`
 	Packages         []string              `json:"packages"`
+	Lock             *runtimes.Lock        `json:"lock,omitempty"` // exact packages of a version; nil for a draft, and without packages
 	Environment      map[string]string     `json:"environment"`
 	Secrets          []string              `json:"secrets"`
 	Capabilities     runtimes.Capabilities `json:"capabilities"`

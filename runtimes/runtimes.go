@@ -85,6 +85,7 @@ type Job struct {
 	Isolation    Isolation
 	Rules        *Rules        // nil for none
 	Bound        []BoundSecret // secret headers of requests, which the program never sees
+	Packages     *Installed    // packages that the program may import; nil for none
 	Models       bool          // the operator's directory of models is visible, read-only
 }
 

@@ -41,6 +41,11 @@ type Config struct {
 	// TypeScript is the native TypeScript compiler; "" looks beside the binary and among the system's Node modules.
 	TypeScript string
 
+	UV           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin
+	PythonIndex  string   // address of the index of Python packages; "" for no packages
+	PackageHosts []string // host:port of further hosts that send archives
+	PackagesDir  string   // "" is a directory in the data directory, or one that sandboxes can reach
+
 	Concurrency   int      // concurrent programs; 0 means a number chosen for the machine
 	QueueSize     int      // maximum waiting runs per workspace
 	Warm          int      // prepared workers per runtime

@@ -44,6 +44,7 @@ const (
 	SandboxUnavailable   Code = "sandbox_unavailable"
 	RuntimeUnavailable   Code = "runtime_unavailable"
 	ProviderUnavailable  Code = "provider_unavailable"
+	IndexUnavailable     Code = "index_unavailable"   // of packages
 	StorageUnavailable   Code = "storage_unavailable" // nothing can be recorded now
 	RunInterrupted       Code = "run_interrupted"     // by another server, while this one carried it out
 	ShuttingDown         Code = "shutting_down"

@@ -5,6 +5,7 @@ DROP TABLE servers;
 DROP TABLE secret_uses;
 DROP TABLE secrets;
 DROP TABLE quotas;
+DROP TABLE package_locks;
 DROP TABLE tool_sets;
 DROP TABLE skills;
 DROP TABLE pins;

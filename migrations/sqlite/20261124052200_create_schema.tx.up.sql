@@ -274,6 +274,17 @@ CREATE TABLE tool_sets (
 	UNIQUE (workspace_id, name)
 ) WITHOUT ROWID;
 
+-- The exact packages for a list of packages of a draft, or of inline programs with the agent ''. A version has its own lock.
+CREATE TABLE package_locks (
+	workspace_id TEXT NOT NULL,
+	agent_id     TEXT NOT NULL,
+	list         TEXT NOT NULL, -- digest of language, platform and requirements
+	lock         TEXT NOT NULL, -- JSON
+	created_at   TIMESTAMP NOT NULL,
+	used_at      TIMESTAMP NOT NULL,
+	PRIMARY KEY (workspace_id, agent_id, list)
+) WITHOUT ROWID;
+
 -- Servers that have the database open. A run and an idempotency key name the server that works on them and its epoch. A
 -- server or epoch without a row here has ended and may no longer write either.
 CREATE TABLE servers (

@@ -221,6 +221,8 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	}
 	if !slices.Equal(before.Packages, after.Packages) {
 		add("/packages", "the packages changed")
+	} else if a, b := lockOf(before), lockOf(after); a != b {
+		add("/packages", "the packages have other versions or files")
 	}
 	if !equalSets(before.SafetyFlags, after.SafetyFlags) {
 		add("/safetyFlags", "the safety flags are %s; they were %s", words(after.SafetyFlags), words(before.SafetyFlags))
@@ -232,6 +234,14 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 		add("/rules", "the rules are %s; they were %s", is, was)
 	}
 	return reasons
+}
+
+// lockOf returns the digest of a version's exact packages, or "".
+func lockOf(v registry.Spec) string {
+	if v.Lock == nil {
+		return ""
+	}
+	return v.Lock.Digest()
 }
 
 func isolation(i runtimes.Isolation) string {

@@ -85,6 +85,7 @@ type contentForm struct {
 	Deterministic    bool                  `json:"deterministic"`
 	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // absent in the form before there were rules
 	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // absent in the form before a version had one
+	Lock             string                `json:"lock,omitempty"`      // digest; absent without packages
 }
 
 type wholeForm struct {
@@ -108,6 +109,9 @@ func contentOf(v registry.Version, code string) contentForm {
 	form.Capabilities.Hosts, form.Capabilities.HostFunctions = set(v.Capabilities.Hosts), set(v.Capabilities.HostFunctions)
 	if v.Rules != nil {
 		form.Rules = &runtimes.Rules{Pack: v.Rules.Pack, Imports: set(v.Rules.Imports)}
+	}
+	if v.Lock != nil {
+		form.Lock = v.Lock.Digest()
 	}
 	if form.Environment == nil {
 		form.Environment = map[string]string{}

@@ -169,6 +169,8 @@ func change(t *testing.T, v reflect.Value, path []int) {
 		*x = map[string]string{"CHANGED": "1"}
 	case *map[string]registry.File:
 		(*x)["changed"] = nil
+	case *[]runtimes.LockedPackage:
+		*x = append(*x, runtimes.LockedPackage{Name: "changed"})
 	case *bool:
 		*x = !*x
 	default:

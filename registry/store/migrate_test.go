@@ -29,6 +29,9 @@ func fill(t *testing.T, s *store.Store) {
 	publish(t, s, a, "1.0.0")
 	pin := registry.Pin{AgentID: a.ID, Reference: "^1", CreatedAt: start}
 	set := registry.ToolSet{ID: newID(), Workspace: ws, Name: newID(), Tools: []registry.SetTool{{AgentID: a.ID, Version: "1.0.0"}}, CreatedAt: start, UpdatedAt: start}
+	if err := s.PutPackageLock(t.Context(), registry.PackageLock{Workspace: registry.DefaultWorkspace, List: "sha256:1", CreatedAt: start, UsedAt: start}); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.PutToolSet(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
 		"drafts": {"spec", "files"}, "draft_saves": {"spec", "files"}, "draft_contents": {"content"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
-		"idempotency_keys": {"body"},
+		"idempotency_keys": {"body"}, "package_locks": {"lock"},
 	} {
 		var bytes int64
 		err := s.read.NewSelect().TableExpr(table+" AS t").ColumnExpr(s.sizeOf("t", columns)).Where("t.workspace_id = ?", workspace).Scan(ctx, &bytes)

@@ -45,9 +45,10 @@ func encodeSpec(spec registry.Spec) (string, error) {
 	return encode(spec)
 }
 
-// encodeDraft encodes a draft's spec with the sources of its schemas and its tests.
+// encodeDraft encodes a draft's spec with the sources of its schemas and its tests. A draft's lock is kept apart: it
+// belongs to a list of packages.
 func encodeDraft(d registry.Draft) (string, error) {
-	d.Files = nil
+	d.Files, d.Lock = nil, nil
 	return encode(draftSpec{d.Spec, aside{d.SchemaSources, d.Tests}})
 }
 

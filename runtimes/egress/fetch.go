@@ -278,3 +278,6 @@ func (e *ending) Close() error {
 	e.exchange.end(runtimes.EgressAllowed)
 	return err
 }
+
+// Transport returns a client's transport whose requests pass the session's rules. Each redirect is another request.
+func (d *Session) Transport() http.RoundTripper { return hop{d} }

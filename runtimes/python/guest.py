@@ -17,6 +17,7 @@ scan = json.JSONDecoder().scan_once
 compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 ROOT = "/work"
+PACKAGES = "/packages"  # mounted if the program has any
 PACKAGE = "__agent__"  # base of relative imports
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
 CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with its end
@@ -779,6 +780,8 @@ def settle():
     """Prepares everything that is the same for every program."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
+    if os.path.isdir(PACKAGES):
+        sys.path.append(PACKAGES)
 
 
 def part(told, code):

@@ -53,6 +53,9 @@ var start string
 // ModelsDir is the path in a sandbox where the directory of models is mounted under its own name.
 const ModelsDir = "/models"
 
+// PackagesDir is the path in a sandbox where the packages of a program are mounted.
+const PackagesDir = "/packages"
+
 // stackBytes is large enough that the deepest allowed recursion through C code, such as sorted with a key, ends with an
 // exception.
 const stackBytes = 64 << 20
@@ -76,6 +79,7 @@ type Engine struct {
 	fresh       *worker.Pool    // new interpreter per run: for runs that request it, and if no fork server is available
 	granted     *worker.Pool    // as fresh, for programs with granted hosts
 	models      *worker.Pool    // as fresh, with the directory of models mounted; nil if there is none
+	locked      *lockPools      // for programs with packages
 	egress      *egress.Proxy
 	codes       *lru.Cache[string, []byte] // compiled entrypoints and their imports
 	log         *slog.Logger
@@ -95,7 +99,11 @@ func codeKey(job runtimes.Job) (key string, ok bool) {
 	if job.CodeDigest == "" || job.Workspace == "" {
 		return "", false
 	}
-	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint, true
+	key = job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint
+	if job.Packages != nil { // the compiling process has also executed package code
+		key += " " + job.Packages.Digest
+	}
+	return key, true
 }
 
 // modules returns the files, in addition to a job's entrypoint, that may be compiled with it.
@@ -146,20 +154,30 @@ func New(options Options) *Engine {
 		source := "TYPED = " + strconv.QuoteToASCII(typed) + "\n\nsettle()\nboot(True)\n"
 		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n" + source), Env: append(program.Environment(), environment...)}
 	}
+	pool := func(p sandbox.Profile, idle int, prelude any) *worker.Pool {
+		return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: idle, Max: options.Max, Log: options.Log, Profile: p, Prelude: prelude})
+	}
+	forking := func(p sandbox.Profile, environment ...string) sandbox.Profile {
+		p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks, typed), Env: append(program.Environment(), environment...)}
+		return p
+	}
 	engine := &Engine{
 		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: lru.New[string, []byte](maxCodes, maxCodeBytes),
-		forked: newWorkspacePools(func(launcher string) *worker.Pool {
-			p := profile(launcher)
-			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks, typed), Env: program.Environment()}
-			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
-		}),
-		fresh: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile("python"), Prelude: ahead(),
-		}),
-		granted: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: granted, Prelude: ahead(program.Network()...),
-		}),
+		forked: newWorkspacePools(func(launcher string) *worker.Pool { return pool(forking(profile(launcher)), options.Idle, nil) }),
+		fresh:  pool(profile("python"), 0, ahead()), granted: pool(granted, 0, ahead(program.Network()...)),
 	}
+	engine.locked = newLockPools(func(launcher string, key lockKey) *worker.Pool {
+		p := profile(launcher)
+		p.Mounts = slices.Concat(p.Mounts, []sandbox.Mount{{Host: key.dir, Path: PackagesDir}})
+		switch {
+		case key.network:
+			p.Network, p.Mounts = true, slices.Concat(p.Mounts, program.Certificates())
+			return pool(p, 1, ahead(append(program.Network(), oneThread()...)...))
+		case key.fresh:
+			return pool(p, 0, ahead(oneThread()...))
+		}
+		return pool(forking(p, oneThread()...), 1, nil)
+	})
 	if options.Models != "" {
 		models := profile("python with models")
 		models.Mounts = slices.Concat(models.Mounts, []sandbox.Mount{{Host: options.Models, Path: ModelsDir + "/" + filepath.Base(options.Models), Private: true}})
@@ -250,16 +268,20 @@ func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Ho
 		},
 	}
 	var outcome runtimes.Outcome
+	if len(job.Capabilities.Hosts) > 0 {
+		task.Network = func(listener net.Listener) func() {
+			session.Serve(listener)
+			return session.Close
+		}
+	}
 	switch {
+	case job.Packages != nil:
+		outcome, err = e.runLocked(ctx, task, session)
 	case job.Models && e.models != nil: // never combined with a network
 		outcome, err = e.models.Run(ctx, task, session)
 	case len(job.Capabilities.Hosts) == 0:
 		outcome, err = e.run(ctx, task, session)
 	default:
-		task.Network = func(listener net.Listener) func() {
-			session.Serve(listener)
-			return session.Close
-		}
 		outcome, err = e.granted.Run(ctx, task, session)
 	}
 	if failed := outcome.Error; failed != nil && failed.Type == runtimes.RuntimeError && strings.Contains(failed.Message+failed.Stack, egress.Marker) {
@@ -325,7 +347,7 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	stats := e.forked.stats().Plus(e.fresh.Stats()).Plus(e.granted.Stats())
+	stats := e.forked.stats().Plus(e.fresh.Stats()).Plus(e.granted.Stats()).Plus(e.locked.stats())
 	if e.models != nil {
 		stats = stats.Plus(e.models.Stats())
 	}
@@ -336,6 +358,7 @@ func (e *Engine) Stats() worker.Stats {
 func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.forked.close()
+		e.locked.close()
 		e.fresh.Close()
 		e.granted.Close()
 		if e.models != nil {

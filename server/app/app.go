@@ -30,6 +30,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -73,6 +74,7 @@ type App struct {
 	archives  *archives.Service
 	catalog   *catalog.Service
 	changes   *changes.Hub
+	packages  *packages.Service
 	pins      *pins.Service
 	quotas    *quotas.Service
 	replays   *replay.Service

@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/runtimes/node"
+	"github.com/atelier-run/atelier/runtimes/packages"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -43,6 +44,7 @@ type Engines struct {
 	traffic   traffic
 	listeners listeners
 	Router    *router.Router
+	Packages  *packages.Manager
 	Inspector *inspect.Inspector
 	Validator *specs.Validator
 	Specs     *specs.Checker
@@ -69,6 +71,7 @@ func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Log
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
 	b.Specs = specs.New(b.Validator, c.Defaults, c.Ceilings, c.Restricted...)
 	b.Specs.CapGrants(c.Ceiling)
+	b.Specs.OfferPackages(b.Packages.Lacks)
 	b.closers.add("proof", b.selfTest.close)
 	return b, nil
 }
@@ -102,6 +105,8 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	}
 	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
 	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
+	b.Packages = b.openPackages(jailer, pythonPath, log)
+	b.closers.add("packages", func() error { b.Packages.Close(); return nil })
 	b.types = types.New(types.Options{Jailer: jailer, Compiler: typescript(b.config.TypeScript, b.exe), Exe: b.exe, Log: log})
 	b.closers.add("types", func() error { b.types.Close(); return nil })
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})

@@ -40,7 +40,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	l.engines, l.Chooser = engines, engines.chooser(kept)
 	l.Inference = engines.inference(nil)
 	l.Service = runs.New(runs.Options{
-		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Engines: l.Chooser, Validator: engines.Validator,
+		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Packages: engines.packages(noLocks{}, nil, time.Now), Engines: l.Chooser, Validator: engines.Validator,
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
 		Ceilings: c.Ceilings, Level: engines.Level().String(), Now: time.Now, NewID: newID,
 	})

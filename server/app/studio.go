@@ -42,8 +42,9 @@ func (a *App) openStudio(context.Context) error {
 		return err
 	}
 	choose := a.engines.chooser(a.store)
+	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.engines.Validator,
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
@@ -52,7 +53,7 @@ func (a *App) openStudio(context.Context) error {
 	a.replays = replay.New(a.runs, resolver)
 	a.tests = tests.New(tests.Options{Runs: a.runs, Agents: a.store, Resolver: resolver, Validator: a.engines.Validator})
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })

@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/infer"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -73,7 +74,8 @@ type Options struct {
 	Replays   Replays
 	Tests     Tests
 	Inspector Inspector
-	Inference *infer.Service // nil for none
+	Inference *infer.Service    // nil for none
+	Packages  *packages.Service // nil for none
 	Validator *specs.Validator
 	Specs     *specs.Checker
 	Engines   *engines.Chooser

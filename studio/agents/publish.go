@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/references"
 )
 
@@ -171,6 +172,9 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 	if spec.Runtime == runtimes.Script {
 		return spec, nil, fault.Invalid("/runtime", "A version cannot use the script runtime, which is for tests and demos.")
 	}
+	if spec, err = s.withPackages(ctx, actor, agentID, spec); err != nil {
+		return spec, nil, err
+	}
 	if inspected {
 		return spec, choice, nil
 	}
@@ -186,6 +190,30 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 		return spec, nil, refused
 	}
 	return spec, choice, nil
+}
+
+// withPackages gives a version the exact packages that its draft ran with. They are installed first, so that a version
+// with packages that cannot be had is not published.
+func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, error) {
+	spec.Lock = nil
+	if len(spec.Packages) == 0 {
+		return spec, nil
+	}
+	if s.Packages == nil {
+		return spec, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+	}
+	nobody := func(packages.Step) {}
+	lock, err := s.Packages.Lock(ctx, actor.Workspace, agentID, spec, nobody)
+	if err != nil {
+		return spec, err
+	}
+	_, release, err := s.Packages.Install(ctx, actor.Workspace, lock, nobody)
+	if err != nil {
+		return spec, err
+	}
+	release()
+	spec.Lock = &lock
+	return spec, nil
 }
 
 // Engine returns the runtime that an agent's draft would get if it were published now, with the reason. There is no

@@ -42,6 +42,7 @@ type execution struct {
 	recording    *recorder.Recording
 	given        secrets.Given
 	of           registry.Version
+	spec         registry.Spec
 	redactor     *redact.Redactor // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
@@ -119,6 +120,12 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 			return runtimes.Outcome{}, err
 		}
 	}
+	installed, failed, err := l.packages()
+	if failed != nil || err != nil {
+		return runtimes.Outcome{Error: failed}, err
+	}
+	defer installed()
+	started = s.Now()
 	startedAt := stamp(started)
 	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
 	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -67,8 +68,9 @@ type Options struct {
 	Resolver  Resolver
 	Specs     *specs.Checker
 	Engines   *engines.Chooser
-	Secrets   *secrets.Service // nil for none
-	Quotas    *quotas.Service  // nil for none
+	Secrets   *secrets.Service  // nil for none
+	Quotas    *quotas.Service   // nil for none
+	Packages  *packages.Service // nil for none
 	Validator *specs.Validator
 	Router    *router.Router
 	Meter     Meter

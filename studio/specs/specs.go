@@ -34,6 +34,8 @@ type Checker struct {
 	// restricted lists the workspaces whose Python programs must all follow the rules; * means every workspace.
 	restricted []string
 	ceiling    func(workspace string) hostpattern.Ceiling // nil means no limit
+	// lacks explains why this server installs no packages of an ecosystem, or returns ""; nil: it installs none.
+	lacks func(runtimes.Ecosystem) string
 }
 
 // New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
@@ -145,9 +147,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	checkCapabilities(faults, spec)
 	c.checkLimits(faults, spec.Limits)
 	spec.Rules = checkRules(faults, spec)
-	if len(spec.Packages) > 0 {
-		faults.addf("/packages", "must be empty, because this server installs no packages; use the standard library, or add the code to the files.")
-	}
+	faults.add(c.checkPackages(spec))
 	if spec.RequiresApproval {
 		faults.addf("/requiresApproval", "must be false, because this server has no approvals yet.")
 	}

@@ -18,7 +18,7 @@ export function codeDigestOf(files: Files, entrypoint: string): string {
 /** The content of a version: its program's digest and all its settings. */
 export function contentDigestOf(version: Version, code: string): string {
   const { title, description, language, runtime, inputSchema, outputSchema, packages, environment } = version;
-  const { capabilities, limits, requiresApproval, deterministic, rules, isolation } = version;
+  const { capabilities, limits, requiresApproval, deterministic, rules, isolation, lock } = version;
   return digestOf({
     ...{ form: 'atelier/content/1', code, title, description, language, runtime },
     ...{ inputSchema, outputSchema, packages, environment, secrets: set(version.secrets) },
@@ -31,7 +31,14 @@ export function contentDigestOf(version: Version, code: string): string {
     // Fields that older versions did not have are omitted.
     ...(rules && { rules: { pack: rules.pack, ...(rules.imports?.length && { imports: set(rules.imports) }) } }),
     ...(isolation && { isolation }),
+    ...(lock && { lock: lockDigestOf(lock) }),
   });
+}
+
+/** The exact packages of a version, by their hashes. The addresses of their archives do not count. */
+function lockDigestOf({ ecosystem, platform, packages }: NonNullable<Version['lock']>): string {
+  const each = (packages ?? []).map(({ name, version, path = '', hash }) => [name, version, path, hash]);
+  return digestOf({ form: 'atelier/lock/1', ecosystem, platform, packages: each });
 }
 
 /** The target of a pinned reference: the content, name and number. */

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// PackageLock returns the lock of a list of packages, and whether there is one.
+func (s *Store) PackageLock(ctx context.Context, workspace, agentID, list string) (lock registry.PackageLock, found bool, err error) {
+	var row packageLockRow
+	err = s.read.NewSelect().Model(&row).Where("p.workspace_id = ?", workspace).Where("p.agent_id = ?", agentID).Where("p.list = ?", list).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return lock, false, nil
+	}
+	if err != nil {
+		return lock, false, wrap("read package lock", err)
+	}
+	lock, err = row.lock()
+	return lock, err == nil, wrap("read package lock", err)
+}
+
+// PackageLocks returns the locks of a workspace that are not those of versions.
+func (s *Store) PackageLocks(ctx context.Context, workspace string) ([]registry.PackageLock, error) {
+	var rows []packageLockRow
+	err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.agent_id, p.list").Scan(ctx)
+	locks := make([]registry.PackageLock, 0, len(rows))
+	for i := range rows {
+		lock, decodeErr := rows[i].lock()
+		err = errors.Join(err, decodeErr)
+		locks = append(locks, lock)
+	}
+	return locks, wrap("list package locks", err)
+}
+
+// PutPackageLock stores the lock of a list of packages, or replaces it.
+func (s *Store) PutPackageLock(ctx context.Context, lock registry.PackageLock) error {
+	text, err := encode(lock.Lock)
+	if err != nil {
+		return wrap("save package lock", err)
+	}
+	row := &packageLockRow{
+		WorkspaceID: lock.Workspace, AgentID: lock.AgentID, List: lock.List, Lock: text, CreatedAt: instant(lock.CreatedAt), UsedAt: instant(lock.UsedAt),
+	}
+	return s.change(ctx, "save package lock", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).On("CONFLICT (workspace_id, agent_id, list) DO UPDATE").
+			Set("lock = EXCLUDED.lock").Set("created_at = EXCLUDED.created_at").Set("used_at = EXCLUDED.used_at").Exec(ctx)
+		return err
+	})
+}
+
+// UsePackageLock records that a lock was used.
+func (s *Store) UsePackageLock(ctx context.Context, workspace, agentID, list string, at time.Time) error {
+	return s.change(ctx, "use package lock", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*packageLockRow)(nil)).Set("used_at = ?", instant(at)).
+			Where("workspace_id = ?", workspace).Where("agent_id = ?", agentID).Where("list = ?", list).Exec(ctx)
+		return err
+	})
+}
+
+// DropPackageLocks deletes the locks of a workspace that were not used since a time.
+func (s *Store) DropPackageLocks(ctx context.Context, workspace string, before time.Time) error {
+	return s.change(ctx, "drop package locks", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewDelete().Model((*packageLockRow)(nil)).Where("workspace_id = ?", workspace).Where("used_at < ?", instant(before)).Exec(ctx)
+		return err
+	})
+}
+
+// VersionLocks returns the locks of all versions of a workspace.
+func (s *Store) VersionLocks(ctx context.Context, workspace string) ([]runtimes.Lock, error) {
+	var specs []string
+	err := s.read.NewSelect().TableExpr("versions AS v").ColumnExpr("v.spec").Where("v.workspace_id = ?", workspace).Where("v.spec LIKE ?", `%"lock":{%`).Scan(ctx, &specs)
+	if err != nil {
+		return nil, wrap("list locks of versions", err)
+	}
+	var locks []runtimes.Lock
+	for _, text := range specs {
+		spec, err := decodeSpec(text)
+		if err != nil {
+			return nil, wrap("list locks of versions", err)
+		}
+		if spec.Lock != nil {
+			locks = append(locks, *spec.Lock)
+		}
+	}
+	return locks, nil
+}
+
+type packageLockRow struct {
+	bun.BaseModel `bun:"table:package_locks,alias:p"`
+
+	WorkspaceID string    `bun:"workspace_id,pk"`
+	AgentID     string    `bun:"agent_id,pk"`
+	List        string    `bun:"list,pk"`
+	Lock        string    `bun:"lock"`
+	CreatedAt   time.Time `bun:"created_at"`
+	UsedAt      time.Time `bun:"used_at"`
+}
+
+func (row *packageLockRow) lock() (registry.PackageLock, error) {
+	lock := registry.PackageLock{Workspace: row.WorkspaceID, AgentID: row.AgentID, List: row.List, CreatedAt: row.CreatedAt.UTC(), UsedAt: row.UsedAt.UTC()}
+	err := json.Unmarshal([]byte(row.Lock), &lock.Lock)
+	return lock, err
+}

@@ -1,0 +1,144 @@
+package packages
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// parallel is the number of archives that are downloaded at the same time.
+const parallel = 4
+
+func tooLarge(name string, most int64) *Problem {
+	return &Problem{Code: "too_large", Package: name, Message: fmt.Sprintf("is larger than %s, the maximum of an archive.", bytesize.Text(most)), Remedy: "Choose a smaller package."}
+}
+
+// archivePath returns where an archive is kept. Its hash is its name, so equal archives are kept once.
+func (m *Manager) archivePath(p runtimes.LockedPackage) string {
+	return filepath.Join(m.options.Dir, "archives", strings.ReplaceAll(p.Hash, ":", "-"))
+}
+
+// download fetches the archives that are missing. It reports how many there are so far.
+func (m *Manager) download(ctx context.Context, lock runtimes.Lock, have func(done int)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	session := m.options.Egress.OpenBeneath(m.ceiling, runtimes.Job{Capabilities: runtimes.Capabilities{Hosts: m.grants}}, quiet{})
+	defer session.Close()
+	client := &http.Client{Transport: session.Transport()}
+	var (
+		mu    sync.Mutex
+		done  int
+		first error
+		all   sync.WaitGroup
+	)
+	places := make(chan struct{}, parallel)
+	for _, p := range lock.Packages {
+		all.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			err := m.fetch(ctx, client, p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				if first == nil {
+					first = err
+				}
+				cancel()
+				return
+			}
+			done++
+			have(done)
+		})
+	}
+	all.Wait()
+	return first
+}
+
+// fetch downloads one archive and checks its hash while it arrives.
+func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.LockedPackage) error {
+	to := m.archivePath(p)
+	if _, err := os.Stat(to); err == nil {
+		return nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
+	if err != nil {
+		return err
+	}
+	m.authorize(request, p.URL)
+	answer, err := client.Do(request)
+	if err != nil {
+		return m.unreachable(ctx, p, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return &Problem{Code: "index", Package: p.Name, Message: fmt.Sprintf("could not be downloaded: the index answered with status %d.", answer.StatusCode), Remedy: "Try again later, or resolve the packages again."}
+	}
+	file, err := os.CreateTemp(filepath.Join(m.options.Dir, "temporary"), "archive-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // after the rename there is nothing to remove
+	sum := hashOf(p.Hash)
+	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(answer.Body, m.options.Archive+1))
+	err = errors.Join(err, file.Chmod(0o444), file.Sync(), file.Close())
+	switch {
+	case err != nil:
+		return m.unreachable(ctx, p, err)
+	case n > m.options.Archive:
+		return tooLarge(p.Name, m.options.Archive)
+	case hex.EncodeToString(sum.Sum(nil)) != p.Hash[len("sha256:"):]:
+		return &Problem{
+			Code: "hash_mismatch", Package: p.Name, Message: "has other content than its lock says, so it was not installed.",
+			Remedy: "Ask the owner of the index why the file changed. To accept it, resolve the packages again.",
+		}
+	}
+	return os.Rename(file.Name(), to)
+}
+
+// authorize adds the index's user and password to a request to the same host.
+func (m *Manager) authorize(request *http.Request, to string) {
+	for _, index := range m.options.Indexes {
+		address, err := url.Parse(index)
+		if err == nil && address.User != nil && hostOf(index) == hostOf(to) {
+			password, _ := address.User.Password()
+			request.SetBasicAuth(address.User.Username(), password)
+		}
+	}
+}
+
+func (m *Manager) unreachable(ctx context.Context, p runtimes.LockedPackage, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	why := "the download broke off"
+	var refused *url.Error
+	if errors.As(err, &refused) {
+		why = shorten(refused.Err.Error(), 200)
+	}
+	return &Problem{
+		Code: "index", Package: p.Name, Message: "could not be downloaded: " + why + ".",
+		Remedy: "Try again later, or check the index. If archives come from another host, name it with --package-hosts.",
+	}
+}
+
+// hashOf returns the hash function of a digest.
+func hashOf(digest string) hash.Hash {
+	if strings.HasPrefix(digest, "sha512:") {
+		return sha512.New()
+	}
+	return sha256.New()
+}

@@ -1,0 +1,424 @@
+package packages
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+//go:embed unpack.py
+var unpackPython string
+
+// Progress is one step of an installation.
+type Progress struct {
+	Step  string // downloading, unpacking
+	Done  int
+	Total int
+}
+
+// Manifest describes an unpacked lock. It lies beside the files.
+type Manifest struct {
+	Workspace   string          `json:"workspace"`
+	Digest      string          `json:"digest"`
+	Lock        runtimes.Lock   `json:"lock"`
+	Packages    []PackageDetail `json:"packages"`
+	Modules     []string        `json:"modules"`
+	Bytes       int64           `json:"bytes"`
+	Files       int             `json:"files"`
+	InstalledAt time.Time       `json:"installedAt"`
+	UsedAt      time.Time       `json:"-"`
+}
+
+// PackageDetail is what an installed package says of itself.
+type PackageDetail struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Summary string `json:"summary,omitempty"`
+	License string `json:"license,omitempty"`
+}
+
+const (
+	manifestFile = "manifest.json"
+	filesDir     = "files"
+)
+
+// install is a running installation, which any number of callers wait for.
+type install struct {
+	done chan struct{}
+	err  error
+
+	mu        sync.Mutex
+	listeners map[int]func(Progress)
+	next      int
+	last      *Progress
+}
+
+func (i *install) listen(f func(Progress)) (stop func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	id := i.next
+	i.next++
+	i.listeners[id] = f
+	if i.last != nil {
+		f(*i.last)
+	}
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		delete(i.listeners, id)
+	}
+}
+
+func (i *install) report(p Progress) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.last = &p
+	for _, f := range i.listeners {
+		f(p)
+	}
+}
+
+// Acquire returns an installed lock for a run and installs it first if that was not done yet. Several callers share one
+// installation, which goes on if a caller leaves. release must be called when the run has ended.
+func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.Lock, progress func(Progress)) (found runtimes.Installed, release func(), err error) {
+	if err := m.checkLock(lock); err != nil {
+		return found, func() {}, err
+	}
+	dir := m.dirOf(workspace, lock)
+	m.hold(dir, 1)
+	release = sync.OnceFunc(func() { m.hold(dir, -1) })
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	for range 2 {
+		manifest, err := readManifest(dir)
+		if err == nil {
+			touch(dir, m.options.Now())
+			return runtimes.Installed{Digest: lock.Digest(), Dir: filepath.Join(dir, filesDir), Modules: manifest.Modules}, release, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return found, release, err
+		}
+		if err := m.await(ctx, workspace, lock, dir, progress); err != nil {
+			return found, release, err
+		}
+	}
+	return found, release, errors.New("an installed lock disappeared")
+}
+
+func (m *Manager) dirOf(workspace string, lock runtimes.Lock) string {
+	return filepath.Join(m.options.Dir, "locks", folder(workspace), strings.TrimPrefix(lock.Digest(), "sha256:"))
+}
+
+func (m *Manager) hold(dir string, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.inUse[dir] += n; m.inUse[dir] == 0 {
+		delete(m.inUse, dir)
+	}
+}
+
+// await waits for the installation of a lock, and starts it if nobody has.
+func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
+	m.mu.Lock()
+	if m.ctx.Err() != nil {
+		m.mu.Unlock()
+		return fault.New(fault.ShuttingDown, "The server is shutting down.")
+	}
+	running := m.installs[dir]
+	if running == nil {
+		running = &install{done: make(chan struct{}), listeners: map[int]func(Progress){}}
+		m.installs[dir] = running
+		m.joined.Go(func() {
+			running.err = m.install(m.ctx, workspace, lock, dir, running.report)
+			m.mu.Lock()
+			delete(m.installs, dir)
+			m.mu.Unlock()
+			close(running.done)
+		})
+	}
+	m.mu.Unlock()
+	defer running.listen(progress)()
+	select {
+	case <-running.done:
+		return running.err
+	case <-ctx.Done():
+		return fault.New(fault.Cancelled, "The installation of the packages was cancelled.")
+	}
+}
+
+// install downloads and unpacks a lock into a temporary folder and renames it when it is complete, so a crash leaves
+// no half of one.
+func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
+	if missing := m.Lacks(lock.Ecosystem); missing != "" && m.python.Path == "" {
+		return unavailable(missing)
+	}
+	if err := m.open(); err != nil {
+		return err
+	}
+	total := len(lock.Packages)
+	progress(Progress{Step: "downloading", Total: total})
+	if err := m.download(ctx, lock, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {
+		return err
+	}
+	staging, err := os.MkdirTemp(filepath.Join(m.options.Dir, "temporary"), "lock-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(staging) // after the rename there is nothing to remove
+	manifest, err := m.unpack(ctx, lock, staging, progress)
+	if err != nil {
+		return err
+	}
+	manifest.Workspace, manifest.InstalledAt = workspace, m.options.Now().UTC()
+	return m.settle(staging, dir, manifest)
+}
+
+// settle makes a complete folder durable and moves it to its place.
+func (m *Manager) settle(staging, dir string, manifest Manifest) error {
+	text, err := json.Marshal(manifest)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(staging, "archives")); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(staging, manifestFile), text, 0o444); err != nil { //nolint:gosec // guests do not see it
+		return err
+	}
+	if err := os.Chmod(staging, 0o755); err != nil { //nolint:gosec // guests read the files
+		return err
+	}
+	if err := syncAll(staging); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // guests pass through
+		return err
+	}
+	if err := os.Rename(staging, dir); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.ENOTEMPTY) {
+		return err // if it exists, another process was faster, with the same content
+	}
+	return nil
+}
+
+// syncAll writes everything in the file system of a folder to the disk: thousands of files would take longer one by one.
+func syncAll(dir string) error {
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return unix.Syncfs(int(file.Fd()))
+}
+
+// unpack unpacks the archives of a lock into staging/files. The jail sees only these archives.
+func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string, progress func(Progress)) (Manifest, error) {
+	manifest := Manifest{Digest: lock.Digest(), Lock: lock, Packages: make([]PackageDetail, len(lock.Packages)), Modules: []string{}}
+	names, err := m.gather(lock, staging)
+	if err != nil {
+		return manifest, err
+	}
+	to := filepath.Join(staging, filesDir)
+	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // guests read the files
+		return manifest, err
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return manifest, err
+	}
+	defer root.Close()
+	total := len(lock.Packages)
+	w := newWriter(root, m.options.Bytes, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
+	limits := m.limits(unpackTime)
+	limits.OutputBytes = m.options.Bytes + m.options.Bytes/4 + 1<<20 // with the lines between the files
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	_, outcome, err := m.run(ctx, step{
+		name: "unpack", script: unpackPython, limits: limits, mounts: []sandbox.Mount{{Host: filepath.Join(staging, "archives"), Path: "/archives"}},
+		request: map[string]any{"archives": names, "room": m.options.Bytes},
+		tap: func(p []byte) {
+			if w.write(p); w.err != nil {
+				cancel()
+			}
+		},
+	})
+	if err != nil && w.err == nil {
+		return manifest, err
+	}
+	if err := w.close(); err != nil {
+		return manifest, m.unpackFailed(ctx, lock, w, err, outcome.Error)
+	}
+	for i, p := range lock.Packages {
+		meta := w.metas[i]
+		manifest.Packages[i] = PackageDetail{Name: p.Name, Version: p.Version, Summary: shorten(meta.Summary, 300), License: shorten(meta.License, 200)}
+	}
+	manifest.Modules, manifest.Files, manifest.Bytes = w.modules(), w.files, m.options.Bytes-w.room
+	return manifest, nil
+}
+
+// gather links the archives of a lock into one folder. The jail sees it read-only, and another user owns the files.
+func (m *Manager) gather(lock runtimes.Lock, staging string) ([]string, error) {
+	dir := filepath.Join(staging, "archives")
+	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail passes through
+		return nil, err
+	}
+	names := make([]string, 0, len(lock.Packages))
+	for i, p := range lock.Packages {
+		name := fmt.Sprintf("%d", i)
+		if err := os.Link(m.archivePath(p), filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// unpackFailed describes an archive that cannot be installed.
+func (m *Manager) unpackFailed(ctx context.Context, lock runtimes.Lock, w *writer, err error, failed *runtimes.ProgramError) error {
+	var refused *refusal
+	if !errors.As(err, &refused) || refused.archive < 0 || refused.archive >= len(lock.Packages) {
+		if ctx.Err() != nil && m.ctx.Err() != nil {
+			return fault.New(fault.ShuttingDown, "The server is shutting down.")
+		}
+		return err
+	}
+	name := lock.Packages[refused.archive].Name
+	p := &Problem{Code: "refused", Package: name, Message: shorten(refused.reason, 300) + ".", Remedy: "Choose another version of " + name + ", or leave it out."}
+	if failed != nil && !w.done && failed.Type != runtimes.Cancelled {
+		p.Message = "could not be unpacked: " + shorten(failed.Message, 200)
+	}
+	return p
+}
+
+// open creates the folders, and removes what a killed server left.
+func (m *Manager) open() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.opened {
+		return nil
+	}
+	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests pass through
+		return err
+	}
+	temporary := filepath.Join(m.options.Dir, "temporary")
+	if err := os.RemoveAll(temporary); err != nil {
+		return err
+	}
+	for _, dir := range []string{temporary, filepath.Join(m.options.Dir, "archives"), filepath.Join(m.options.Dir, "locks")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests pass through
+			return err
+		}
+	}
+	if dir := closedTo(m.options.Dir); dir != "" {
+		return unavailable(fmt.Sprintf("The directory %s is closed to the users of sandboxes, so that they cannot read installed packages. Set another directory with --packages-dir.", dir))
+	}
+	m.opened = true
+	return nil
+}
+
+// closedTo returns the directory above a path that guests of a server that runs as root cannot pass, or "".
+func closedTo(path string) string {
+	if os.Geteuid() != 0 {
+		return ""
+	}
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
+			return dir
+		}
+		if dir == "/" {
+			return ""
+		}
+	}
+}
+
+// Reachable reports whether guests could read files in a directory. The nearest parent counts if it does not exist yet.
+func Reachable(dir string) bool {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == "/" {
+			return closedTo(dir) == ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func readManifest(dir string) (Manifest, error) {
+	var manifest Manifest
+	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return manifest, err
+	}
+	err = json.Unmarshal(text, &manifest)
+	if info, statErr := os.Stat(dir); statErr == nil {
+		manifest.UsedAt = info.ModTime().UTC()
+	}
+	return manifest, err
+}
+
+// touch records the time of the last use, at most once a minute.
+func touch(dir string, now time.Time) {
+	if info, err := os.Stat(dir); err == nil && now.Sub(info.ModTime()) > time.Minute {
+		_ = os.Chtimes(dir, now, now) // only decides what is collected first
+	}
+}
+
+// Installed lists the unpacked locks of a workspace, the most recently used first.
+func (m *Manager) Installed(workspace string) ([]Manifest, error) {
+	dir := filepath.Join(m.options.Dir, "locks", folder(workspace))
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Manifest{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Manifest, 0, len(entries))
+	for _, entry := range entries {
+		if manifest, err := readManifest(filepath.Join(dir, entry.Name())); err == nil {
+			all = append(all, manifest)
+		}
+	}
+	slices.SortFunc(all, func(a, b Manifest) int { return b.UsedAt.Compare(a.UsedAt) })
+	return all, nil
+}
+
+// Detail returns what the packages of a lock say of themselves, if it is installed.
+func (m *Manager) Detail(workspace string, lock runtimes.Lock) (Manifest, bool) {
+	manifest, err := readManifest(m.dirOf(workspace, lock))
+	return manifest, err == nil
+}
+
+// Remove deletes an unpacked lock of a workspace unless a run uses it. It returns the freed bytes.
+func (m *Manager) Remove(workspace, digest string) (freed int64, err error) {
+	dir := filepath.Join(m.options.Dir, "locks", folder(workspace), filepath.Base(strings.TrimPrefix(digest, "sha256:")))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	manifest, err := readManifest(dir)
+	if err != nil || m.inUse[dir] > 0 || m.installs[dir] != nil {
+		return 0, nil //nolint:nilerr // it is gone or in use: nothing to do
+	}
+	gone := filepath.Join(m.options.Dir, "temporary", "gone-"+filepath.Base(dir))
+	if err := os.MkdirAll(filepath.Dir(gone), 0o755); err != nil { //nolint:gosec // as open
+		return 0, err
+	}
+	if err := os.Rename(dir, gone); err != nil {
+		return 0, err
+	}
+	return manifest.Bytes, os.RemoveAll(gone)
+}

@@ -1,0 +1,259 @@
+// Package packages gets the packages that programs import. It resolves a list of names and versions to a lock, downloads
+// the archives of a lock with their hashes checked, unpacks them, and keeps the result in a folder that runs see
+// read-only. Resolvers and archives are not trusted: both are read in jails. The package index is the only host that a
+// resolver reaches, and unpacking has no network. The package knows no agents and no database.
+package packages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Options configures a Manager.
+type Options struct {
+	Jailer worker.Jailer
+	Egress *egress.Proxy // checks the addresses of indexes
+	Dir    string        // where archives and unpacked locks are kept; created when first needed
+	Python string        // absolute path of python3; "" for none
+	UV     string        // absolute path of uv; "" for none
+	// Indexes are the addresses from which packages come. An ecosystem without one has no packages.
+	Indexes map[runtimes.Ecosystem]string
+	Hosts   []string // host:port of further hosts from which the indexes send archives
+	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
+	Archive int64    // maximum size of one archive; default 512 MiB
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Limits of the jails that resolve and unpack.
+const (
+	defaultBytes   = 1 << 30
+	defaultArchive = 512 << 20
+	resolveTime    = 90 * time.Second
+	unpackTime     = 10 * time.Minute
+	jailMemory     = 1 << 30
+	jailDisk       = 256 << 20
+	jailProcesses  = 128
+	maxAnswer      = 8 << 20
+)
+
+// Manager resolves, installs and removes packages. It is safe for concurrent use.
+type Manager struct {
+	options Options
+	python  program.Interpreter
+	lacks   map[runtimes.Ecosystem]string
+	grants  []string
+	ceiling hostpattern.Ceiling
+	made    atomic.Int64 // launchers so far, for their names
+
+	ctx    context.Context // ends when the manager closes
+	stop   context.CancelFunc
+	joined sync.WaitGroup
+
+	copying sync.Mutex // one copy of a resolver at a time
+
+	mu       sync.Mutex
+	opened   bool
+	installs map[string]*install // by folder, while they are being installed
+	inUse    map[string]int      // folders of running programs
+}
+
+// New returns a manager. The caller must close it.
+func New(o Options) *Manager {
+	if o.Bytes <= 0 {
+		o.Bytes = defaultBytes
+	}
+	if o.Archive <= 0 {
+		o.Archive = defaultArchive
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Egress == nil {
+		o.Egress = egress.New(egress.Options{})
+	}
+	m := &Manager{options: o, lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	m.lacks[runtimes.PyPI] = m.findPython()
+	m.lacks[runtimes.NPM] = "This server installs no npm packages yet. Add the code to the files of the agent."
+	m.grants = slices.Clone(o.Hosts)
+	for _, index := range o.Indexes {
+		if host := hostOf(index); host != "" {
+			m.grants = append(m.grants, host)
+		}
+	}
+	m.ceiling = hostpattern.Ceiling{All: true}
+	for _, text := range m.grants {
+		if grant, err := hostpattern.ParseGrant(text); err == nil { // an index may be on a private address
+			m.ceiling.Grants = append(m.ceiling.Grants, grant)
+		}
+	}
+	return m
+}
+
+// findPython explains what is missing for Python packages, or returns "".
+func (m *Manager) findPython() string {
+	python, err := program.FindInterpreter(m.options.Python)
+	switch {
+	case err != nil:
+		return "No Python interpreter was found for packages. Install it in /usr/bin or set its path with --python."
+	case m.options.Indexes[runtimes.PyPI] == "":
+		return "This server has no index for Python packages. Set its address with --python-index."
+	case m.options.UV == "":
+		return "The resolver uv was not found. Install it with `pip install uv` in /usr/local/bin, or set its path with --uv."
+	}
+	m.python = python
+	return ""
+}
+
+// hostOf returns the host and port of an index as a grant.
+func hostOf(index string) string {
+	address, err := url.Parse(index)
+	if err != nil || address.Hostname() == "" {
+		return ""
+	}
+	port := address.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[address.Scheme]
+	}
+	return net.JoinHostPort(address.Hostname(), port)
+}
+
+// Lacks explains why this server installs no packages of an ecosystem and how to change that, or returns "".
+func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
+	if missing, ok := m.lacks[ecosystem]; ok {
+		return missing
+	}
+	return "This language has no packages."
+}
+
+// Close ends every installation and waits for it.
+func (m *Manager) Close() {
+	m.stop()
+	m.joined.Wait()
+}
+
+// limits returns the limits of a jail for one step.
+func (m *Manager) limits(timeout time.Duration) runtimes.Limits {
+	limits := runtimes.DefaultLimits()
+	limits.TimeoutMs, limits.CPUMs = timeout.Milliseconds(), timeout.Milliseconds()
+	limits.MemoryBytes, limits.DiskBytes, limits.Processes = jailMemory, jailDisk, jailProcesses
+	limits.OutputBytes = maxAnswer
+	return limits
+}
+
+// step is one program in a jail of its own.
+type step struct {
+	name    string
+	script  string
+	request any
+	mounts  []sandbox.Mount
+	env     []string
+	limits  runtimes.Limits
+	network bool
+	result  string // file that the program writes, "" for none
+	tap     func([]byte)
+}
+
+// run runs a Python script in a new jail and returns the file that it wrote.
+func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Outcome, error) {
+	request, err := json.Marshal(s.request)
+	if err != nil {
+		return nil, runtimes.Outcome{}, err
+	}
+	profile := sandbox.Profile{
+		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: slices.Concat(m.python.Mounts, s.mounts),
+		Launcher: "packages " + s.name + " " + strconv.FormatInt(m.made.Add(1), 10), DiskBytes: s.limits.DiskBytes, Limits: s.limits, Network: s.network,
+	}
+	pool := worker.NewPool(worker.Options{Jailer: m.options.Jailer, Max: 1, Log: m.options.Log, Profile: profile})
+	defer pool.Close()
+	job := runtimes.Job{Limits: s.limits}
+	if s.network {
+		job.Capabilities.Hosts = m.grants
+	}
+	session := m.options.Egress.OpenBeneath(m.ceiling, job, quiet{})
+	defer session.Close()
+	var found json.RawMessage
+	task := worker.Task{
+		Job: job,
+		Payload: program.Job{
+			Argv: []string{m.python.Path, "-I", "-S", "-B", "-X", "utf8", "-c", s.script}, Env: append(program.Environment(), s.env...),
+			Files: map[string][]byte{"request.json": request}, Result: s.result, Largest: maxAnswer, Rlimits: program.LimitsOf(s.limits, 0),
+		},
+		Interpret: func(result frames.Result) frames.Result {
+			if report, err := program.ReadReport(result); err == nil {
+				found, _, _ = program.ReadFile(result, report, maxAnswer)
+			}
+			return result
+		},
+	}
+	if s.tap != nil {
+		task.Tap = func(kind frames.Kind, p []byte) {
+			if kind == frames.Stdout {
+				s.tap(p)
+			}
+		}
+	}
+	if s.network {
+		task.Network = func(listener net.Listener) func() {
+			session.Serve(listener)
+			return session.Close
+		}
+	}
+	outcome, err := pool.Run(ctx, task, session)
+	return found, outcome, err
+}
+
+// quiet is the host of a step: nobody follows its output.
+type quiet struct{}
+
+func (quiet) Emit(runtimes.Event) {}
+
+func (quiet) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, &runtimes.CallError{Code: "denied", Message: "There are no host functions here."}
+}
+
+// unavailable returns the error of an ecosystem without packages on this server.
+func unavailable(why string) error { return fault.New(fault.RuntimeUnavailable, "%s", why) }
+
+// Problem is the reason why packages cannot be had. Package names one of them if the reason is about it.
+type Problem struct {
+	Code    string // not_found, conflict, no_wheel, hash_mismatch, too_large, damaged, refused, index
+	Package string
+	Message string
+	Remedy  string
+}
+
+func (p *Problem) Error() string {
+	if p.Package == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s %s", p.Package, p.Message)
+}
+
+// folder returns the name of a folder for a workspace, which may have any name.
+func folder(workspace string) string {
+	return filepath.Base(filepath.Clean("/" + url.PathEscape(workspace)))
+}

@@ -1,0 +1,219 @@
+// Package packagestest makes wheels and serves them as a package index on loopback, for tests.
+package packagestest
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// UV returns the path of the resolver. It skips the test if it is not installed.
+func UV(tb testing.TB) string {
+	tb.Helper()
+	paths := []string{"/usr/bin/uv", "/usr/local/bin/uv"}
+	if cache, err := os.UserCacheDir(); err == nil {
+		found, _ := filepath.Glob(filepath.Join(cache, "atelier", "uv-*", "uv")) // the pattern is valid
+		paths = append(paths, found...)
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		tb.Fatal("uv is missing; run scripts/uv.sh")
+	}
+	tb.Skip("uv is missing; run scripts/uv.sh")
+	return ""
+}
+
+// Dir returns a temporary directory that the users of sandboxes can pass, unlike the one of testing.
+func Dir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "atelier-packages-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // a leftover in the directory of temporary files
+	if err := os.Chmod(dir, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+// Wheel is a wheel to be made.
+type Wheel struct {
+	Name, Version string
+	Files         map[string]string
+	Requires      []string
+	License       string
+	Tag           string // py3-none-any by default
+	// Members are added as they are, after the files.
+	Members []Member
+}
+
+// Member is one member of a wheel, with any name and mode.
+type Member struct {
+	Name, Content string
+	Mode          os.FileMode
+}
+
+// Filename returns the name of the wheel's file.
+func (w Wheel) Filename() string {
+	tag := w.Tag
+	if tag == "" {
+		tag = "py3-none-any"
+	}
+	return strings.ReplaceAll(w.Name, "-", "_") + "-" + w.Version + "-" + tag + ".whl"
+}
+
+// Bytes makes the wheel.
+func (w Wheel) Bytes(tb testing.TB) []byte {
+	tb.Helper()
+	var text bytes.Buffer
+	archive := zip.NewWriter(&text)
+	add := func(m Member) {
+		header := &zip.FileHeader{Name: m.Name, Method: zip.Deflate}
+		if m.Mode != 0 {
+			header.SetMode(m.Mode)
+		}
+		out, err := archive.CreateHeader(header)
+		if err == nil {
+			_, err = out.Write([]byte(m.Content))
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Files)) {
+		add(Member{Name: name, Content: w.Files[name]})
+	}
+	for _, m := range w.Members {
+		add(m)
+	}
+	info := strings.ReplaceAll(w.Name, "-", "_") + "-" + w.Version + ".dist-info/"
+	add(Member{Name: info + "METADATA", Content: w.metadata()})
+	add(Member{Name: info + "WHEEL", Content: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"})
+	add(Member{Name: info + "RECORD", Content: ""})
+	if err := archive.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+func (w Wheel) metadata() string {
+	text := "Metadata-Version: 2.1\nName: " + w.Name + "\nVersion: " + w.Version + "\n"
+	if w.License != "" {
+		text += "License: " + w.License + "\n"
+	}
+	for _, requirement := range w.Requires {
+		text += "Requires-Dist: " + requirement + "\n"
+	}
+	return text + "\nA package for tests.\n"
+}
+
+// Index is a package index on loopback.
+type Index struct {
+	*httptest.Server
+	Downloads atomic.Int64 // archives that were sent
+
+	mu    sync.Mutex
+	files map[string]map[string]file // project → name of the file
+}
+
+type file struct {
+	content []byte
+	digest  string // "" announces the real one
+	serve   http.HandlerFunc
+}
+
+// NewIndex serves wheels until the test ends.
+func NewIndex(tb testing.TB, wheels ...Wheel) *Index {
+	tb.Helper()
+	i := &Index{files: map[string]map[string]file{}}
+	i.Server = httptest.NewServer(i)
+	tb.Cleanup(i.Close)
+	for _, wheel := range wheels {
+		i.Add(tb, wheel)
+	}
+	return i
+}
+
+// Simple returns the address of the index.
+func (i *Index) Simple() string { return i.URL + "/simple/" }
+
+// Add publishes a wheel.
+func (i *Index) Add(tb testing.TB, wheel Wheel) {
+	tb.Helper()
+	i.AddFile(wheel.Name, wheel.Filename(), wheel.Bytes(tb), "")
+}
+
+// AddFile publishes any file. digest is the announced SHA-256, "" for the right one.
+func (i *Index) AddFile(project, name string, content []byte, digest string) {
+	i.put(project, name, file{content: content, digest: digest})
+}
+
+// AddHandler publishes a file that a handler serves.
+func (i *Index) AddHandler(project, name, digest string, serve http.HandlerFunc) {
+	i.put(project, name, file{digest: digest, serve: serve})
+}
+
+func (i *Index) put(project, name string, f file) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.files[project] == nil {
+		i.files[project] = map[string]file{}
+	}
+	i.files[project][name] = f
+}
+
+// ServeHTTP implements http.Handler with the simple API of Python indexes.
+func (i *Index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	var listed map[string]file
+	var found file
+	var ok bool
+	switch {
+	case len(parts) == 2 && parts[0] == "simple":
+		listed, ok = i.files[parts[1]]
+		listed = maps.Clone(listed)
+	case len(parts) == 3 && parts[0] == "files":
+		found, ok = i.files[parts[1]][parts[2]]
+	}
+	i.mu.Unlock()
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case listed != nil:
+		w.Header().Set("Content-Type", "text/html")
+		for _, name := range slices.Sorted(maps.Keys(listed)) {
+			digest := listed[name].digest
+			if digest == "" {
+				sum := sha256.Sum256(listed[name].content)
+				digest = hex.EncodeToString(sum[:])
+			}
+			_, _ = fmt.Fprintf(w, "<a href=\"/files/%s/%s#sha256=%s\">%s</a>\n", parts[1], html.EscapeString(name), digest, html.EscapeString(name))
+		}
+	case found.serve != nil:
+		i.Downloads.Add(1)
+		found.serve(w, r)
+	default:
+		i.Downloads.Add(1)
+		http.ServeContent(w, r, parts[2], time.Time{}, bytes.NewReader(found.content))
+	}
+}

@@ -1,0 +1,206 @@
+package packages
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+)
+
+//go:embed resolve.py
+var resolvePython string
+
+// resolverPath is the resolver's path in the jail.
+const resolverPath = "/opt/uv"
+
+// maxLocked limits the packages of a lock, and maxExplained the resolver's explanation of a failure.
+const (
+	maxLocked    = 500
+	maxExplained = 600
+)
+
+// resolved is the answer of a resolving script.
+type resolved struct {
+	Packages []runtimes.LockedPackage `json:"packages"`
+	Platform string                   `json:"platform"`
+	Error    *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Package string `json:"package"`
+	} `json:"error"`
+}
+
+// Resolve finds the packages for a list of requirements. It returns a *Problem if there are none.
+func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, requirements []Requirement) (runtimes.Lock, error) {
+	if missing := m.Lacks(ecosystem); missing != "" {
+		return runtimes.Lock{}, unavailable(missing)
+	}
+	uv, err := m.resolver(m.options.UV)
+	if err != nil {
+		return runtimes.Lock{}, err
+	}
+	env := program.Network()
+	mounts := slices.Concat(program.Certificates(), []sandbox.Mount{{Host: uv, Path: resolverPath}})
+	for _, mount := range program.Certificates() {
+		if mount.Path == "/etc/ssl/certs" {
+			env = append(env, "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt")
+		}
+	}
+	text, outcome, err := m.run(ctx, step{
+		name: "resolve", script: resolvePython, mounts: mounts, env: env, network: true, result: "result.json", limits: m.limits(resolveTime),
+		request: map[string]any{"uv": resolverPath, "index": m.options.Indexes[ecosystem], "requirements": Texts(requirements)},
+	})
+	if err != nil {
+		return runtimes.Lock{}, err
+	}
+	if outcome.Error != nil {
+		return runtimes.Lock{}, resolverFailed(outcome.Error)
+	}
+	var answer resolved
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver gave no answer.", Remedy: "Try again, and check the index."}
+	}
+	return m.locked(ecosystem, answer)
+}
+
+// resolver returns a path of the resolver that guests can reach. One in a home directory is copied once.
+func (m *Manager) resolver(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", unavailable("The resolver " + filepath.Base(path) + " was not found. Set its path with --uv.")
+	}
+	if closedTo(filepath.Dir(real)) == "" {
+		return real, nil
+	}
+	if err := m.open(); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	m.copying.Lock()
+	defer m.copying.Unlock()
+	to := filepath.Join(m.options.Dir, fmt.Sprintf("%s-%d-%d", filepath.Base(real), info.Size(), info.ModTime().Unix()))
+	if _, err := os.Stat(to); err == nil {
+		return to, nil
+	}
+	return to, copyProgram(real, to)
+}
+
+// copyProgram copies a program for guests. It appears when it is complete.
+func copyProgram(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // guests execute it
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	if err := errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
+}
+
+func resolverFailed(failed *runtimes.ProgramError) error {
+	switch failed.Type { //nolint:exhaustive // the rest is one case
+	case runtimes.Cancelled:
+		return fault.New(fault.Cancelled, "Resolving the packages was cancelled.")
+	case runtimes.Timeout:
+		return &Problem{Code: "index", Message: fmt.Sprintf("The package index did not answer within %v.", resolveTime), Remedy: "Try again later, or check the index."}
+	}
+	return &Problem{Code: "index", Message: "The resolver failed: " + shorten(failed.Message, maxExplained), Remedy: "Try again, and check the index."}
+}
+
+// locked checks the answer of a resolver, which is not trusted: what it says is saved and fetched later.
+func (m *Manager) locked(ecosystem runtimes.Ecosystem, answer resolved) (runtimes.Lock, error) {
+	if e := answer.Error; e != nil {
+		return runtimes.Lock{}, problemOf(e.Code, e.Package, shorten(e.Message, maxExplained))
+	}
+	slices.SortFunc(answer.Packages, func(a, b runtimes.LockedPackage) int { return strings.Compare(a.Path+a.Name, b.Path+b.Name) })
+	lock := runtimes.Lock{Ecosystem: ecosystem, Platform: answer.Platform, Packages: answer.Packages}
+	return lock, m.checkLock(lock)
+}
+
+// checkLock refuses a lock that cannot be installed. It removes passwords from addresses. A lock may come from another
+// server, with an archive of agents.
+func (m *Manager) checkLock(lock runtimes.Lock) error {
+	if len(lock.Packages) > maxLocked {
+		return &Problem{Code: "too_large", Message: fmt.Sprintf("The packages bring %d others; at most %d are possible.", len(lock.Packages), maxLocked)}
+	}
+	for i := range lock.Packages {
+		if err := m.checkLocked(&lock.Packages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
+	address, err := url.Parse(p.URL)
+	digest, isSHA256 := strings.CutPrefix(p.Hash, "sha256:")
+	if !isSHA256 {
+		digest = strings.TrimPrefix(p.Hash, "sha512:")
+	}
+	sum, hashErr := hex.DecodeString(digest)
+	wellFormed := hashErr == nil && (isSHA256 && len(sum) == 32 || !isSHA256 && strings.HasPrefix(p.Hash, "sha512:") && len(sum) == 64)
+	switch {
+	case !utf8.ValidString(p.Name+p.Version+p.URL) || len(p.Name) == 0 || len(p.Name) > 214 || len(p.Version) > 100 || len(p.URL) > 2000:
+		return &Problem{Code: "index", Message: "The package index sent a name, version or address that is not usable."}
+	case err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "":
+		return &Problem{Code: "index", Package: p.Name, Message: "has an address that is not http or https."}
+	case !wellFormed:
+		return &Problem{Code: "index", Package: p.Name, Message: "has no hash in the index, so that its files could not be checked.", Remedy: "Use an index that publishes hashes."}
+	case p.Size > m.options.Archive:
+		return tooLarge(p.Name, m.options.Archive)
+	}
+	address.User, address.Fragment = nil, ""
+	p.URL = address.String()
+	return nil
+}
+
+// problemOf describes the error of a resolver with its way out.
+func problemOf(code, name, message string) *Problem {
+	p := &Problem{Code: code, Package: name, Message: message + "."}
+	switch code {
+	case "not_found":
+		p.Remedy = "Check the spelling of the name."
+	case "conflict":
+		p.Message, p.Remedy = "No versions of the packages fit together: "+message, "Allow more versions of the packages, or leave one out."
+	case "no_wheel":
+		p.Remedy = "Choose a version that has a wheel for this platform; packages are not built from source here."
+		if len(message) > 60 {
+			p.Message = "has no wheel for this platform."
+		}
+	case "interpreter":
+		p.Package, p.Message, p.Remedy = "", message, "Set another interpreter with --python."
+	default:
+		p.Code, p.Message, p.Remedy = "index", "The package index could not be used: "+message, "Try again later, or check the index. Versions that are locked already keep working."
+	}
+	return p
+}
+
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

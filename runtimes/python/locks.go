@@ -1,0 +1,153 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// maxLockPools is the number of pools for programs with packages that stay while nobody uses them.
+const maxLockPools = 16
+
+// lockKey identifies a pool for programs with packages. Workspaces never share one.
+type lockKey struct {
+	workspace string
+	dir       string // packages on the host
+	network   bool
+	fresh     bool // a new interpreter for each run
+}
+
+// lockPools holds the pools for programs with packages: the packages are mounted into the jails of a pool.
+type lockPools struct {
+	create func(launcher string, key lockKey) *worker.Pool
+
+	mu     sync.Mutex
+	named  map[lockKey]*workspacePool
+	made   int
+	past   worker.Stats // totals of closed pools
+	closed bool
+	joined sync.WaitGroup // waits for closing pools
+}
+
+func newLockPools(create func(launcher string, key lockKey) *worker.Pool) *lockPools {
+	return &lockPools{create: create, named: map[lockKey]*workspacePool{}}
+}
+
+// oneThread returns the environment of interpreters with packages. Numeric libraries start a thread per processor when
+// they are imported, which costs memory, and an interpreter with threads cannot be forked.
+func oneThread() []string {
+	return []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
+}
+
+// runLocked executes a program with packages, in a fork of an interpreter if possible.
+func (e *Engine) runLocked(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
+	job := task.Job
+	key := lockKey{workspace: job.Workspace, dir: job.Packages.Dir, network: task.Network != nil}
+	if key.network || job.Isolation == runtimes.Strict || job.Workspace == "" {
+		key.fresh = !key.network
+		return e.locked.run(ctx, key, task, host)
+	}
+	outcome, err := e.locked.run(ctx, key, task, host)
+	if fault.Is(err, fault.SandboxUnavailable) && !errors.Is(err, worker.ErrLost) {
+		e.warnNoForks(ctx, err)
+		key.fresh = true
+		return e.locked.run(ctx, key, task, host)
+	}
+	return outcome, err
+}
+
+func (f *lockPools) run(ctx context.Context, key lockKey, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
+	own := f.acquire(key)
+	if own == nil {
+		return runtimes.Outcome{}, fault.New(fault.ShuttingDown, "The server is shutting down.")
+	}
+	defer f.release(own)
+	return own.pool.Run(ctx, task, host)
+}
+
+func (f *lockPools) acquire(key lockKey) *workspacePool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	own := f.named[key]
+	if own == nil {
+		if len(f.named) >= maxLockPools {
+			f.dropOldest()
+		}
+		f.made++
+		own = &workspacePool{pool: f.create("python packages "+strconv.Itoa(f.made), key), used: time.Now()}
+		own.idle = time.AfterFunc(poolIdle, func() { f.expire(key, own) })
+		f.named[key] = own
+	}
+	own.busy++
+	return own
+}
+
+func (f *lockPools) release(own *workspacePool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own.busy--
+	own.used = time.Now()
+	own.idle.Reset(poolIdle)
+}
+
+// dropOldest closes the pool that was idle longest, if one is idle. The caller must hold the lock.
+func (f *lockPools) dropOldest() {
+	var oldest *workspacePool
+	var at lockKey
+	for key, own := range f.named {
+		if own.busy == 0 && (oldest == nil || own.used.Before(oldest.used)) {
+			oldest, at = own, key
+		}
+	}
+	if oldest != nil {
+		f.drop(at)
+	}
+}
+
+func (f *lockPools) expire(key lockKey, own *workspacePool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.named[key] == own && own.busy == 0 && !f.closed {
+		f.drop(key)
+	}
+}
+
+func (f *lockPools) drop(key lockKey) {
+	own := f.named[key]
+	delete(f.named, key)
+	own.idle.Stop()
+	stats := own.pool.Stats()
+	f.past = f.past.Plus(worker.Stats{Started: stats.Started, Died: stats.Died, Retired: stats.Started - stats.Died})
+	f.joined.Go(own.pool.Close)
+}
+
+// stats adds up the counts of all pools, including closed ones.
+func (f *lockPools) stats() worker.Stats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sum := f.past
+	for _, own := range f.named {
+		sum = sum.Plus(own.pool.Stats())
+	}
+	return sum
+}
+
+func (f *lockPools) close() {
+	f.mu.Lock()
+	f.closed = true
+	for _, own := range f.named {
+		own.idle.Stop()
+		f.joined.Go(own.pool.Close)
+	}
+	f.mu.Unlock()
+	f.joined.Wait()
+}

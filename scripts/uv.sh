@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Prints the path of uv, the resolver of Python packages. It is installed into the user's cache if it is missing.
+set -euo pipefail
+version=0.13.9
+for path in /usr/bin/uv /usr/local/bin/uv; do
+  [ -x "$path" ] && echo "$path" && exit 0
+done
+dir="${XDG_CACHE_HOME:-$HOME/.cache}/atelier/uv-$version"
+if [ ! -x "$dir/uv" ]; then
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$work" "uv==$version" >&2
+  mkdir -p "$dir"
+  python3 -c 'import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+name = next(name for name in wheel.namelist() if name.endswith("/scripts/uv"))
+open(sys.argv[2], "wb").write(wheel.read(name))' "$work"/uv-*.whl "$dir/uv.new"
+  chmod 755 "$dir/uv.new"
+  mv "$dir/uv.new" "$dir/uv"
+fi
+echo "$dir/uv"

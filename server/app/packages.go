@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/runtimes/packages"
+	"github.com/atelier-run/atelier/runtimes/worker"
+	studio "github.com/atelier-run/atelier/studio/packages"
+)
+
+// openPackages returns the manager of packages. Its proxy allows larger downloads than that of programs.
+func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Logger) *packages.Manager {
+	limits := egress.Limits{Requests: 20_000, Connections: 64, Bytes: 4 << 30, Answer: 1 << 20, Dial: 10 * time.Second, Exchange: 10 * time.Minute}
+	return packages.New(packages.Options{
+		Jailer: jailer, Egress: egress.New(egress.Options{Server: b.listeners.all, Meter: &b.traffic, Limits: limits}), Dir: packagesDir(b.config.PackagesDir, b.config.Data),
+		Python: python, UV: interpreter(b.config.UV, "uv"), Hosts: b.config.PackageHosts,
+		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: b.config.PythonIndex}, Log: log,
+	})
+}
+
+// packagesDir returns the directory of installed packages. Sandboxes of a server that runs as root are other users, which
+// cannot pass a closed data directory.
+func packagesDir(configured, data string) string {
+	if configured != "" {
+		return configured
+	}
+	data, err := filepath.Abs(data)
+	if err != nil {
+		data = filepath.Clean("/" + data) // only without a working directory
+	}
+	if dir := filepath.Join(data, "packages"); packages.Reachable(dir) {
+		return dir
+	}
+	sum := sha256.Sum256([]byte(data))
+	return filepath.Join("/var/lib/atelier-packages", hex.EncodeToString(sum[:8]))
+}
+
+// locks stores the locks of a server that stores nothing: each process resolves anew.
+type noLocks struct{}
+
+func (noLocks) PackageLock(context.Context, string, string, string) (registry.PackageLock, bool, error) {
+	return registry.PackageLock{}, false, nil
+}
+
+func (noLocks) PutPackageLock(context.Context, registry.PackageLock) error { return nil }
+
+func (noLocks) UsePackageLock(context.Context, string, string, string, time.Time) error { return nil }
+
+// packages returns the service that gives programs their packages.
+func (b *Engines) packages(store studio.Store, used studio.Used, now func() time.Time) *studio.Service {
+	return studio.New(studio.Options{Store: store, Used: used, Manager: b.Packages, Now: now})
+}

@@ -1,0 +1,48 @@
+package runs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/packages"
+)
+
+// packages provides the packages of the program before its time begins. Each step is an event of the run. Packages that
+// cannot be had are a failure of the program, unless this server cannot install any. release must be called when the
+// program has ended.
+func (l *execution) packages() (release func(), failed *runtimes.ProgramError, err error) {
+	nothing := func() {}
+	if len(l.spec.Packages) == 0 {
+		return nothing, nil, nil
+	}
+	if l.service.Packages == nil {
+		return nothing, nil, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+	}
+	ctx, span := l.service.step(l.ctx, "packages")
+	defer span.End()
+	agent := l.of.AgentID
+	found, release, err := l.service.Packages.Provide(ctx, l.job.Workspace, agent, l.spec, func(s packages.Step) {
+		l.emit(runtimes.KindProgress, runtimes.ProgressData{Done: float64(s.Done), Total: float64(s.Total), Message: s.Message})
+	})
+	if err != nil {
+		failed, err = packagesFailed(l.ctx, err)
+		return nothing, failed, err
+	}
+	l.job.Packages = &found
+	return release, nil, nil
+}
+
+// packagesFailed returns the error of a program whose packages cannot be had, or the error of the server.
+func packagesFailed(ctx context.Context, err error) (*runtimes.ProgramError, error) {
+	if ctx.Err() != nil {
+		return &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while its packages were installed."}, nil
+	}
+	var refused *fault.Error
+	if errors.As(err, &refused) && (refused.Code == fault.InvalidInput || refused.Code == fault.IndexUnavailable || refused.Code == fault.Forbidden) {
+		remedy, _ := refused.Extra["remedy"].(string)
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: refused.Message, Remedy: remedy, Rule: "packages"}, nil
+	}
+	return nil, err
+}
