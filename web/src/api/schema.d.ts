@@ -2071,6 +2071,7 @@ export interface components {
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
+      lock?: components['schemas']['Lock'];
       outputSchema: unknown;
       override?: components['schemas']['Override'];
       packages: string[];
@@ -2142,6 +2143,7 @@ export interface components {
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
+      lock?: components['schemas']['Lock'];
       outputSchema: unknown;
       packages: string[];
       requiresApproval: boolean;
@@ -2580,6 +2582,21 @@ export interface components {
       successor?: string;
       version: string;
     };
+    Lock: {
+      ecosystem: string;
+      packages: components['schemas']['LockedPackage'][];
+      platform: string;
+    };
+    LockedPackage: {
+      hash: string;
+      license?: string;
+      name: string;
+      path?: string;
+      /** Format: int64 */
+      size?: number;
+      url: string;
+      version: string;
+    };
     LoginMethods: {
       /** @description The OpenID provider, or null. */
       provider:
@@ -2862,6 +2879,7 @@ export interface components {
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
+      lock?: components['schemas']['Lock'];
       outputSchema: unknown;
       override?: components['schemas']['Override'];
       packages: string[];
@@ -3670,6 +3688,7 @@ export interface components {
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
+      lock?: components['schemas']['Lock'];
       outputSchema: unknown;
       override?: components['schemas']['Override'];
       packages: string[];
