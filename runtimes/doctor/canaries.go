@@ -29,12 +29,12 @@ func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n *neighbour) {
 	g.visits.Store(0)
 	text = strings.ReplaceAll(text, "@FILE@", g.file) // for paths that must be in the source
-	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses()})))
+	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses(), "usr": g.usr})))
 	if wrong := t.failure(); wrong != "" {
 		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)})
 		return
 	}
-	for _, c := range judgeSearch(t.stdout, found{secrets: map[string]string{"environment": d.Planted.Secret, "file": g.secret, "other run": n.secret}, visits: g.visits.Load()}) {
+	for _, c := range judgeSearch(t.stdout, found{secrets: map[string]string{"environment": d.Planted.Secret, "file": g.secret, usrCanary: g.secret, "other run": n.secret}, visits: g.visits.Load()}) {
 		c.Language = e.Language
 		if c.Name == "other run" && !n.alive() {
 			c.Verdict, c.Evidence, c.Fix = Fail, "the other run ended before the search finished: "+n.why(), d.remedyOfEngine(e)
@@ -49,10 +49,9 @@ type found struct {
 	visits  int64
 }
 
-// judgeSearch parses lines of the form "canary <tab> way <tab> refused|reached <tab> detail". Observations count more
-// than the program's text: a secret anywhere in its output, or a connection, is a leak whatever it reports.
-func judgeSearch(stdout string, f found) []Check {
-	tried, reached := map[string]int{}, map[string][]string{}
+// searched parses lines of the form "canary <tab> way <tab> refused|reached <tab> detail".
+func searched(stdout string) (tried map[string]int, reached map[string][]string) {
+	tried, reached = map[string]int{}, map[string][]string{}
 	for line := range strings.Lines(stdout) {
 		parts := strings.SplitN(strings.TrimRight(line, "\n"), "\t", 4)
 		if len(parts) < 3 {
@@ -63,6 +62,13 @@ func judgeSearch(stdout string, f found) []Check {
 			reached[parts[0]] = append(reached[parts[0]], parts[1])
 		}
 	}
+	return tried, reached
+}
+
+// judgeSearch judges the lines of a search. Observations count more than the program's text: a secret anywhere in its
+// output, or a connection, is a leak whatever it reports.
+func judgeSearch(stdout string, f found) []Check {
+	tried, reached := searched(stdout)
 	for name, secret := range f.secrets {
 		if secret != "" && strings.Contains(stdout, secret) {
 			reached[name] = append(reached[name], "its secret is in the output")
@@ -72,7 +78,7 @@ func judgeSearch(stdout string, f found) []Check {
 		reached["network"] = append(reached["network"], plural(int(f.visits), "visit", "visits")+" to a listener on the host")
 	}
 	var checks []Check
-	for _, name := range []string{"environment", "file", "network", "abstract socket", "other run"} {
+	for _, name := range []string{"environment", "file", usrCanary, "network", "abstract socket", "other run"} {
 		switch {
 		case len(reached[name]) > 0:
 			checks = append(checks, Check{Group: Canaries, Name: name, Verdict: Fail, Evidence: "reached by " + strings.Join(cutList(reached[name], 6), ", "), Fix: ask})

@@ -81,6 +81,7 @@ func (d *Doctor) Full(ctx context.Context) Report {
 		{Syscalls, d.systemCalls},
 		{Syscalls, d.alone},
 		{Canaries, d.canaries},
+		{Canaries, d.tenants},
 		{Canaries, d.grants},
 		{Limits, d.limits},
 		{Persistence, d.persistence},

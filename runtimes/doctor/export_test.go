@@ -12,6 +12,7 @@ var (
 	JudgeIdentity = judgeIdentity
 	JudgeRemains  = judgeRemains
 	JudgeSpeed    = judgeSpeed
+	JudgeTenants  = judgeTenants
 	Sightings     = sightings
 )
 

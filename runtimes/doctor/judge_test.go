@@ -242,6 +242,27 @@ func TestCanariesCanFail(t *testing.T) {
 	}
 }
 
+func TestTenantsCanFail(t *testing.T) {
+	t.Parallel()
+	const apart = "ports\tconnect\trefused\t\nabstract sockets\ta pair\trefused\t\nlocks\tflock\trefused\t\nmaps\tproject ids\trefused\t\n"
+	for _, c := range doctor.JudgeTenants(apart, "") {
+		if c.Verdict != doctor.Pass {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, place := range []string{"ports", "abstract sockets", "locks", "maps"} {
+		for name, c := range map[string]doctor.Check{
+			"they meet":          named(t, doctor.JudgeTenants(strings.Replace(apart, place, place+"\tanother\treached\t\n"+place, 1), ""), place+" between workspaces"),
+			"nothing was tried":  named(t, doctor.JudgeTenants("", ""), place+" between workspaces"),
+			"the program failed": named(t, doctor.JudgeTenants(apart, "oh"), place+" between workspaces"),
+		} {
+			if c.Verdict != doctor.Fail {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}
+
 func TestLimitsCanFail(t *testing.T) {
 	t.Parallel()
 	ended := func(kind runtimes.ErrorType, after time.Duration) doctor.Trial {

@@ -122,14 +122,14 @@ func TestWithoutAnyJail(t *testing.T) {
 	for _, language := range []string{"python", "bash"} {
 		for _, name := range []string{
 			"privileges", "processes", "mounts", "environment", "host name", "core dumps",
-			"file", "network", "granted hosts", "environment", "other run", "processes and control groups", "marks of the previous run", "seen from the host",
+			"file", "settings in /usr", "network", "granted hosts", "environment", "other run", "processes and control groups", "marks of the previous run", "seen from the host",
 		} {
 			if c := got[language+": "+name]; c.Verdict != doctor.Fail || c.Fix == "" {
 				t.Errorf("%s: %s: %+v", language, name, c)
 			}
 		}
 	}
-	for _, name := range []string{"python: calls of a program", "python: abstract socket"} {
+	for _, name := range []string{"python: calls of a program", "python: abstract socket", "python: ports between workspaces", "python: abstract sockets between workspaces", "python: locks between workspaces"} {
 		if c := got[name]; c.Verdict != doctor.Fail {
 			t.Errorf("%s: %+v", name, c)
 		}

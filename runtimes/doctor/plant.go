@@ -38,8 +38,9 @@ func (p Planted) Pull() error {
 // connections.
 type garden struct {
 	dir      string
-	file     string // readable for all users, so that only the sandbox protects it
-	secret   string // content of the file
+	file     string   // readable for all users, so that only the sandbox protects it
+	usr      []string // paths of /usr that programs do not need, and canaries there
+	secret   string   // content of the files
 	abstract string
 	tcp, udp int // ports
 	visits   atomic.Int64
@@ -64,10 +65,31 @@ func plantGarden(ctx context.Context) (g *garden, err error) {
 	if err := errors.Join(os.Chmod(g.dir, 0o755), os.WriteFile(g.file, []byte(g.secret), 0o644)); err != nil {
 		return g, err
 	}
+	g.plantUsr()
 	if err := g.listen(ctx); err != nil {
 		return g, err
 	}
 	return g, g.control(ctx)
+}
+
+// usrCanary is the name of the check of /usr.
+const usrCanary = "settings in /usr"
+
+// plantUsr plants canaries in /usr: one among the settings, for all users, and one among the libraries, for its owner.
+// An ordinary user cannot write there; then programs only look for the directories that they do not need.
+func (g *garden) plantUsr() {
+	g.usr = []string{"/usr/etc", "/usr/local/etc", "/usr/src", "/usr/local/src", "/usr/include"}
+	for dir, mode := range map[string]os.FileMode{"/usr/local/etc": 0o644, "/usr/local/lib": 0o600} {
+		file, err := os.CreateTemp(dir, "atelier-doctor-")
+		if err != nil {
+			continue
+		}
+		name := file.Name()
+		g.closers = append(g.closers, func() error { return os.Remove(name) })
+		if _, err := file.WriteString(g.secret); errors.Join(err, file.Chmod(mode), file.Close()) == nil {
+			g.usr = append(g.usr, name)
+		}
+	}
 }
 
 func (g *garden) listen(ctx context.Context) error {

@@ -12,6 +12,9 @@ for prefix in '' /proc/1/root /proc/self/root /proc/1/cwd/../../../.. ../../../.
 done
 ln -s "$file" /tmp/link && attempt file 'a link' cat /tmp/link
 attempt file 'its folder' ls -A "${file%/*}"
+[[ $INPUT =~ \"usr\":\[([^]]*)\] ]] && for path in $(tr -d '"' <<<"${BASH_REMATCH[1]//,/ }"); do
+  attempt 'settings in /usr' "$path" sh -c 'ls -A "$1"/ || cat "$1"' - "$path"
+done
 attempt network 'tcp 127.0.0.1' port tcp 127.0.0.1 "$(value tcp)"
 attempt network 'tcp localhost' port tcp localhost "$(value tcp)"
 attempt network 'udp 127.0.0.1' port udp 127.0.0.1 "$(value udp)"

@@ -17,11 +17,12 @@ const read = (file) => fs.readFileSync(file, "utf8").slice(0, 4096);
 const connect = (to) => new Promise((done, fail) => net.connect(to).on("connect", () => done(true)).on("error", fail));
 const leaked = (files) => files.map((file) => { try { return read(file); } catch { return ""; } }).filter(Boolean);
 
-export default async ({ file, addresses, tcp, udp, abstract }) => {
+export default async ({ file, usr, addresses, tcp, udp, abstract }) => {
   for (const prefix of ["", "/proc/1/root", "/proc/self/root", "../../../../../../..", "/usr/../.."]) await attempt("file", prefix || "its path", () => read(prefix + file));
   await attempt("file", "a link", () => { fs.symlinkSync(file, "/tmp/link"); return read("/tmp/link"); });
   await attempt("file", "its folder", () => fs.readdirSync(path.dirname(file)));
   await attempt("file", "a process", () => cp.execFileSync("/bin/cat", [file]).length);
+  for (const place of usr) await attempt("settings in /usr", place, () => leaked([place]).concat(fs.readdirSync(place)).length);
   for (const host of addresses) {
     await attempt("network", "tcp " + host, () => connect({ host, port: tcp }));
     await attempt("network", "udp " + host, () => new Promise((done, fail) => { const s = dgram.createSocket("udp4"); s.send("x", udp, host, (e) => { s.close(); e ? fail(e) : done(true); }); }));

@@ -50,6 +50,9 @@ def main(input):
     attempt("file", "a link", lambda: (os.symlink(file, "/tmp/link"), read("/tmp/link")))
     attempt("file", "its folder", lambda: os.listdir(os.path.dirname(file)))
 
+    for path in input["usr"]:
+        attempt("settings in /usr", path, lambda: names(path) or quiet(path))
+
     for address in input["addresses"]:
         attempt("network", "tcp " + address, lambda: connect(socket.AF_INET, socket.SOCK_STREAM, (address, input["tcp"])))
         attempt("network", "udp " + address, lambda: connect(socket.AF_INET, socket.SOCK_DGRAM, (address, input["udp"])))
