@@ -94,8 +94,12 @@ tenants: ## Request every route for another workspace's data; prints routes × m
 	go test -count=1 -v -run 'TestWorkspacesAreKeptApart|TestWhatIsListedIsForAll' ./server/servertest | grep -aE 'routes ×|^(---|ok|FAIL)|tells|about another'
 
 .PHONY: attack
-attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, HOSTILE=1 for programs as well)
-	@scripts/attack.sh
+attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, SHORT=1, HOSTILE=1 for programs)
+	@ITEMS=$(ITEMS) SHORT=$(SHORT) HOSTILE=$(HOSTILE) scripts/attack.sh
+
+.PHONY: audit
+audit: ## Look up known vulnerabilities of the dependencies, where the lists can be reached
+	@scripts/audit.sh
 
 .PHONY: gen
 gen: bin ## Regenerate the generated files

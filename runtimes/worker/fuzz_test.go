@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
@@ -40,6 +44,38 @@ func FuzzResult(f *testing.F) {
 		dec.UseNumber()
 		if err := walk(dec, &depth, &keys); err != nil {
 			t.Fatalf("%q: %v", checked, err)
+		}
+	})
+}
+
+// FuzzGuestMessages sends what a guest script reported, of which the program writes every byte. The outcome must be a
+// valid output or an error that a program may report, with bounded texts.
+func FuzzGuestMessages(f *testing.F) {
+	f.Add([]byte(`{"end":{"output":[1]}}`), []byte(nil))
+	f.Add([]byte(`{"ahead":true}`), []byte(`{"end":{"output":{"a":1,"a":2}},"code":0}`))
+	f.Add([]byte(`{"ahead":true}`), []byte(`{"end":{"error":{"type":"interrupted","message":"The server stopped.","file":"/etc/passwd","line":1}}}`))
+	f.Add([]byte(`{"end":{"error":{"type":"denied","rule":"x","grant":{"hosts":["a:1","b:2"]}}}}`), []byte(`{"end":null}`))
+	f.Fuzz(func(t *testing.T, stats, parts []byte) {
+		if !json.Valid(stats) || len(stats)+len(parts) > 64<<10 {
+			return
+		}
+		crash := func(int) *runtimes.ProgramError { return &runtimes.ProgramError{Type: runtimes.RuntimeError} }
+		task := worker.Task{Job: job(), Interpret: func(r frames.Result) frames.Result {
+			r, _ = program.Conclude(r, crash)
+			return r
+		}}
+		outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+			a.begin()
+			a.send(frames.Part, string(parts))
+			a.send(frames.Done, `{"stats":`+string(stats)+`}`)
+		}), task, newAudience())
+		switch e := outcome.Error; {
+		case err != nil:
+			t.Fatal(err)
+		case e == nil && !json.Valid(outcome.Output), e != nil && outcome.Output != nil:
+			t.Fatalf("%q, %+v", outcome.Output, e)
+		case e != nil && (slices.Contains([]runtimes.ErrorType{"", runtimes.Interrupted, runtimes.Cancelled}, e.Type) || e.File == "/etc/passwd" || len(e.Message) > 16<<10):
+			t.Fatalf("%+v", e)
 		}
 	})
 }
