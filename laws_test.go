@@ -3,9 +3,11 @@ package main_test
 import (
 	"encoding/json"
 	"go/ast"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -250,4 +252,77 @@ func TestDraftsAreReadByRevision(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSecurityPage checks that every topic of SECURITY.md names tests that exist, and that its paragraphs are short.
+func TestSecurityPage(t *testing.T) {
+	t.Parallel()
+	declared := map[string]bool{}
+	for _, file := range testSources(t) {
+		for _, found := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
+			declared[found[1]] = true
+		}
+	}
+	named, seen := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), map[string]bool{}
+	for _, topic := range strings.Split(read(t, "SECURITY.md"), "\n## ")[1:] {
+		title, text, _ := strings.Cut(topic, "\n")
+		if seen[title] {
+			t.Errorf("%s has two headings", title)
+		}
+		seen[title] = true
+		tests := named.FindAllStringSubmatch(text, -1)
+		if len(tests) == 0 && title != "Report a vulnerability" {
+			t.Errorf("%s names no test", title)
+		}
+		for _, test := range tests {
+			if !declared[test[1]] {
+				t.Errorf("%s names %s, which does not exist", title, test[1])
+			}
+		}
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			paragraph = strings.TrimSpace(paragraph)
+			if words := len(strings.Fields(paragraph)); words > 100 && !strings.HasPrefix(paragraph, "|") && !strings.HasPrefix(paragraph, "- ") {
+				t.Errorf("%s has a paragraph of %d words: %.60s…", title, words, paragraph)
+			}
+		}
+	}
+}
+
+// TestPackagesRunNoScripts checks that every installation of npm packages leaves out their scripts.
+func TestPackagesRunNoScripts(t *testing.T) {
+	t.Parallel()
+	installs := 0
+	for _, file := range []string{"Makefile", "scripts/test.sh", "scripts/dev.sh", "scripts/need.sh", "scripts/chromium.sh", ".ci/run", "README.md", "CONTRIBUTING.md"} {
+		for line := range strings.Lines(read(t, file)) {
+			if !strings.Contains(line, "npm ci") && !strings.Contains(line, "npm install ") || strings.HasPrefix(line, "#") {
+				continue
+			}
+			installs++
+			if !strings.Contains(line, "--ignore-scripts") {
+				t.Errorf("%s: %s", file, line)
+			}
+		}
+	}
+	if installs == 0 {
+		t.Error("nothing installs packages, so the search is wrong")
+	}
+}
+
+// testSources lists the files of Go tests.
+func testSources(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && slices.Contains([]string{"node_modules", ".git", "web"}, name) {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
