@@ -15,7 +15,8 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// getDocs serves the API's description as one HTML page without scripts or external resources.
+// getDocs serves the API's description as one HTML page without external resources. Its scripts are
+// files of the Studio: without them it has no search and the theme of the system.
 func (a *API) getDocs() {
 	a.router.Get("/docs", a.document("text/html; charset=utf-8", func() ([]byte, error) {
 		page, err := template.New("docs").Parse(docsPage)

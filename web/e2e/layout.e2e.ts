@@ -200,6 +200,7 @@ test('content below the samples appears together with them', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 800 });
   const { page } = session;
   const release = await hold(page, '**/api/v1/samples');
+  await page.addInitScript(() => localStorage.setItem('atelier.workspace', 'research')); // it has no agents
   await page.goto('/studio/');
   await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
   const blank = page.getByRole('button', { name: 'Blank agent…' });

@@ -21,11 +21,11 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   const table = page.getByRole('region', { name: 'Runs' });
   await must(atelier, 'POST', '/code-agents/listed/execute', { version: 'draft', input: { city: 'Bergen' } });
   await page.reload();
-  await table.getByRole('row', { name: /^Failed inline javascript/ }).waitFor();
+  await table.getByRole('row', { name: /Failed.*inline javascript/ }).waitFor();
   await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'Succeeded' });
   await page.waitForURL('**/runs?status=succeeded');
-  await table.getByRole('row', { name: /^Failed/ }).waitFor({ state: 'hidden' });
-  const agent = page.getByRole('searchbox', { name: 'Agent', exact: true });
+  await table.getByRole('row', { name: /Failed/ }).waitFor({ state: 'hidden' });
+  const agent = page.getByRole('combobox', { name: 'Agent', exact: true });
   await agent.fill('listed');
   await agent.press('Enter');
   await page.waitForURL('**/runs?status=succeeded&agent=listed');
@@ -41,11 +41,11 @@ test('filters that leave no run are taken off in one step', async () => {
   await page.getByText('No run matches these filters.').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page
-    .getByRole('row', { name: /^Failed inline javascript/ })
+    .getByRole('row', { name: /Failed.*inline javascript/ })
     .first()
     .waitFor();
   expect(new URL(page.url()).search).toBe('');
-  expect(await page.getByRole('searchbox', { name: 'Agent', exact: true }).inputValue()).toBe('');
+  expect(await page.getByRole('combobox', { name: 'Agent', exact: true }).inputValue()).toBe('');
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
 });
 

@@ -23,6 +23,9 @@
       })
       .catch(() => undefined);
   }
+  if (/\/studio\/a\/[^/]+$/.test(location.pathname)) {
+    for (var link of document.querySelectorAll('link[data-editor]')) link.rel = link.dataset.editor;
+  }
   ask('/session');
   if (agent) ask('/code-agents/' + agent[1]);
   window.asked = { workspace, agent: agent ? agent[1] : undefined, answers };

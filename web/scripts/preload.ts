@@ -1,5 +1,6 @@
-// Adds preload links for the editor's files to the page, so that the browser fetches them next to the first screen's
-// code. They have low priority: on a slow line the first screen loads first.
+// Adds links to the editor's files to the page. On the page of an agent public/ask.js turns them into preload links, so
+// that the browser fetches them next to the first screen's code. They have low priority: on a slow line the first screen
+// loads first. Other pages fetch no editor.
 import type { Plugin } from 'vite';
 
 /** The part of Vite's output that preloading needs. */
@@ -27,9 +28,9 @@ export function preloadEditor(): Plugin {
         const files = filesOf(Object.values(bundle ?? {})).filter((file) => !html.includes(file));
         return files.map((file) => ({
           tag: 'link',
-          injectTo: 'head',
+          injectTo: 'head-prepend', // before ask.js
           attrs: {
-            ...(file.endsWith('.css') ? { rel: 'preload', as: 'style' } : { rel: 'modulepreload' }),
+            ...(file.endsWith('.css') ? { 'data-editor': 'preload', as: 'style' } : { 'data-editor': 'modulepreload' }),
             crossorigin: true,
             fetchpriority: 'low',
             href: base + file,

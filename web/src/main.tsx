@@ -4,14 +4,15 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { knowEarly, queryClient } from './api/queries';
-import { agentPage } from './app/AgentRoute';
+import { loadAgentPage, onAgentPage } from './app/AgentRoute';
 import { App } from './app/App';
 import { loadEditor } from './editor/load';
 import './ui/tokens.css';
 import './ui/base.css';
 
-// Starts loading the editor before the first paint. The editor pane shows any failure.
-loadEditor().catch(() => undefined);
+// On the page of an agent the editor starts loading before the first paint. The editor pane shows any failure. Other
+// pages load no editor.
+if (onAgentPage()) loadEditor().catch(() => undefined);
 
 function draw(): void {
   const root = document.getElementById('root');
@@ -28,6 +29,6 @@ function draw(): void {
 // If the agent is already loaded, its placeholder is not drawn first.
 void knowEarly()
   .then(async (known) => {
-    if (known) await agentPage;
+    if (known) await loadAgentPage();
   })
   .then(draw, draw);

@@ -25,10 +25,13 @@ export type Listing<T> =
       fault: string | undefined;
     };
 
+const followEvery = 3000;
+
 /** Returns the items read so far. Earlier items stay until the next answer arrives. */
 export function useListing<T>(
   key: readonly unknown[],
   read: (cursor: string, signal: AbortSignal) => Promise<ListPage<T>>,
+  live = false,
 ): Listing<T> {
   const found = useInfiniteQuery({
     queryKey: key,
@@ -36,6 +39,8 @@ export function useListing<T>(
     initialPageParam: '',
     getNextPageParam: (page) => (page.nextCursor === '' ? undefined : page.nextCursor),
     placeholderData: (before) => before,
+    // Only the first page follows changes: more pages would move while they are read.
+    refetchInterval: ({ state }) => live && state.data?.pages.length === 1 && followEvery,
   });
   const retry = (): void => void found.refetch();
   const more = (): void => {
@@ -57,7 +62,7 @@ export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
   useListing([...keys.agents, filter], (cursor, signal) => listAgents(filter, cursor, signal));
 
 export const useRunListing = (filter: RunFilter): Listing<RunSummary> =>
-  useListing([...keys.allRuns, filter], (cursor, signal) => pageRuns(filter, cursor, signal));
+  useListing([...keys.allRuns, filter], (cursor, signal) => pageRuns(filter, cursor, signal), true);
 
 export const useRegistryListing = (filter: RegistryFilter): Listing<AgentSummary> =>
   useListing([...keys.registry, filter], (cursor, signal) => browseRegistry(filter, cursor, signal));

@@ -1,7 +1,8 @@
-// Loads the agent page at startup, because most visits end there. It does not use Suspense, which keeps a fallback on
+// Loads the agent page at startup if the address is that of an agent. It does not use Suspense, which keeps a fallback on
 // screen for at least 300 ms.
 import { useEffect, useState } from 'react';
 import type { AgentPage } from '../workbench/AgentPage';
+import { loadEditor } from '../editor/load';
 import { Page } from '../frame/Page';
 import { app as say } from '../texts/app';
 import { Waiting } from '../ui/Waiting';
@@ -11,8 +12,11 @@ type Loaded = { Page: typeof AgentPage } | { error: unknown };
 
 let here: Loaded | undefined;
 
+/** Whether the address is that of an agent with its editor. */
+export const onAgentPage = (): boolean => /\/studio\/a\/[^/]+$/.test(window.location.pathname);
+
 /** Also resolves if loading fails. The page then shows the error. */
-async function load(): Promise<Loaded> {
+export async function loadAgentPage(): Promise<Loaded> {
   try {
     here = { Page: (await import('../workbench/AgentPage')).AgentPage };
     return here;
@@ -20,14 +24,15 @@ async function load(): Promise<Loaded> {
     return { error };
   }
 }
-export const agentPage = load();
+if (onAgentPage()) void loadAgentPage();
 
 export function AgentRoute({ agentRef }: { agentRef: string }) {
   const [loaded, setLoaded] = useState(here);
   useEffect(() => {
     if (loaded) return;
     let gone = false;
-    void load().then((now) => !gone && setLoaded(now));
+    loadEditor().catch(() => undefined); // next to the page; the editor pane shows any failure
+    void loadAgentPage().then((now) => !gone && setLoaded(now));
     return () => {
       gone = true;
     };

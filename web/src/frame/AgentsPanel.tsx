@@ -1,4 +1,4 @@
-import { Ellipsis, Plus, Search } from 'lucide-react';
+import { CircleX, Ellipsis, Plus, Search } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../api/listing';
@@ -6,6 +6,7 @@ import { useFacts, useSession } from '../api/queries';
 import { useRights } from '../api/rights';
 import type { AgentSummary } from '../api/types';
 import { showDialog } from '../state/dialogs';
+import { toggleFavourite, useFavouriteIds, useIsFavourite } from '../state/favourites';
 import { agentUrl, listUrl, versionsUrl } from '../state/urlState';
 import { agentsPanel as say } from '../texts/agents';
 import { listed } from '../texts/ui';
@@ -39,6 +40,7 @@ function All({ current }: { current?: string }) {
   const settled = [drafts, published].every((list) => list.kind !== 'waiting');
   const unread = settled && [drafts, published].some((list) => list.kind === 'loaded' && list.more !== undefined);
   const here = [drafts, published].some((list) => list.kind === 'loaded' && list.items.some(isNamed(current)));
+  const favourites = useFavourites([drafts, published]);
   const list = useRef<HTMLDivElement>(null);
   // Each list pushes the content below it.
   useEffect(() => {
@@ -84,11 +86,28 @@ function All({ current }: { current?: string }) {
         {drafts.kind === 'waiting' && published.kind === 'waiting' && (
           <Waiting shape="names" what={say.theAgents} retry />
         )}
+        {favourites.length > 0 && (
+          <>
+            <h3 className={css.group}>{say.favourites}</h3>
+            <ul>
+              {favourites.map((agent) => (
+                <Row key={agent.id} agent={agent} current={agent.name === current} />
+              ))}
+            </ul>
+          </>
+        )}
         <Group title={say.drafts} listing={drafts} current={current} />
         <Group title={say.published} listing={published} current={current} />
       </div>
     </section>
   );
+}
+
+/** The favourites among the loaded agents, in the order in which they were marked. */
+function useFavourites(lists: Listing<AgentSummary>[]): AgentSummary[] {
+  const ids = useFavouriteIds();
+  const loaded = lists.flatMap((list) => (list.kind === 'loaded' ? list.items : []));
+  return ids.flatMap((id) => loaded.find((agent) => agent.id === id) ?? []);
 }
 
 function Few() {
@@ -169,17 +188,20 @@ function Group({ title, listing, current }: GroupProps) {
   );
 }
 
-type Shown = Pick<AgentSummary, 'id' | 'name' | 'title' | 'language' | 'latestVersion' | 'listed' | 'state'>;
+type Shown = Pick<AgentSummary, 'id' | 'name' | 'title' | 'language' | 'latestVersion' | 'listed' | 'state'> &
+  Partial<Pick<AgentSummary, 'unpublishedChanges' | 'lastRun'>>;
 
 function Row({ agent, current }: { agent: Shown; current: boolean }) {
   const { id, name, title, language, latestVersion, listed, state } = agent;
   const [, navigate] = useLocation();
   const { may } = useRights();
+  const favourite = useIsFavourite(id);
   return (
     <li className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
         <LanguageMark language={language} />
         <span className={css.name}>{name}</span>
+        <Marks agent={agent} />
         {state === 'published' && (
           <span className={css.version}>{latestVersion === '' ? say.preRelease : latestVersion}</span>
         )}
@@ -192,10 +214,35 @@ function Row({ agent, current }: { agent: Shown; current: boolean }) {
         }
         entries={[
           { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
+          {
+            kind: 'item',
+            label: favourite ? say.removeFavourite : say.addFavourite,
+            run: () => toggleFavourite(id),
+          },
           { kind: 'rule' },
           ...agentEntries({ id, name, published: state === 'published', listed }, may('write')),
         ]}
       />
     </li>
+  );
+}
+
+/** A dot for unpublished changes and a sign for a failed last run. */
+function Marks({ agent: { unpublishedChanges = false, lastRun } }: { agent: Shown }) {
+  const failing = lastRun !== undefined && lastRun.status !== 'succeeded';
+  return (
+    <>
+      {unpublishedChanges && (
+        <span className={css.changed} title={say.unpublishedChanges}>
+          <span className="visually-hidden">, {say.unpublishedChanges}</span>
+        </span>
+      )}
+      {failing && (
+        <span className={css.failing} title={say.lastRunFailed}>
+          <CircleX size={12} aria-hidden />
+          <span className="visually-hidden">, {say.lastRunFailed}</span>
+        </span>
+      )}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { CircleUser, Moon, Search, Sun } from 'lucide-react';
+import { CircleUser, Menu as MenuIcon, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError, explain } from '../api/http';
@@ -8,6 +8,7 @@ import { rightsOf, useRights } from '../api/rights';
 import { signOut } from '../api/verbs';
 import { brand as say } from '../texts/app';
 import { IconButton } from '../ui/Button';
+import { classes } from '../ui/classes';
 import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
 import { useKeys } from '../state/bindings';
@@ -36,28 +37,45 @@ export function Brand() {
   );
 }
 
-/** The main navigation. The account menu has the same links for narrow pages. */
-export function Places() {
-  const [here] = useLocation();
+const places = [
+  { to: '/', label: say.agents },
+  { to: '/runs', label: say.runs },
+  { to: '/registry', label: say.publicRegistry },
+  { to: '/skills', label: say.skills },
+];
+
+/**
+ * The main navigation. The account menu has the same links for phones. A header with a title beside it is `crowded`:
+ * below a width it has a menu instead.
+ */
+export function Places({ crowded = false }: { crowded?: boolean }) {
+  const [here, navigate] = useLocation();
   const { mayAnywhere } = useRights();
   if (!mayAnywhere('read')) return null;
   return (
-    <nav className={css.places} aria-label={say.places}>
-      {[
-        { to: '/', label: say.agents },
-        { to: '/runs', label: say.runs },
-        { to: '/registry', label: say.publicRegistry },
-        { to: '/skills', label: say.skills },
-      ].map(({ to, label }) => (
-        <Link
-          key={to}
-          href={to}
-          aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <nav className={classes(css.places, crowded && css.crowded)} aria-label={say.places}>
+        {places.map(({ to, label }) => (
+          <Link
+            key={to}
+            href={to}
+            aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {crowded && (
+        <Menu
+          trigger={
+            <IconButton className={css.folded} label={say.goToAPage}>
+              <MenuIcon size={16} aria-hidden />
+            </IconButton>
+          }
+          entries={places.map(({ to, label }) => ({ kind: 'item', label, run: () => navigate(to) }))}
+        />
+      )}
+    </>
   );
 }
 

@@ -12,7 +12,8 @@ export function Page({ current, head, children }: { current?: string; head?: Rea
       header={
         <>
           <Brand />
-          {head ?? <Places />}
+          <Places crowded={head !== undefined} />
+          {head}
           <Grow />
           <HeaderTools />
         </>
@@ -28,8 +29,15 @@ export function Page({ current, head, children }: { current?: string; head?: Rea
   );
 }
 
+interface ColumnProps {
+  onDrop?: (file: File) => void;
+  /** For tables that use the width of the window. */
+  wide?: boolean;
+  children: ReactNode;
+}
+
 /** A document page: one scrolling column that can accept dropped files. */
-export function Column({ onDrop, children }: { onDrop?: (file: File) => void; children: ReactNode }) {
+export function Column({ onDrop, wide = false, children }: ColumnProps) {
   const drop = onDrop && {
     onDragOver: (e: DragEvent) => e.preventDefault(),
     onDrop: (e: DragEvent) => {
@@ -40,7 +48,9 @@ export function Column({ onDrop, children }: { onDrop?: (file: File) => void; ch
   };
   return (
     <div className={css.page} {...drop}>
-      <div className={css.inner}>{children}</div>
+      <div className={css.inner} data-wide={wide}>
+        {children}
+      </div>
     </div>
   );
 }

@@ -37,7 +37,8 @@ const initial: Layout = {
   pane: 'code',
   schemaAs: 'table',
   sections: {
-    general: false,
+    general: true,
+    limits: false,
     runtime: true,
     input: true,
     output: true,

@@ -32,6 +32,7 @@ export const app = {
 export const brand = {
   atelierAllAgents: 'Atelier, all agents',
   places: 'Main',
+  goToAPage: 'Go to a page',
   agents: 'Agents',
   commandPalette: (keys: string) => `Command palette (${keys})`,
   switchToLightTheme: 'Switch to light theme',

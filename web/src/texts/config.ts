@@ -14,9 +14,9 @@ export const environmentSection = {
 
 export const generalSection = {
   description: 'Description',
-  noTitle: 'No title',
   title: 'Title',
-  descriptionHint: 'A model reads this to decide whether to call it.',
+  descriptionHint: 'Models read this to decide when to call the agent: say what it returns, for which input.',
+  noDescription: 'Missing',
   tags: 'Tags',
   tagsHint: 'Separated by commas',
 };
@@ -35,7 +35,6 @@ export const runtimeReason = {
 };
 
 export const runtimeSection = {
-  runtimeAndLimits: 'Runtime and limits',
   thisServerCannotRun: (language: string, reason = '') => `This server cannot run ${language}. ${reason}`,
   runtime: 'Runtime',
   entrypoint: 'Entrypoint',
@@ -114,6 +113,7 @@ export const environment = {
 };
 
 export const limits = {
+  title: 'Limits',
   timeout: 'Timeout',
   memory: 'Memory',
   cpuTime: 'CPU time',

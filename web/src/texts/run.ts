@@ -110,7 +110,9 @@ export const output = {
   outputValue: 'Output value',
   output: 'Output',
   outputAs: 'Output as',
-  looks: { tree: 'Tree', table: 'Table', text: 'Text', image: 'Image' },
+  looks: { view: 'View', tree: 'Tree', table: 'Table', text: 'Text', markdown: 'Markdown', image: 'Image' },
+  csv: 'CSV',
+  csvName: (path: string) => `${path.replace(/[^\w-]+/g, '') || 'rows'}.csv`,
   copyAsJson: 'Copy the output as JSON',
   download: 'Download the output',
   pictureAt: (path: string) => `The picture at ${path}`,
@@ -123,6 +125,20 @@ export const output = {
     passedThen: 'fitted the output schema when it ran',
     failedThen: 'did not fit the output schema when it ran',
   },
+};
+
+/** Problems of the views that a schema asks for with x-view. */
+export const views = {
+  unknown: 'x-view is markdown, text, table or a chart.',
+  unknownChart: (kinds: string) => `A chart is one of ${kinds}.`,
+  needsText: (view: string) => `The view ${view} needs a text.`,
+  needsRows: (view: string) => `The view ${view} needs a list of flat objects.`,
+  needsAxes: 'A chart needs x, the name of a column, and y, one or more names.',
+  noColumn: (name: string) => `The chart needs a column ${name}, which the rows do not have.`,
+  noNumbers: (name: string) => `The chart needs numbers in the column ${name}.`,
+  tooMany: (most: number) => `A chart has at most ${number(most)} points. Return fewer rows.`,
+  chartOf: (path: string, kind: string, names: string[], x: string, points: number) =>
+    `${kind} chart of ${path}: ${names.join(', ')} by ${x}, ${plural(points, { one: 'point', other: 'points' })}. The table shows the values.`,
 };
 
 export const provenance = {

@@ -14,7 +14,6 @@ export const samples = {
   offline: (language: string) => `${language} · network: off`,
   blankAgent: 'Blank agent…',
   publicRegistry: 'Public registry',
-  skills: 'Skills',
   importAnArchive: 'Import an archive…',
   deletedAgents: 'Deleted agents',
 };

@@ -2,7 +2,7 @@ import { Ellipsis, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useFacts } from '../api/queries';
 import { useRights } from '../api/rights';
-import { Brand, Grow, HeaderTools } from '../frame/Brand';
+import { Brand, Grow, HeaderTools, Places } from '../frame/Brand';
 import { useKeys } from '../state/bindings';
 import { isMac, runCommand } from '../state/commands';
 import { showDialog } from '../state/dialogs';
@@ -38,6 +38,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   return (
     <>
       <Brand />
+      <Places crowded />
       <span className={css.rule} />
       <div className={css.title}>
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>

@@ -107,8 +107,12 @@ export function AgentWorkbench() {
 
 const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);
 
-/** Opens the limits and focuses the field of one. */
+/** Opens the limits and focuses the field of one, selected, so that typing replaces the number. */
 function focusLimit(limit: string): void {
-  showRight('runtime');
-  setTimeout(() => document.getElementById(`limit-${limit}`)?.focus(), 50);
+  showRight('limits');
+  setTimeout(() => {
+    const field = document.getElementById(`limit-${limit}`);
+    field?.focus();
+    if (field instanceof HTMLInputElement) field.select();
+  }, 50);
 }

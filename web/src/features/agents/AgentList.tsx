@@ -1,5 +1,5 @@
 import { useDeferredValue, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { X } from 'lucide-react';
 import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
@@ -8,7 +8,7 @@ import type { AgentFilter } from '../../api/verbs';
 import { showDialog } from '../../state/dialogs';
 import { agentList as say } from '../../texts/agents';
 import { ago } from '../../texts/format';
-import { agentUrl, listUrl, type ListState } from '../../state/urlState';
+import { listUrl, type ListState } from '../../state/urlState';
 import { Button } from '../../ui/Button';
 import { leaveFocus } from '../../ui/focusBack';
 import { Check, Field } from '../../ui/Field';
@@ -17,12 +17,15 @@ import { Listed } from '../../ui/Listed';
 import sheet from '../../ui/Sheet.module.css';
 import { useTypedSearch } from '../../ui/useTypedSearch';
 import { exportArchive } from '../../agent/agentMenu';
+import { AgentRow } from './AgentRow';
+import { AgentViews } from './AgentViews';
+import { isBuiltIn } from './builtIn';
 import css from './AgentList.module.css';
 import { restore } from '../../agent/restore';
 import { LanguageMark } from '../../agent/LanguageMark';
 
-/** The agents of the workspace, last changed first, with the filters of the address. */
-export function AgentList({ narrowed }: { narrowed: ListState }) {
+/** The agents of the workspace, last changed first, with the filters of the address. `second` follows the samples. */
+export function AgentList({ narrowed, second = false }: { narrowed: ListState; second?: boolean }) {
   const [, navigate] = useLocation();
   const { may } = useRights();
   const [today] = useState(() => Date.now());
@@ -32,19 +35,27 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
   const narrow = (change: Partial<Record<keyof ListState, ListState[keyof ListState] | undefined>>): void =>
     navigate(listUrl({ ...asked, ...change } as ListState), { replace: true });
   const listing = useAgentListing(useDeferredValue(filterOf(asked, today)));
+  const Title = second ? 'h2' : 'h1';
   return (
     <section className={sheet.section} aria-labelledby="agents">
       <div className={sheet.bar}>
-        <h1 id="agents">{say.agents}</h1>
+        <Title id="agents">{say.agents}</Title>
         <span className={sheet.grow} />
-        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.import}</Button>}
-        <Button onClick={() => exportArchive()}>{say.exportAll}</Button>
+        {may('approve') && (
+          <Button look="quiet" onClick={() => showDialog({ kind: 'import' })}>
+            {say.import}
+          </Button>
+        )}
+        <Button look="quiet" onClick={() => exportArchive()}>
+          {say.exportAll}
+        </Button>
         {may('write') && (
           <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
             {say.newAgent}
           </Button>
         )}
       </div>
+      <AgentViews narrowed={asked} />
       <div className={css.filters} role="search" aria-label={say.agents}>
         <Field label={say.findAgents} hideLabel>
           {(control) => (
@@ -97,24 +108,69 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
         )}
       </div>
       <Listed listing={listing} what={say.theAgents} empty={<None narrowed={asked} />}>
-        {(items) => (
-          <ul className={css.list} aria-label={state === 'deleted' ? say.deletedAgents : say.agentsFound}>
-            {items.map((agent) =>
-              state === 'deleted' ? (
+        {(items) =>
+          state === 'deleted' ? (
+            <ul className={css.list} aria-label={say.deletedAgents}>
+              {items.map((agent) => (
                 <Tombstone key={agent.id} agent={agent} now={today} />
-              ) : (
-                <Row key={agent.id} agent={agent} now={today} onTag={(t) => narrow({ tag: t })} />
-              ),
-            )}
-          </ul>
-        )}
+              ))}
+            </ul>
+          ) : (
+            <Rows
+              items={items}
+              now={today}
+              apart={Object.keys(asked).every((key) => key === 'search') && typed.text === ''}
+              onTag={(t) => narrow({ tag: t })}
+            />
+          )
+        }
       </Listed>
     </section>
   );
 }
 
+/** Agents that come with the server stand apart, unless the list is narrowed. */
+function Rows({
+  items,
+  now,
+  apart,
+  onTag,
+}: {
+  items: AgentSummary[];
+  now: number;
+  apart: boolean;
+  onTag: (tag: string) => void;
+}) {
+  const row = (agent: AgentSummary) => <AgentRow key={agent.id} agent={agent} now={now} onTag={onTag} />;
+  const builtIn = apart ? items.filter(isBuiltIn) : [];
+  const own = items.filter((agent) => !builtIn.includes(agent));
+  return (
+    <>
+      {own.length > 0 && (
+        <ul className={css.list} aria-label={say.agentsFound}>
+          {own.map(row)}
+        </ul>
+      )}
+      {builtIn.length > 0 && (
+        <>
+          <div className={css.group}>
+            <h2>{say.builtIn}</h2>
+            <p>{say.builtInLead}</p>
+          </div>
+          <ul className={css.list} aria-label={say.builtIn}>
+            {builtIn.map(row)}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
 /** Only active filters, so that every unfiltered list shares one query. */
-function filterOf({ search = '', inCode = false, state, tag = '', unused }: ListState, today: number): AgentFilter {
+function filterOf(
+  { search = '', inCode = false, state, tag = '', view, unused }: ListState,
+  today: number,
+): AgentFilter {
   const day = 86_400_000;
   return {
     order: 'updated',
@@ -122,46 +178,17 @@ function filterOf({ search = '', inCode = false, state, tag = '', unused }: List
     ...(inCode && { inCode }),
     ...(state !== undefined && { state }),
     ...(tag !== '' && { tag }),
+    ...(view !== undefined && { view }),
     ...(unused !== undefined && { unusedSince: new Date(today - unused * day).toISOString() }),
   };
 }
 
-function None({ narrowed: { search = '', inCode, state, unused } }: { narrowed: ListState }) {
+function None({ narrowed: { search = '', inCode, state, view, unused } }: { narrowed: ListState }) {
   if (state === 'deleted' && search === '') return <p className={css.none}>{say.noAgentIsDeleted}</p>;
+  if (view !== undefined && search === '') return <p className={css.none}>{say.noneOf[view]}</p>;
   if (unused !== undefined && search === '') return <p className={css.none}>{say.noneUnused}</p>;
   if (search === '') return <p className={css.none}>{say.none}</p>;
   return <p className={css.none}>{inCode ? say.nothingMatches(search) : say.lookInCode(search)}</p>;
-}
-
-function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (tag: string) => void }) {
-  const { name, title, description, language, latestVersion, tags, state } = agent;
-  return (
-    <li className={css.row}>
-      <LanguageMark language={language} />
-      <div className={css.about}>
-        <div className={css.tags}>
-          <Link href={agentUrl(name)}>{name}</Link>
-          {tags.map((tag) => (
-            <button key={tag} type="button" aria-label={say.only(tag)} onClick={() => onTag(tag)}>
-              {tag}
-            </button>
-          ))}
-        </div>
-        <p dir="auto">{description === '' ? title : description}</p>
-      </div>
-      <span className={css.version}>
-        {latestVersion === '' ? (state === 'draft' ? say.draft : say.preRelease) : latestVersion}
-      </span>
-      <span className={css.use}>
-        {agent.usageCount === 0 ? say.neverRun : say.runs(agent.usageCount)}
-        <small>
-          {agent.lastUsedAt === undefined
-            ? say.changed(ago(agent.updatedAt, now))
-            : say.last(ago(agent.lastUsedAt, now))}
-        </small>
-      </span>
-    </li>
-  );
 }
 
 function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {

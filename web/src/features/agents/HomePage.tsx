@@ -8,6 +8,7 @@ import { homePage as say } from '../../texts/samples';
 import { Listed } from '../../ui/Listed';
 import { Waiting } from '../../ui/Waiting';
 import { AgentList } from './AgentList';
+import { isBuiltIn } from './builtIn';
 import { Column, Page } from '../../frame/Page';
 import { Samples } from './Samples';
 
@@ -25,9 +26,12 @@ export function HomePage() {
   const unknown = anything.kind === 'waiting' && !looking;
   const failed = anything.kind === 'failed' && !looking;
   const empty = anything.kind === 'loaded' && anything.items.length === 0;
+  const newcomer = anything.kind === 'loaded' && anything.items.every(isBuiltIn);
+  const offered = !looking && may('write');
   return (
     <Page>
       <Column {...(may('approve') ? { onDrop: (file) => showDialog({ kind: 'import', file }) } : {})}>
+        {offered && newcomer && <Samples first />}
         {unknown ? (
           <Waiting shape="page" what={say.theAgents} retry />
         ) : failed ? (
@@ -39,9 +43,9 @@ export function HomePage() {
             </Listed>
           </section>
         ) : (
-          (!empty || looking) && <AgentList narrowed={narrowed} />
+          (!empty || looking) && <AgentList narrowed={narrowed} second={offered && newcomer} />
         )}
-        {!looking && may('write') && <Samples first={empty} />}
+        {offered && !newcomer && <Samples first={false} />}
         {empty && !looking && !may('write') && <p>{say.noAgent(why('write'))}</p>}
       </Column>
     </Page>

@@ -10,6 +10,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
+import { LanguageMark } from '../../agent/LanguageMark';
 import { languageNames } from '../../agent/starters';
 import { createFromSample } from '../../agent/create';
 import css from './Samples.module.css';
@@ -39,20 +40,28 @@ export function Samples({ first }: { first: boolean }) {
         {samples.data?.map((sample) => (
           <li key={sample.name}>
             <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
-              <strong>{sample.title}</strong>
+              <strong>
+                <LanguageMark language={sample.language} />
+                {sample.title}
+              </strong>
               <span>{sample.description}</span>
               <small>{say.offline(languageNames[sample.language])}</small>
             </button>
           </li>
         ))}
       </ul>
-      <div className={css.blank}>
-        <Button onClick={() => showDialog({ kind: 'new' })}>{say.blankAgent}</Button>
-        <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>
-        <Button onClick={() => navigate('/skills')}>{say.skills}</Button>
-        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.importAnArchive}</Button>}
-        {first && <Button onClick={() => navigate(listUrl({ state: 'deleted' }))}>{say.deletedAgents}</Button>}
-      </div>
+      {first && (
+        <div className={css.blank}>
+          <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
+            {say.blankAgent}
+          </Button>
+          <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>
+          {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.importAnArchive}</Button>}
+          <Button look="quiet" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
+            {say.deletedAgents}
+          </Button>
+        </div>
+      )}
     </section>
   );
 }

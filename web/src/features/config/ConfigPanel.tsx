@@ -1,6 +1,7 @@
 import css from './ConfigPanel.module.css';
 import { EnvironmentSection } from './EnvironmentSection';
 import { GeneralSection } from './GeneralSection';
+import { LimitsSection } from './LimitsSection';
 import { NetworkSection } from './NetworkSection';
 import { RuntimeSection } from './RuntimeSection';
 import { SafetySection } from './SafetySection';
@@ -18,15 +19,16 @@ interface Props {
 export function ConfigPanel({ active, onSchema }: Props) {
   return (
     <div className={css.panel}>
-      <RuntimeSection />
+      <GeneralSection />
       <SchemaSection which="input" active={active === 'input'} onEdit={() => onSchema('input')} />
       <SchemaSection which="output" active={active === 'output'} onEdit={() => onSchema('output')} />
       <EnvironmentSection />
       <SecretsSection />
       <NetworkSection />
       <SafetySection />
-      <GeneralSection />
+      <RuntimeSection />
       <VersionsSection />
+      <LimitsSection />
     </div>
   );
 }

@@ -7,8 +7,14 @@ import { Section } from './Section';
 export function GeneralSection() {
   const { about, save, session } = useOpenAgent();
   const readOnly = session === undefined;
+  const missing = about.description.trim() === '';
   return (
-    <Section id="general" title={say.description} summary={about.title === '' ? say.noTitle : about.title}>
+    <Section
+      id="general"
+      title={say.description}
+      summary={missing ? say.noDescription : about.title}
+      wrong={missing && !readOnly}
+    >
       <Field label={say.title} error={problemAt(save, '/title')}>
         {(control) => (
           <input

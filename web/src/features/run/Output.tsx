@@ -1,5 +1,5 @@
 import { CircleCheck, CircleX, Download } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
 import { download } from '../../state/clipboard';
@@ -10,16 +10,23 @@ import { CopyButton } from '../../ui/CopyButton';
 import { JsonTree } from './JsonTree';
 import css from './Output.module.css';
 import { useFit, type Fit, type OnScreen } from './outputSchema';
-import { cellText, imagesOf, looksOf, tablesOf, textsOf, type Look, type Named, type Table } from './shown';
+import { Rows } from './Rows';
+import { formattedOf, imagesOf, looksOf, tablesOf, textsOf, type Look } from './shown';
+import { viewsOf, type View } from './views';
+
+const ChartView = lazy(() => import('./ChartView').then((m) => ({ default: m.ChartView })));
+const Markdown = lazy(() => import('../../ui/Markdown').then((m) => ({ default: m.Markdown })));
 
 /** The output of the program in the best view or the selected one. */
 export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen }) {
   const { output, runId } = answer;
-  const fit = useFit(answer, open);
-  const looks = looksOf(output);
+  const { fit, schema } = useFit(answer, open);
+  const views = useMemo(() => viewsOf(output, schema), [output, schema]);
+  const looks: Look[] = [...(views.length > 0 ? (['view'] as const) : []), ...looksOf(output)];
   const [chosen, setChosen] = useState<Look>();
-  // A picture opens as a picture. All other outputs open as a tree.
-  const look = chosen !== undefined && looks.includes(chosen) ? chosen : looks.includes('image') ? 'image' : 'tree';
+  // The views of the schema come first, then a picture. All other outputs open as a tree.
+  const first = views.length > 0 ? 'view' : looks.includes('image') ? 'image' : 'tree';
+  const look = chosen !== undefined && looks.includes(chosen) ? chosen : first;
   const json = (): string => stringifyJson(output, 2);
   return (
     <section aria-label={say.outputValue}>
@@ -41,13 +48,17 @@ export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen })
           </IconButton>
         </span>
       </div>
-      <Shown look={look} output={output} />
+      <Shown look={look} output={output} views={views} />
     </section>
   );
 }
 
-function Shown({ look, output }: { look: Look; output: Json }) {
+function Shown({ look, output, views }: { look: Look; output: Json; views: View[] }) {
   switch (look) {
+    case 'view':
+      return views.map((view) => <AsAsked key={view.path} view={view} />);
+    case 'markdown':
+      return formattedOf(output).map(({ path, value }) => <Formatted key={path} text={value} />);
     case 'tree':
       return <JsonTree value={output} />;
     case 'table':
@@ -69,37 +80,34 @@ function Shown({ look, output }: { look: Look; output: Json }) {
   }
 }
 
-const most = 500;
+const Formatted = ({ text }: { text: string }) => (
+  <Suspense fallback={<pre className={css.text}>{text}</pre>}>
+    <Markdown text={text} />
+  </Suspense>
+);
 
-function Rows({ table: { path, value } }: { table: Named<Table> }) {
-  const { columns, rows } = value;
-  return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.rowsOf(path)}>
-      <table className={css.table}>
-        <caption className={css.path}>{rows.length > most ? say.firstRowsOf(path, most, rows.length) : path}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, most).map((row, i) => (
-            <tr key={i}>
-              {row.map((cell, n) => (
-                <td key={columns[n]} data-number={typeof cell === 'number'}>
-                  {cellText(cell)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+/** A part of the output as its schema asks for it. */
+function AsAsked({ view }: { view: View }) {
+  switch (view.kind) {
+    case 'markdown':
+      return <Formatted text={view.text} />;
+    case 'text':
+      return <pre className={css.text}>{view.text}</pre>;
+    case 'table':
+      return <Rows table={{ path: view.path, value: view.table }} />;
+    case 'chart':
+      return (
+        <Suspense fallback={<div className={css.chart} />}>
+          <ChartView chart={view.chart} path={view.path} />
+        </Suspense>
+      );
+    case 'problem':
+      return (
+        <p className={css.problem}>
+          <code>{view.path}</code> {view.message}
+        </p>
+      );
+  }
 }
 
 function Check({ fit }: { fit: NonNullable<Fit> }) {

@@ -8,7 +8,8 @@ import type { Run, RunAnswer } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { agentUrl, pinnedOf, writeUrl } from '../../state/urlState';
 import { Console } from '../../console/Console';
-import { runPage as say } from '../../texts/runs';
+import { moment } from '../../texts/format';
+import { runPage as say, runsPage } from '../../texts/runs';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
@@ -19,6 +20,7 @@ import { Column, Page } from '../../frame/Page';
 import { RunController, type RunState } from './controller';
 import { hasEnded } from './history';
 import { Output } from './Output';
+import { RunActions } from './RunActions';
 import { RunFacts } from './RunFacts';
 import { finalStatus } from '../../agent/runStatus';
 import { stateText } from './runState';
@@ -59,17 +61,14 @@ export function RunPage({ id }: { id: string }) {
         {found.data && (
           <section className={css.section}>
             <div className={css.head}>
-              <h1>{say.run}</h1>
+              <h1>{titleOf(found.data)}</h1>
               <p role="status" aria-label={say.runState} data-look={words?.look} className={css.state}>
                 {words?.text}
               </p>
-              {answer && <Where answer={answer} />}
             </div>
-            {answer?.error && (
-              <p className={css.error}>
-                <strong>{finalStatus(answer).text}.</strong> {answer.error.message}
-              </p>
-            )}
+            <About run={found.data} />
+            <RunActions run={found.data} />
+            {answer?.error && <Failure answer={answer} error={answer.error} />}
             <div className={css.parts}>
               <div className={css.main}>
                 <div>
@@ -82,6 +81,13 @@ export function RunPage({ id }: { id: string }) {
                   </pre>
                 </div>
                 {answer && (answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
+                <section aria-label={say.console} className={css.console}>
+                  <Console
+                    ring={controller.ring}
+                    running={answer === undefined}
+                    onClear={() => controller.ring.clear()}
+                  />
+                </section>
               </div>
               {answer && (
                 <div className={css.side}>
@@ -89,9 +95,6 @@ export function RunPage({ id }: { id: string }) {
                 </div>
               )}
             </div>
-            <section aria-label={say.console} className={css.console}>
-              <Console ring={controller.ring} running={answer === undefined} onClear={() => controller.ring.clear()} />
-            </section>
           </section>
         )}
       </Column>
@@ -104,13 +107,76 @@ function ended(run: Run | undefined): RunState | undefined {
   return run && hasEnded(run) ? { kind: 'done', runId: run.runId, answer: run } : undefined;
 }
 
-function Where({ answer: { runId, provenance } }: { answer: RunAnswer }) {
+const titleOf = ({ provenance, language }: Run): string =>
+  provenance.agent === undefined || provenance.agent === '' ? say.inlineRun(language) : say.runOf(provenance.agent);
+
+/** When, by whom and of which program. */
+function About({ run }: { run: Run }) {
+  return (
+    <dl className={css.about} aria-label={say.facts}>
+      <div>
+        <dt>{say.started}</dt>
+        <dd>
+          <time dateTime={run.createdAt}>{moment(run.createdAt)}</time>
+        </dd>
+      </div>
+      <div>
+        <dt>{say.by}</dt>
+        <dd>{run.by.name}</dd>
+      </div>
+      <div>
+        <dt>{say.source}</dt>
+        <dd>{runsPage.sources[run.trigger] ?? run.trigger}</dd>
+      </div>
+      <Where run={run} />
+    </dl>
+  );
+}
+
+function Where({ run: { runId, provenance, draftRevision = 0 } }: { run: Run }) {
   const { agent, version } = provenance;
   if (agent === undefined || agent === '') return null;
   const pinned = pinnedOf(version);
   return (
-    <Link href={agentUrl(agent, pinned) + writeUrl({ panel: 'result', run: runId })}>
-      {pinned === undefined ? say.theDraftOf(agent) : `${agent}@${pinned}`}
-    </Link>
+    <div>
+      <dt>{say.program}</dt>
+      <dd>
+        <Link href={agentUrl(agent, pinned) + writeUrl({ panel: 'result', run: runId })}>
+          {pinned === undefined ? `${agent}, ${say.draft(draftRevision)}` : `${agent}@${pinned}`}
+        </Link>
+      </dd>
+    </div>
+  );
+}
+
+/** The error with a link to its line and the stack. */
+function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunAnswer['error']> }) {
+  const { agent = '', version } = answer.provenance;
+  const { file, line, stack, remedy } = error;
+  return (
+    <div className={css.error}>
+      <p>
+        <strong>{finalStatus(answer).text}.</strong> {error.message}
+      </p>
+      {agent !== '' && file !== undefined && line !== undefined && (
+        <p>
+          <Link
+            href={
+              agentUrl(agent, pinnedOf(version)) +
+              writeUrl({ tab: { kind: 'file', path: file }, line, panel: 'result', run: answer.runId })
+            }
+          >
+            {say.line(file, line)}
+          </Link>
+        </p>
+      )}
+      {remedy !== undefined && <p>{remedy}</p>}
+      {stack !== undefined && stack !== '' && (
+        <details>
+          <summary>{say.stack}</summary>
+          <pre tabIndex={0}>{stack}</pre>
+        </details>
+      )}
+    </div>
   );
 }

@@ -1,20 +1,26 @@
-import { useEffect, useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { useRunListing } from '../../api/listing';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useAgentListing, useRunListing } from '../../api/listing';
 import type { RunSummary } from '../../api/types';
 import { useSearch } from '../../state/search';
 import { runsPage as say } from '../../texts/runs';
-import { ago, milliseconds } from '../../texts/format';
-import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../state/urlState';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
+import { Empty } from '../../ui/Empty';
 import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
+import sheet from '../../ui/Sheet.module.css';
+import { useTypedSearch } from '../../ui/useTypedSearch';
 import { Column, Page } from '../../frame/Page';
-import { hasEnded } from './history';
 import { finalStatus } from '../../agent/runStatus';
+import { LatencyChart } from './LatencyChart';
 import { ranges, readRuns, runsUrl, sinceOf, statuses, type RunsState } from './runsState';
+import { RunsTable } from './RunsTable';
+import { useNow } from './useNow';
 import css from './RunsPage.module.css';
+
+const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
 /** All runs of the workspace, newest first. */
 export function RunsPage() {
@@ -23,7 +29,7 @@ export function RunsPage() {
   }, []);
   return (
     <Page>
-      <Column>
+      <Column wide>
         <Runs />
       </Column>
     </Page>
@@ -33,8 +39,11 @@ export function RunsPage() {
 function Runs() {
   const state = readRuns(useSearch());
   const [, navigate] = useLocation();
-  const [now] = useState(() => Date.now());
-  const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: sinceOf(state, now) });
+  const now = useNow();
+  // The start of the range is fixed while the filter stays, so that its pages are of one list.
+  const [since, setSince] = useState(() => ({ range: state.range, at: sinceOf(state, now) }));
+  if (since.range !== state.range) setSince({ range: state.range, at: sinceOf(state, now) });
+  const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: since.at });
   const narrowed = Object.keys(state).length > 0;
   const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
   return (
@@ -44,7 +53,7 @@ function Runs() {
         <p className={css.lead}>{say.lead}</p>
       </div>
       <div className={css.filters}>
-        <Field label={say.state}>
+        <Field label={say.state} hideLabel>
           {(control) => (
             <select {...control} value={state.status ?? ''} onChange={(e) => go({ status: e.target.value })}>
               <option value="">{say.any}</option>
@@ -56,7 +65,7 @@ function Runs() {
             </select>
           )}
         </Field>
-        <Field label={say.since}>
+        <Field label={say.since} hideLabel>
           {(control) => (
             <select {...control} value={state.range ?? ''} onChange={(e) => go({ range: e.target.value })}>
               <option value="">{say.ever}</option>
@@ -68,102 +77,83 @@ function Runs() {
             </select>
           )}
         </Field>
-        <AgentField key={state.agent} agent={state.agent ?? ''} onSet={(agent) => go({ agent })} />
+        <AgentField agent={state.agent ?? ''} onSet={(agent) => go({ agent: agent.trim() })} />
+        {narrowed && (
+          <Button ref={leaveFocus} look="quiet" onClick={() => navigate(runsUrl({}))}>
+            {say.showAll}
+          </Button>
+        )}
       </div>
       <Listed
         listing={listing}
         what={say.theRuns}
         shape="table"
         empty={
-          <p className={css.lead}>
-            {narrowed ? say.none : say.noneYet}{' '}
-            {narrowed && (
-              <Button ref={leaveFocus} look="link" onClick={() => navigate(runsUrl({}))}>
-                {say.showAll}
-              </Button>
-            )}
-          </p>
+          narrowed ? (
+            <p className={css.lead}>{say.none}</p>
+          ) : (
+            <Empty actions={<Button onClick={() => navigate('/')}>{say.openAgents}</Button>}>{say.noneYet}</Empty>
+          )
         }
       >
-        {(items) => <Table runs={items} now={now} />}
+        {(items) => <Found runs={items} now={now} />}
       </Listed>
     </section>
   );
 }
 
-/** The agent filter needs a complete name, so it applies on Enter. */
+/** The filter by agent applies while a person types. The agents of the workspace are offered. */
 function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) => void }) {
-  const [typed, setTyped] = useState(agent);
+  const typed = useTypedSearch(agent, onSet);
+  const agents = useAgentListing({ order: 'updated' });
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault();
-        onSet(typed.trim());
-      }}
-    >
-      <Field label={say.agent}>
-        {(control) => (
+    <Field label={say.agent} hideLabel>
+      {(control) => (
+        <>
           <input
             {...control}
             type="search"
-            placeholder={say.nameThenEnter}
+            list="run-agents"
+            placeholder={say.anyAgent}
             spellCheck={false}
-            value={typed}
-            onChange={(e) => setTyped(e.target.value)}
-            onBlur={() => typed.trim() !== agent && onSet(typed.trim())}
+            value={typed.text}
+            onChange={(e) => typed.type(e.target.value)}
+            onKeyDown={(e) => e.key === 'Enter' && typed.settle()}
           />
-        )}
-      </Field>
-    </form>
+          <datalist id="run-agents">
+            {agents.kind === 'loaded' && agents.items.map(({ id, name }) => <option key={id} value={name} />)}
+          </datalist>
+        </>
+      )}
+    </Field>
   );
 }
 
-function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
+function Found({ runs, now }: { runs: RunSummary[]; now: number }) {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [comparing, setComparing] = useState(false);
+  // A third selection replaces the first.
+  const choose = (runId: string, on: boolean): void =>
+    setChosen((before) => (on ? [...before, runId].slice(-2) : before.filter((id) => id !== runId)));
+  const [older, newer] = runs.filter(({ runId }) => chosen.includes(runId)).reverse();
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.runs}>
-      <table className={css.table}>
-        <thead>
-          <tr>
-            <th scope="col">{say.state}</th>
-            <th scope="col">{say.agent}</th>
-            <th scope="col">{say.by}</th>
-            <th scope="col">{say.time}</th>
-            <th scope="col">{say.when}</th>
-            <th scope="col">
-              <span className="visually-hidden">{say.open}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => {
-            const { text, look } = finalStatus(run);
-            const version = pinnedOf(run.version);
-            return (
-              <tr key={run.runId}>
-                <td className={css[look]}>{text}</td>
-                <td className={css.name}>
-                  {run.agent === '' ? (
-                    <span className={css.quiet}>{say.inline(run.language)}</span>
-                  ) : (
-                    <Link href={agentUrl(run.agent, version) + writeUrl({ panel: 'result', run: run.runId })}>
-                      {run.agent}
-                      {version === undefined ? '' : `@${version}`}
-                    </Link>
-                  )}
-                </td>
-                <td className={css.quiet}>{run.trigger}</td>
-                <td>{hasEnded(run) && milliseconds(run.totalMs)}</td>
-                <td className={css.quiet}>{ago(run.createdAt, now)}</td>
-                <td>
-                  <Link href={runUrl(run.runId)} aria-label={say.openTheRun(ago(run.createdAt, now))}>
-                    {say.open}
-                  </Link>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <LatencyChart runs={runs} />
+      <div className={classes(sheet.bar, css.compare)}>
+        <Button
+          disabled={!older || !newer}
+          title={older && newer ? undefined : say.compareHint}
+          onClick={() => setComparing(true)}
+        >
+          {say.compareTwo}
+        </Button>
+      </div>
+      <RunsTable runs={runs} now={now} chosen={chosen} onChoose={choose} />
+      {comparing && older && newer && (
+        <Suspense>
+          <CompareRuns older={older} newer={newer} onClose={() => setComparing(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -19,8 +19,11 @@ export type Fit = 'passed' | 'failed' | 'passedThen' | 'failedThen' | undefined;
 /** The owner of the schema: the version that ran, a draft that may have changed since, or the draft at load time. */
 export type Whose = 'version' | 'draft' | 'changedDraft';
 
-/** Checks the output against its schema. Undefined if the schema has no constraint. */
-export function useFit({ output, validation, provenance, metadata }: RunAnswer, now: OnScreen | undefined): Fit {
+/** The schema of the output, and whether the output fits it; no fit if the schema has no constraint. */
+export function useFit(
+  { output, validation, provenance, metadata }: RunAnswer,
+  now: OnScreen | undefined,
+): { fit: Fit; schema: JsonSchema | undefined } {
   const { agent = '', version } = provenance;
   const pinned = pinnedOf(version);
   const known = now?.id === metadata.agentId && now?.version === pinned ? now?.outputSchema : undefined;
@@ -38,10 +41,11 @@ export function useFit({ output, validation, provenance, metadata }: RunAnswer, 
   const schema = known ?? found.data;
   const inline = agent === ''; // the schema of that time is not stored
   const whose = pinned !== undefined || inline ? 'version' : known === first ? 'draft' : 'changedDraft';
-  return useMemo(
+  const fit = useMemo(
     () => (found.isLoading ? undefined : fitOf(validation.output, output, schema, whose)),
     [found.isLoading, validation.output, output, schema, whose],
   );
+  return { fit, schema };
 }
 
 /**

@@ -1,7 +1,7 @@
 // The views of an output: always a tree; also tables, pictures or text if it contains any.
 import { isObject, rawNumber, type Json } from '../../api/json';
 
-export type Look = 'tree' | 'table' | 'image' | 'text';
+export type Look = 'view' | 'tree' | 'table' | 'image' | 'text' | 'markdown';
 
 export interface Named<T> {
   /** The JSONPath of the value, for example $.days. */
@@ -33,6 +33,10 @@ export const imagesOf = (output: Json): Named<string>[] => textsLike(output, (te
 export const textsOf = (output: Json): Named<string>[] =>
   textsLike(output, (text) => text.includes('\n') && !picture.test(text));
 
+/** Texts of several lines with a heading, a list, a fence or bold words. */
+export const formattedOf = (output: Json): Named<string>[] =>
+  textsOf(output).filter(({ value }) => /^(#{1,6} |[-*] |\d+\. |```)|\*\*\S/m.test(value));
+
 function textsLike(output: Json, fits: (text: string) => boolean): Named<string>[] {
   return parts(output).flatMap(({ path, value }) =>
     typeof value === 'string' && fits(value) ? [{ path, value }] : [],
@@ -44,12 +48,13 @@ export function looksOf(output: Json): Look[] {
   const looks: Look[] = ['tree'];
   if (tablesOf(output).length > 0) looks.push('table');
   if (textsOf(output).length > 0) looks.push('text');
+  if (formattedOf(output).length > 0) looks.push('markdown');
   if (imagesOf(output).length > 0) looks.push('image');
   return looks;
 }
 
 /** A list of flat objects is a table. */
-function tableOf(value: Json): Table | undefined {
+export function tableOf(value: Json): Table | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const columns = new Set<string>();
   for (const row of value) {

@@ -1,0 +1,175 @@
+// The pages around the workbench: what needs attention, runs with their people and inputs, results as the schema asks.
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Atelier } from './kit/atelier';
+import { must, publishedAgent, saveDraft } from './kit/seed';
+import { eachSignedIn } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => ({ atelier, page, studio } = stage));
+
+const divides =
+  'export default ({ by }) => {\n  if (by === 0) throw new Error("zero");\n  return { half: 1 / by };\n};\n';
+
+async function run(agent: string, input: unknown, version = 'draft'): Promise<string> {
+  const answer = await must(atelier, 'POST', `/code-agents/${agent}/execute`, { version, input });
+  return (answer as { runId: string }).runId;
+}
+
+describe('the start page', () => {
+  test('lists failing agents and those with unpublished changes, and keeps favourites', async () => {
+    await publishedAgent(atelier, 'steady');
+    await publishedAgent(atelier, 'edited');
+    await saveDraft(atelier, 'edited', { files: { 'main.js': 'export default () => 2;\n' } });
+    await must(atelier, 'POST', '/code-agents', { name: 'divides', language: 'javascript', code: divides });
+    await run('divides', { by: 0 });
+    await studio.home();
+    const views = page.getByRole('navigation', { name: 'Views of the agents' });
+    const found = page.getByRole('list', { name: 'Agents found' });
+    const names = (): Promise<string[]> => found.getByRole('link').allInnerTexts();
+    await views.getByRole('link', { name: 'Unpublished changes 1' }).click();
+    await expect.poll(names).toEqual(['edited']);
+    await views.getByRole('link', { name: 'Failing 1' }).click();
+    await expect.poll(names).toEqual(['divides']);
+    expect(new URL(page.url()).search).toBe('?view=failing');
+    await run('divides', { by: 2 });
+    await page.reload();
+    await page.getByText('The last run of every agent succeeded.').waitFor();
+    await views.getByRole('link', { name: 'All', exact: true }).click();
+    await found.getByRole('button', { name: 'Favourite steady' }).click();
+    await page.reload();
+    const panel = page.getByRole('navigation', { name: 'Agents and files' });
+    await panel.getByRole('heading', { name: 'Favourites' }).waitFor();
+    expect(await panel.getByRole('link', { name: 'steady' }).count()).toBe(2);
+  });
+
+  test('loads no editor, and an agent reached from it has one', async () => {
+    const scripts: string[] = [];
+    page.on('request', (request) => scripts.push(request.url()));
+    await publishedAgent(atelier, 'reached');
+    await studio.home();
+    await page.getByRole('list', { name: 'Agents found' }).waitFor();
+    expect(scripts.filter((url) => /monaco|AgentPage|kit-/.test(url))).toEqual([]);
+    await page.getByRole('list', { name: 'Agents found' }).getByRole('link', { name: 'reached' }).click();
+    await studio.editorReady();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  });
+});
+
+describe('runs', () => {
+  test('name the person, the input and the error, follow new runs, and are repeated from their page', async () => {
+    await must(atelier, 'POST', '/code-agents', { name: 'shares', language: 'javascript', code: divides });
+    const failed = await run('shares', { by: 0 });
+    await page.goto('/studio/runs?agent=shares');
+    const table = page.getByRole('region', { name: 'Runs' });
+    const row = table.getByRole('row').filter({ hasText: 'zero' });
+    await row.getByText('{"by":0}').waitFor();
+    await row.getByText('Administrator').waitFor();
+    await run('shares', { by: 2 });
+    await table.getByText('{"by":2}').waitFor(); // without a reload
+    await page.getByRole('img', { name: /^Duration of 2 runs over time: 1 failed/ }).waitFor();
+
+    await page.goto(`/studio/runs/${failed}`);
+    await page.getByRole('heading', { name: 'Run of shares', level: 1 }).waitFor();
+    await page.getByText('Administrator').waitFor();
+    await page.getByRole('link', { name: 'main.js:2' }).waitFor();
+    await page.getByRole('button', { name: 'Copy as…' }).click();
+    await page.getByRole('menuitem', { name: 'curl command' }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('/code-agents/shares/execute');
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(failed));
+    await page
+      .getByRole('status', { name: 'Run state' })
+      .filter({ hasText: /^Failed ·/ })
+      .waitFor();
+    await page.getByRole('button', { name: 'Compare with previous' }).click();
+    await page.getByRole('dialog', { name: 'Compare two runs' }).getByText('No difference.').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Run with changes…' }).click();
+    await studio.editorReady();
+    const input = page.getByRole('tabpanel', { name: 'Input' });
+    await input.getByRole('radio', { name: 'JSON' }).click();
+    expect(await input.getByRole('textbox', { name: 'Input as JSON' }).inputValue()).toContain('"by": 0');
+  });
+
+  test('the filter by agent applies while it is typed', async () => {
+    await must(atelier, 'POST', '/code-agents', { name: 'narrow', language: 'javascript', code: divides });
+    await run('narrow', { by: 4 });
+    await page.goto('/studio/runs');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('narrow');
+    await page.waitForURL('**/runs?agent=narrow');
+    await expect.poll(() => page.getByRole('region', { name: 'Runs' }).getByRole('row').count()).toBe(2);
+  });
+});
+
+describe('an agent', () => {
+  test('A9 a limit is saved when it is complete, and Raise limit replaces the number', async () => {
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'talks',
+      language: 'javascript',
+      code: 'export default () => { for (;;) console.log("x".repeat(1000)); };\n',
+      limits: { outputBytes: 64 * 1024 },
+    });
+    await studio.openAgent('talks');
+    await studio.start();
+    await studio.ended(/^Stopped at the output limit/);
+    await page.getByRole('button', { name: 'Raise limit' }).click();
+    const field = page.getByRole('textbox', { name: /^Output/ });
+    await expect.poll(() => field.evaluate((e) => e === document.activeElement)).toBe(true);
+    const limit = async (): Promise<unknown> => {
+      const { draft } = (await must(atelier, 'GET', '/code-agents/talks')) as { draft: { limits: unknown } };
+      return draft.limits;
+    };
+    let saves = 0;
+    page.on('request', (request) => (saves += request.method() === 'PUT' ? 1 : 0));
+    await page.keyboard.type('128');
+    expect(await field.inputValue()).toBe('128');
+    await studio.saving(() => page.keyboard.press('Enter'));
+    expect(await limit()).toMatchObject({ outputBytes: 128 * 1024 });
+    expect(saves).toBe(1);
+  });
+
+  test('shows its description first and its limits last', async () => {
+    await publishedAgent(atelier, 'ordered');
+    await studio.openAgent('ordered');
+    const panel = page.getByRole('complementary', { name: 'Configuration' });
+    const heads = await panel.getByRole('heading', { level: 2 }).allInnerTexts();
+    expect(heads[0]).toMatch(/^Description/);
+    expect(heads.at(-1)).toMatch(/^Limits/);
+  });
+});
+
+test('a result is shown as its schema asks, sorts, and downloads as CSV', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'charts',
+    language: 'javascript',
+    code: 'export default () => ({ report: "# All well\\n\\nNothing *happened*.", rows: [{ day: "2026-11-02", high: 9 }, { day: "2026-11-01", high: 12 }], odd: 1 });\n',
+    outputSchema: {
+      type: 'object',
+      properties: {
+        report: { type: 'string', 'x-view': 'markdown' },
+        rows: { type: 'array', items: { type: 'object' }, 'x-view': { chart: 'line', x: 'day', y: ['high'] } },
+        odd: { type: 'integer', 'x-view': 'table' },
+      },
+    },
+  });
+  await studio.openAgent('charts');
+  await studio.start();
+  await studio.ended(/^Succeeded ·/);
+  const result = await studio.panel('Result');
+  await result.getByRole('heading', { name: 'All well' }).waitFor();
+  await result.getByRole('img', { name: /^line chart of \$\.rows: high by day, 2 points/ }).waitFor();
+  await result.getByText('The view table needs a list of flat objects.').waitFor();
+  await result.getByRole('radio', { name: 'Table' }).click();
+  const first = result.getByRole('row').nth(1).getByRole('cell').first();
+  expect(await first.innerText()).toBe('2026-11-02');
+  await result.getByRole('button', { name: 'day' }).click();
+  expect(await first.innerText()).toBe('2026-11-01');
+  const saved = page.waitForEvent('download');
+  await result.getByRole('button', { name: 'CSV' }).click();
+  expect((await saved).suggestedFilename()).toBe('rows.csv');
+});

@@ -1,0 +1,48 @@
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleSlash,
+  CircleX,
+  Hourglass,
+  LoaderCircle,
+  TimerOff,
+  Unplug,
+  type LucideIcon,
+} from 'lucide-react';
+import type { RunAnswer, RunStatus } from '../api/types';
+import css from './RunMark.module.css';
+import { finalStatus } from './runStatus';
+
+const icons: Record<RunStatus, LucideIcon> = {
+  succeeded: CircleCheck,
+  failed: CircleX,
+  timed_out: TimerOff,
+  cancelled: CircleSlash,
+  blocked: Ban,
+  interrupted: Unplug,
+  queued: CircleDashed,
+  running: LoaderCircle,
+  awaiting_approval: Hourglass,
+};
+
+interface Props {
+  run: Pick<RunAnswer, 'status' | 'error'>;
+  /** Shown after the word, such as a time. */
+  after?: string;
+}
+
+/** The state of a run as an icon and a word. */
+export function RunMark({ run, after }: Props) {
+  const { text, look } = finalStatus(run);
+  const Icon = icons[run.status];
+  return (
+    <span className={css.mark} data-look={look} data-status={run.status}>
+      <Icon size={14} aria-hidden />
+      <span>
+        {text}
+        {after !== undefined && <small> {after}</small>}
+      </span>
+    </span>
+  );
+}

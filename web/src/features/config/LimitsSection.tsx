@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { useCapabilities } from '../../api/queries';
+import { limits as say } from '../../texts/config';
+import { bytes, milliseconds } from '../../texts/format';
+import { Field, suffix, suffixed } from '../../ui/Field';
+import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from '../../agent/limits';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
+import css from './ConfigPanel.module.css';
+import { Section } from './Section';
+
+export function LimitsSection() {
+  const { fields, save } = useOpenAgent();
+  const { timeoutMs, memoryBytes } = fields.limits;
+  const capabilities = useCapabilities();
+  const shown = limitFields.filter(
+    ({ key }) => key !== 'recursionDepth' || fields.language === 'javascript' || fields.language === 'typescript',
+  );
+  const wrong = shown.some(({ key }) => problemAt(save, `/limits/${key}`) !== undefined);
+  return (
+    <Section id="limits" title={say.title} summary={`${milliseconds(timeoutMs)} · ${bytes(memoryBytes)}`} wrong={wrong}>
+      <div className={css.pair}>
+        {shown.map((field) => (
+          <Limit key={field.key} field={field} ceiling={capabilities.data?.limits.ceilings[field.key]} />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+/**
+ * A limit is free text. It reaches the draft when the person leaves the field or presses Enter, so that no half-typed
+ * number is saved, and only if it is a number up to the maximum.
+ */
+function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefined }) {
+  const { fields, save, session } = useOpenAgent();
+  const wire = fields.limits[field.key];
+  // The unit stays while a user types, so that a growing number keeps its meaning.
+  const [typed, setTyped] = useState<{ text: string; unit: Unit }>();
+  const unit = typed?.unit ?? unitOf(field, wire);
+  const read = typed === undefined ? undefined : readLimit(field, unit, typed.text, ceiling);
+  const error = read?.ok === false ? read.message : problemAt(save, `/limits/${field.key}`);
+  const commit = (): void => {
+    if (read?.ok !== true) return;
+    if (read.wire !== wire) session?.editDraft({ limits: { ...fields.limits, [field.key]: read.wire } });
+    setTyped(undefined);
+  };
+  return (
+    <Field
+      label={
+        <>
+          {field.label}
+          {ceiling !== undefined && <em> {say.upTo(limitText(field, ceiling))}</em>}
+        </>
+      }
+      error={error}
+      id={`limit-${field.key}`}
+    >
+      {(control) => (
+        <div className={suffixed}>
+          <input
+            {...control}
+            inputMode="decimal"
+            autoComplete="off"
+            readOnly={session === undefined}
+            value={typed?.text ?? inUnit(unit, wire)}
+            onChange={(e) => setTyped({ text: e.target.value, unit })}
+            onBlur={commit}
+            onKeyDown={(e) => e.key === 'Enter' && commit()}
+          />
+          {unit.name !== '' && (
+            <span className={suffix} aria-hidden>
+              {unit.name}
+            </span>
+          )}
+        </div>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,32 @@
+// The agents that a person marked as favourites, by ID. They are stored in this browser.
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+import { isObject } from '../api/json';
+import { isText } from '../api/storage';
+
+interface Favourites {
+  ids: string[];
+}
+
+// A list that nobody clears must not fill the storage.
+const most = 500;
+
+/** Anyone may have written the storage, so only texts are read. */
+export function readFavourites(kept: unknown): Favourites {
+  const ids = isObject(kept) ? kept['ids'] : undefined;
+  return { ids: Array.isArray(ids) ? ids.filter(isText).slice(0, most) : [] };
+}
+
+const useFavourites = create<Favourites>()(
+  persist((): Favourites => ({ ids: [] }), { name: 'atelier.favourites', merge: readFavourites }),
+);
+
+export const useFavouriteIds = (): readonly string[] => useFavourites((state) => state.ids);
+export const useIsFavourite = (id: string): boolean => useFavourites((state) => state.ids.includes(id));
+
+export const toggledIn = (ids: readonly string[], id: string): string[] =>
+  ids.includes(id) ? ids.filter((other) => other !== id) : [id, ...ids].slice(0, most);
+
+export function toggleFavourite(id: string): void {
+  useFavourites.setState(({ ids }) => ({ ids: toggledIn(ids, id) }));
+}
