@@ -135,6 +135,9 @@ type Version struct {
 	// change what the program does.
 	Tests       []Test       `json:"tests,omitempty"`
 	Regressions *Regressions `json:"regressions,omitempty"` // the failed checks that the publisher accepted
+	// Verdict is the answer of the gate when the version was published, nil if the gate was off or the version came from
+	// an archive.
+	Verdict *Verdict `json:"verdict,omitempty"`
 	Spec
 }
 

@@ -66,7 +66,7 @@ func skillSettings() []Setting {
 			set:  func(c *Config, v string) (err error) { c.SkillsHosts, err = grants(v); return err }},
 		{Name: "skills-approve-side-effects", Env: "ATELIER_SKILLS_APPROVE_SIDE_EFFECTS", Aliases: []string{"CODE_EXEC_REQUIRE_POLICY_APPROVAL_FOR_SIDE_EFFECTS"},
 			Default: "false", Form: "BOOL", Group: "Skills", Switch: true,
-			Help: "Refuse to run skills with the flag side_effect, because approvals are not available yet.",
+			Help: "Let every run of a version with the flag side_effect wait for an approval, also in workspaces whose gate is off.",
 			set:  func(c *Config, v string) (err error) { c.ApproveSideEffects, err = boolean(v); return err }},
 	}
 }

@@ -33,6 +33,8 @@ const (
 	NameTaken            Code = "name_taken"
 	NoVersion            Code = "no_version"
 	BumpTooSmall         Code = "bump_too_small"
+	PolicyBlocked        Code = "policy_blocked"    // the gate refuses the program
+	ApprovalRequired     Code = "approval_required" // a person must decide first
 	Conflict             Code = "conflict"
 	TestsFailed          Code = "tests_failed"
 	SecretMissing        Code = "secret_missing"

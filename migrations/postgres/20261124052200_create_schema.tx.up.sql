@@ -200,6 +200,7 @@ CREATE TABLE versions (
 	language             text NOT NULL,
 	runtime              text NOT NULL,
 	runtime_choice       json, -- why auto chose the runtime
+	verdict              json, -- the verdict of the gate when it was published
 	published_by_id      text NOT NULL,
 	published_by_type    text NOT NULL,
 	published_by_name    text NOT NULL,
@@ -227,7 +228,7 @@ END
 $$;
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files, tests, regressions ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, verdict, files_digest, spec, files, tests, regressions ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 CREATE TRIGGER versions_are_kept BEFORE DELETE ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
@@ -420,6 +421,60 @@ CREATE TABLE quotas (
 	cpu_seconds_per_day bigint,
 	storage_bytes       bigint
 );
+
+-- Settings of the gate of a workspace, as JSON. A workspace without a row has the defaults.
+CREATE TABLE gates (
+	workspace_id text PRIMARY KEY,
+	settings     text NOT NULL
+);
+
+-- Rule packs that workspaces wrote.
+CREATE TABLE rule_packs (
+	workspace_id text NOT NULL,
+	name         text NOT NULL,
+	source       text NOT NULL, -- YAML
+	updated_at   timestamptz NOT NULL,
+	updated_by   text NOT NULL,
+	PRIMARY KEY (workspace_id, name)
+);
+
+-- Requests that wait for a person, and those that were decided. There are no foreign keys: a request outlives its run.
+CREATE TABLE approvals (
+	id              text PRIMARY KEY,
+	workspace_id    text NOT NULL,
+	kind            text NOT NULL, -- run, publish
+	status          text NOT NULL, -- pending, approved, denied, expired, withdrawn
+	agent_id        text NOT NULL, -- '' for inline code
+	agent_name      text NOT NULL,
+	version         text NOT NULL,
+	digest          text NOT NULL,
+	content_digest  text NOT NULL,
+	run_id          text NOT NULL, -- '' for a publication
+	request_id      text NOT NULL, -- of the client, '' for none
+	requester_id    text NOT NULL,
+	requester_type  text NOT NULL,
+	requester_name  text NOT NULL,
+	created_at      timestamptz NOT NULL,
+	expires_at      timestamptz NOT NULL,
+	scope           text NOT NULL, -- once, version, caller; '' before the decision
+	decided_by_id   text NOT NULL,
+	decided_by_type text NOT NULL,
+	decided_by_name text NOT NULL,
+	decided_at      timestamptz,
+	comment         text NOT NULL,
+	outcome         text NOT NULL,
+	carried_out     boolean NOT NULL, -- what was approved has been started
+	reasons         text NOT NULL, -- JSON
+	verdict         text, -- JSON
+	input           text, -- JSON
+	request         text NOT NULL -- JSON: what happens after the approval
+);
+CREATE INDEX approvals_newest ON approvals (workspace_id, status, created_at, id);
+CREATE INDEX approvals_of_version ON approvals (workspace_id, agent_id, digest) WHERE status = 'approved';
+CREATE INDEX approvals_of_request ON approvals (workspace_id, request_id) WHERE request_id <> '';
+CREATE INDEX approvals_of_run ON approvals (run_id) WHERE run_id <> '';
+CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pending';
+CREATE INDEX approvals_to_do ON approvals (status, carried_out) WHERE status = 'approved' AND NOT carried_out;
 
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', now());

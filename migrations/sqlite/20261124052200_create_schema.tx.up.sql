@@ -201,6 +201,7 @@ CREATE TABLE versions (
 	language             TEXT NOT NULL,
 	runtime              TEXT NOT NULL,
 	runtime_choice       TEXT, -- JSON: why auto chose the runtime
+	verdict              TEXT, -- JSON: the verdict of the gate when it was published
 	published_by_id      TEXT NOT NULL,
 	published_by_type    TEXT NOT NULL,
 	published_by_name    TEXT NOT NULL,
@@ -223,7 +224,7 @@ CREATE INDEX versions_by_digest ON versions (agent_id, digest);
 -- The database itself rejects changes of a published version. Deprecation is not content.
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, files_digest, spec, files, tests, regressions ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, verdict, files_digest, spec, files, tests, regressions ON versions
 BEGIN
 	SELECT RAISE(ABORT, 'a published version is immutable');
 END;
@@ -420,6 +421,60 @@ CREATE TABLE quotas (
 	cpu_seconds_per_day INTEGER,
 	storage_bytes       INTEGER
 );
+
+-- Settings of the gate of a workspace, as JSON. A workspace without a row has the defaults.
+CREATE TABLE gates (
+	workspace_id TEXT PRIMARY KEY NOT NULL,
+	settings     TEXT NOT NULL
+);
+
+-- Rule packs that workspaces wrote.
+CREATE TABLE rule_packs (
+	workspace_id TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	source       TEXT NOT NULL, -- YAML
+	updated_at   TIMESTAMP NOT NULL,
+	updated_by   TEXT NOT NULL,
+	PRIMARY KEY (workspace_id, name)
+) WITHOUT ROWID;
+
+-- Requests that wait for a person, and those that were decided. There are no foreign keys: a request outlives its run.
+CREATE TABLE approvals (
+	id              TEXT PRIMARY KEY NOT NULL,
+	workspace_id    TEXT NOT NULL,
+	kind            TEXT NOT NULL, -- run, publish
+	status          TEXT NOT NULL, -- pending, approved, denied, expired, withdrawn
+	agent_id        TEXT NOT NULL, -- '' for inline code
+	agent_name      TEXT NOT NULL,
+	version         TEXT NOT NULL,
+	digest          TEXT NOT NULL,
+	content_digest  TEXT NOT NULL,
+	run_id          TEXT NOT NULL, -- '' for a publication
+	request_id      TEXT NOT NULL, -- of the client, '' for none
+	requester_id    TEXT NOT NULL,
+	requester_type  TEXT NOT NULL,
+	requester_name  TEXT NOT NULL,
+	created_at      TIMESTAMP NOT NULL,
+	expires_at      TIMESTAMP NOT NULL,
+	scope           TEXT NOT NULL, -- once, version, caller; '' before the decision
+	decided_by_id   TEXT NOT NULL,
+	decided_by_type TEXT NOT NULL,
+	decided_by_name TEXT NOT NULL,
+	decided_at      TIMESTAMP,
+	comment         TEXT NOT NULL,
+	outcome         TEXT NOT NULL,
+	carried_out     BOOLEAN NOT NULL, -- what was approved has been started
+	reasons         TEXT NOT NULL, -- JSON
+	verdict         TEXT, -- JSON
+	input           TEXT, -- JSON
+	request         TEXT NOT NULL -- JSON: what happens after the approval
+);
+CREATE INDEX approvals_newest ON approvals (workspace_id, status, created_at, id);
+CREATE INDEX approvals_of_version ON approvals (workspace_id, agent_id, digest) WHERE status = 'approved';
+CREATE INDEX approvals_of_request ON approvals (workspace_id, request_id) WHERE request_id <> '';
+CREATE INDEX approvals_of_run ON approvals (run_id) WHERE run_id <> '';
+CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pending';
+CREATE INDEX approvals_to_do ON approvals (status, carried_out) WHERE status = 'approved' AND NOT carried_out;
 
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));

@@ -17,7 +17,7 @@ type Settings struct {
 	Description      string            `json:"description" jsonschema:"minLength=1,maxLength=4000,description=Description for people and models who choose a skill."`
 	Handler          string            `json:"handler" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$,maxLength=200,description=file.function: that function of handler.py is called with the input's properties as keyword arguments. handler alone is a whole program with main(input\\, ctx)."`
 	SafetyFlags      []string          `json:"safety_flags,omitempty" jsonschema:"maxItems=6,enum=none,enum=pii_risk,enum=external_call,enum=side_effect,enum=file_system,enum=network_access,description=Declared effects. A flag grants nothing."`
-	RequiresApproval bool              `json:"requires_approval,omitempty" jsonschema:"description=A person must approve each run. Refused if the server has no approvals."`
+	RequiresApproval bool              `json:"requires_approval,omitempty" jsonschema:"description=A person must approve each run."`
 	Tags             []string          `json:"tags,omitempty" jsonschema:"maxItems=20,description=Tags for searching."`
 	Title            string            `json:"title,omitempty" jsonschema:"maxLength=200,description=Display name."`
 	Changelog        string            `json:"changelog,omitempty" jsonschema:"maxLength=10000,description=Changes in this version."`

@@ -50,7 +50,7 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
-		"drafts": {"spec", "files"}, "draft_saves": {"spec", "files"}, "draft_contents": {"content"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
+		"approvals": {"input", "request"}, "rule_packs": {"source"}, "drafts": {"spec", "files"}, "draft_saves": {"spec", "files"}, "draft_contents": {"content"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
 		"idempotency_keys": {"body"}, "package_locks": {"lock"},
 	} {
 		var bytes int64

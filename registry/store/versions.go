@@ -259,6 +259,7 @@ type versionRow struct {
 	Changelog        string    `bun:"changelog"`
 	Override         string    `bun:"override,nullzero"`
 	RuntimeChoice    string    `bun:"runtime_choice,nullzero"`
+	Verdict          string    `bun:"verdict,nullzero"`
 	FilesDigest      string    `bun:"files_digest,nullzero"`
 	Spec             string    `bun:"spec"`
 	Files            string    `bun:"files,nullzero"`
@@ -289,12 +290,12 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		}
 		files = ""
 	}
-	var override, choice, tests, regressions string
+	var override, choice, verdict, tests, regressions string
 	for _, part := range []struct {
 		column *string
 		value  any
 		is     bool
-	}{{&override, v.Override, v.Override != nil}, {&choice, v.RuntimeChoice, v.RuntimeChoice != nil}, {&tests, v.Tests, len(v.Tests) > 0}, {&regressions, v.Regressions, v.Regressions != nil}} {
+	}{{&override, v.Override, v.Override != nil}, {&choice, v.RuntimeChoice, v.RuntimeChoice != nil}, {&verdict, v.Verdict, v.Verdict != nil}, {&tests, v.Tests, len(v.Tests) > 0}, {&regressions, v.Regressions, v.Regressions != nil}} {
 		if !part.is {
 			continue
 		}
@@ -309,7 +310,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,
-		Override: override, RuntimeChoice: choice, FilesDigest: digest, Spec: spec, Files: files, Tests: tests, Regressions: regressions,
+		Override: override, RuntimeChoice: choice, Verdict: verdict, FilesDigest: digest, Spec: spec, Files: files, Tests: tests, Regressions: regressions,
 	}, nil
 }
 
@@ -340,7 +341,7 @@ func (row *versionRow) version() (registry.Version, error) {
 	for _, part := range []struct {
 		column string
 		into   any
-	}{{row.Override, &v.Override}, {row.RuntimeChoice, &v.RuntimeChoice}, {row.Tests, &v.Tests}, {row.Regressions, &v.Regressions}} {
+	}{{row.Override, &v.Override}, {row.RuntimeChoice, &v.RuntimeChoice}, {row.Verdict, &v.Verdict}, {row.Tests, &v.Tests}, {row.Regressions, &v.Regressions}} {
 		if part.column != "" {
 			err = errors.Join(err, json.Unmarshal([]byte(part.column), part.into))
 		}

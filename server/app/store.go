@@ -63,6 +63,16 @@ func (a *App) sweep(ctx context.Context) error {
 	return nil
 }
 
+// sweepApprovalsEvery is the interval at which requests for approval expire, and at which delayed approvals are carried
+// out.
+const sweepApprovalsEvery = 5 * time.Second
+
+// sweepApprovals carries out the approvals that an earlier server did not, and ends requests that nobody answers.
+func (a *App) sweepApprovals(ctx context.Context) error {
+	a.again(ctx, "approvals", sweepApprovalsEvery, a.approvals.Sweep, func() error { return nil })
+	return nil
+}
+
 // noteUses stores when tokens were last used, every minute and at the end.
 func (a *App) noteUses(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)

@@ -9,10 +9,12 @@ import (
 	"github.com/atelier-run/atelier/server/streamapi"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -41,10 +43,18 @@ func (a *App) openStudio(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.policy, err = policy.New(policy.Options{
+		Store: a.store, Packs: a.store, Inspector: a.engines.Inspector, Rules: a.engines.Specs, ApproveEffects: a.Config.ApproveSideEffects, Now: a.now,
+	}); err != nil {
+		return err
+	}
+	a.approvals = approvals.New(approvals.Options{
+		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Policy: a.policy, Log: a.Log, Now: a.now, NewID: a.newID,
+	})
 	choose := a.engines.chooser(a.store)
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
@@ -53,9 +63,10 @@ func (a *App) openStudio(context.Context) error {
 	a.replays = replay.New(a.runs, resolver)
 	a.tests = tests.New(tests.Options{Runs: a.runs, Agents: a.store, Resolver: resolver, Validator: a.engines.Validator})
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
+	a.approvals.Connect(a.runs, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil

@@ -38,6 +38,7 @@ const (
 	fine   = 0
 	failed = 1
 	misuse = 2
+	waits  = 3 // run, publish: a person must approve first
 	stale  = 5 // push: the draft was saved since the folder was pulled
 )
 
@@ -69,6 +70,8 @@ type grammar struct {
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
+	Approvals  approvalsCommand  `cmd:"" help:"List, approve and deny what waits for a person."`
+	Gate       gateCommand       `cmd:"" help:"Show and change the gate of the workspace, and its rule packs."`
 	Quotas     quotasCommand     `cmd:"" help:"Show and set the quotas of a workspace."`
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke bearer tokens."`

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
@@ -28,7 +30,36 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 	if c.Version != "" {
 		body["version"] = c.Version
 	}
-	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/versions", body, func(answer json.RawMessage) error {
+	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		if err := server.call(ctx, http.MethodPost, agentPath(c.Agent)+"/versions", body, &answer); err != nil {
+			return err
+		}
+		var waiting httpapi.AwaitedPublication
+		if err := read(answer, &waiting); err != nil {
+			return err
+		}
+		if waiting.Status == registry.AwaitingApproval {
+			return c.awaited(p, server, answer, waiting)
+		}
+		return c.print(p, answer, c.tell(p))
+	})
+}
+
+// awaited says why a person must approve the publication, and where.
+func (c *publishCommand) awaited(p Process, server *client, answer json.RawMessage, waiting httpapi.AwaitedPublication) error {
+	err := c.print(p, answer, func(json.RawMessage) error {
+		text := waiting.Message
+		for _, d := range waiting.Reasons {
+			text += "\n  " + place(d) + d.Message
+		}
+		return p.say("%s\napprove it at %s\nor with: atelier approvals approve %s", text, approvalLink(server, waiting.ApprovalID), waiting.ApprovalID)
+	})
+	return errors.Join(err, exit{waits})
+}
+
+func (c *publishCommand) tell(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
 		var made agents.Published
 		if err := read(answer, &made); err != nil {
 			return err
@@ -43,7 +74,7 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 			return nil
 		}
 		return p.say("%s", made.RuntimeChoice.Message)
-	})
+	}
 }
 
 type deprecateCommand struct {

@@ -16,6 +16,7 @@ type runCommand struct {
 	Target string   `arg:"" help:"File (main.ts), folder with agent.yaml, or reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
 	Input  string   `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
 	Allow  []string `help:"Grant a host to the program of a file or folder, in addition to those in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
+	NoWait bool     `name:"no-wait" help:"If a person must approve the run first, exit with 3 at once."`
 	Quiet  bool     `short:"q" help:"Print only the output and errors."`
 	seen
 	remote
@@ -24,7 +25,7 @@ type runCommand struct {
 // Help returns the text above the flags.
 func (*runCommand) Help() string {
 	return "Prints the output as JSON on stdout. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
-		"program succeeded, 1 if it failed.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
+		"program succeeded, 1 if it failed, 3 with --no-wait if a person must approve the run first.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
 		"run `atelier doctor` for a full test. " +
 		"A reference runs on the server given by --server, else on the server that uses the data directory, else in this process with its database."
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -23,7 +24,10 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	return c.with(ctx, p, func(server *client) error {
 		body := c.in(map[string]any{"version": ref.Version, "input": input})
 		var accepted struct {
-			RunID string `json:"runId"`
+			RunID      string          `json:"runId"`
+			Status     registry.Status `json:"status"`
+			ApprovalID string          `json:"approvalId"`
+			Reasons    []string        `json:"reasons"`
 		}
 		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
 			map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
@@ -35,6 +39,17 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 			})
 		if err != nil {
 			return err
+		}
+		if accepted.Status == registry.AwaitingApproval {
+			if err := p.say("the run %s waits for an approver: %s\napprove it at %s", accepted.RunID, strings.Join(accepted.Reasons, " "), approvalLink(server, accepted.ApprovalID)); err != nil {
+				return err
+			}
+			if c.NoWait {
+				return exit{waits}
+			}
+			if err := awaitApproval(ctx, server, accepted.RunID); err != nil {
+				return fmt.Errorf("%w; the run %s still waits, see its state with `atelier runs`", err, accepted.RunID)
+			}
 		}
 		follow := context.WithoutCancel(ctx)
 		stop := context.AfterFunc(ctx, func() {

@@ -72,6 +72,7 @@ func needs() map[string]need {
 		"POST " + one + "/tests/run":                  {execute, agent},
 		"POST " + one + "/restore":                    {write, agent}, // also approve if the agent is a skill
 		"GET " + one + "/runtime":                     {read, agent},
+		"GET " + one + "/verdict":                     {read, agent},
 		"GET " + one + "/versions":                    {read, agent},
 		"POST " + one + "/versions":                   {write, agent}, // also approve if the agent is a skill
 		"GET " + version:                              {read, agent},
@@ -128,6 +129,14 @@ func needs() map[string]need {
 		"POST " + api + "/skills":                     {approve, workspace},
 		"POST " + api + "/skills/{name}/promote":      {approve, workspace},
 		"DELETE " + api + "/skills/{name}":            {approve, workspace},
+		"GET " + api + "/approvals":                   {read, workspace},
+		"GET " + api + "/approvals/{approval}":        {read, workspace},
+		"POST " + api + "/approvals/{approval}":       {approve, workspace},
+		"GET " + api + "/gate":                        {read, workspace},
+		"PUT " + api + "/gate":                        {admin, workspace},
+		"GET " + api + "/rule-packs":                  {read, workspace},
+		"PUT " + api + "/rule-packs/{pack}":           {admin, workspace},
+		"DELETE " + api + "/rule-packs/{pack}":        {admin, workspace},
 		"GET " + api + "/quotas":                      {read, workspace},
 		"GET " + api + "/quotas/{workspace}":          {admin, workspace}, // also admin in the server's own workspace
 		"PUT " + api + "/quotas/{workspace}":          {admin, workspace}, // also admin in the server's own workspace
@@ -147,6 +156,7 @@ func needs() map[string]need {
 		"POST /v1/skills/uninstall":                   {approve, workspace},
 		"POST /v1/skills/promote":                     {approve, workspace},
 		"POST /v1/validation/code":                    {anyone, nothing},
+		"POST /v1/context/priors":                     {anyone, nothing},
 		"GET /v1/packages":                            {anyone, nothing},
 		"GET /v1/packages/installed":                  {anyone, nothing},
 		"GET " + api + "/invitations":                 {admin, workspace},

@@ -57,6 +57,7 @@ func describe(base string) huma.Config {
 				{Name: "tool sets", Description: "Named sets of pinned versions, which MCP clients see as one server."},
 				{Name: "tests", Description: "Cases that the program must answer as expected."},
 				{Name: "runs", Description: "Executions of a version, a draft or inline code."},
+				{Name: "approvals", Description: "The gate that judges programs before they are published or run, and the requests that wait for a person."},
 				{Name: "secrets", Description: "Encrypted values that versions declare by name and runs receive. No endpoint returns them."},
 				{Name: "server", Description: "Capabilities and state of the server."},
 				{Name: "people", Description: "Workspaces, members and invitations."},

@@ -18,12 +18,14 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/oidc"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -55,6 +57,8 @@ type StatusProvider interface {
 // Options configures an API.
 type Options struct {
 	Agents         *agents.Service
+	Approvals      *approvals.Service
+	Policy         *policy.Service
 	Archives       *archives.Service
 	Catalog        *catalog.Service
 	Changes        *changes.Hub
@@ -114,6 +118,7 @@ func (a *API) routes() {
 	a.versionRoutes()
 	a.runRoutes()
 	a.skillRoutes()
+	a.gateRoutes()
 	a.secretRoutes()
 	a.statusRoutes()
 	a.sessionRoutes()
@@ -182,6 +187,18 @@ func (a *API) runRoutes() {
 	a.describeStream()
 }
 
+func (a *API) gateRoutes() {
+	a.listApprovals()
+	a.getApproval()
+	a.decideApproval()
+	a.getGate()
+	a.setGate()
+	a.listRulePacks()
+	a.putRulePack()
+	a.deleteRulePack()
+	a.getDraftVerdict()
+}
+
 func (a *API) skillRoutes() {
 	a.listSkills()
 	a.installSkill()
@@ -237,6 +254,7 @@ func (a *API) documentRoutes() {
 	a.getOpenAPI()
 	a.getDocs()
 	a.getManifestSchema()
+	a.getRulePackSchema()
 }
 
 // methodNotAllowed answers with the methods that the path supports.

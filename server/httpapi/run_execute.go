@@ -113,16 +113,32 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 		if err != nil {
 			return nil, run.Of, err
 		}
-		return &runAnswer{
-			Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: "respond-async",
-			Body: Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision},
-		}, run.Of, nil
+		if run.Status.Final() { // the gate blocked it
+			return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
+		}
+		return a.accepted(ctx, run, "respond-async")
 	}
 	run, err := a.Runs.Execute(ctx, actor(ctx), request)
 	if err != nil {
 		return nil, run.Of, err
 	}
+	if run.Status == registry.AwaitingApproval {
+		return a.accepted(ctx, run, "")
+	}
 	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
+}
+
+// accepted answers for a run that has not finished. A run that waits for a person names the request.
+func (a *API) accepted(ctx context.Context, run runs.Result, applied string) (*runAnswer, registry.Version, error) {
+	body := Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision}
+	if run.Status == registry.AwaitingApproval {
+		request, err := a.Approvals.OfRun(ctx, actor(ctx), run.ID)
+		if err != nil {
+			return nil, run.Of, err
+		}
+		body.ApprovalID, body.Reasons, body.ExpiresAt = request.ID, request.Reasons, &request.ExpiresAt
+	}
+	return &runAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: applied, Body: body}, run.Of, nil
 }
 
 func wantsAsync(prefer string) bool {

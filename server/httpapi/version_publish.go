@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -37,7 +38,30 @@ type versionAnswer struct {
 type publishAnswer struct {
 	Status   int
 	Location string `header:"Location"`
-	Body     agents.Published
+	Body     any
+}
+
+// AwaitedPublication is a publication that waits for a person.
+type AwaitedPublication struct {
+	Status     registry.Status  `json:"status" enum:"awaiting_approval"`
+	ApprovalID string           `json:"approvalId"`
+	Message    string           `json:"message"`
+	Reasons    []fault.Detail   `json:"reasons"`
+	Verdict    registry.Verdict `json:"verdict"`
+}
+
+// awaited answers for a publication that waits for a person.
+func (a *API) awaited(err error) (*publishAnswer, error) {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != fault.ApprovalRequired {
+		return nil, err
+	}
+	body := AwaitedPublication{Status: registry.AwaitingApproval, Message: f.Message, Reasons: f.Details}
+	body.ApprovalID, _ = f.Extra["approvalId"].(string)
+	if verdict, ok := f.Extra["verdict"].(*registry.Verdict); ok {
+		body.Verdict = *verdict
+	}
+	return &publishAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/approvals/" + body.ApprovalID, Body: body}, nil
 }
 
 func (a *API) publishVersion() {
@@ -50,8 +74,11 @@ func (a *API) publishVersion() {
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
 		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the version is a major one, those of the version before: failures are refused with tests_failed; errors lists them and pins the callers of the version before.",
 		status: http.StatusCreated, idempotent: true, answers: map[string]*huma.Response{"200": {Description: "The draft has no changes since this version, and the request had ifChanged.",
-			Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}}},
-		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.TestsFailed, fault.SandboxUnavailable},
+			Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}},
+			"201": {Description: "The new version.", Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}},
+			"202": {Description: "The gate escalates, and a person must approve the publication. Location is the request.", Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[AwaitedPublication](), true, "")}}},
+		},
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.PolicyBlocked, fault.TestsFailed, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*publishAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {
 			return nil, err
@@ -64,7 +91,7 @@ func (a *API) publishVersion() {
 			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, AcceptRegressions: q.Body.AcceptRegressions, Replay: q.Body.Replay, IfChanged: q.Body.IfChanged,
 		})
 		if err != nil {
-			return nil, err
+			return a.awaited(err)
 		}
 		status := http.StatusCreated
 		if v.Existing {

@@ -65,4 +65,7 @@ type Accepted struct {
 	RunID         string          `json:"runId"`
 	Status        registry.Status `json:"status"`
 	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Revision of the draft that runs. Absent for a version and for inline code."`
+	ApprovalID    string          `json:"approvalId,omitempty" doc:"The request that a person must answer first."`
+	Reasons       []string        `json:"reasons,omitempty" doc:"Why a person must approve the run."`
+	ExpiresAt     *time.Time      `json:"expiresAt,omitempty" doc:"When the request expires."`
 }

@@ -27,13 +27,13 @@ func Status(code fault.Code) int {
 		return http.StatusNotFound
 	case fault.MethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.Conflict, fault.TestsFailed, fault.SecretMissing, fault.IdempotencyMismatch:
+	case fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.Conflict, fault.ApprovalRequired, fault.TestsFailed, fault.SecretMissing, fault.IdempotencyMismatch:
 		return http.StatusConflict
 	case fault.BodyTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.UnsupportedMediaType:
 		return http.StatusUnsupportedMediaType
-	case fault.InvalidInput, fault.VersionRequired, fault.BumpTooSmall:
+	case fault.InvalidInput, fault.VersionRequired, fault.BumpTooSmall, fault.PolicyBlocked:
 		return http.StatusUnprocessableEntity
 	case fault.PreconditionRequired:
 		return http.StatusPreconditionRequired

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -286,23 +287,49 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/echo", nil)
 }
 
-// TestSkillsWithSideEffectsWaitForApprovals checks that such skills are rejected if approvals are required, because
-// none exist yet.
+// TestSkillsWithSideEffectsWaitForApprovals checks that the same request_id returns the result of a run that waited.
 func TestSkillsWithSideEffectsWaitForApprovals(t *testing.T) {
 	t.Parallel()
 	files := echo()
 	files["echo/skill.yaml"] = strings.Replace(echoSettings, "[none]", "[side_effect]", 1)
 	data, _ := skillsIn(t, files)
-	s := servertest.On(t, data, servertest.Flags(t, map[string]string{"skills-approve-side-effects": "true"}))
-	a := s.Want(t, 200, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}}`)
-	if !strings.Contains(string(a.Body), `"success":false`) || !strings.Contains(string(a.Body), "requires policy approval") {
-		t.Errorf("answered with %s", a.Body)
-	}
-	s.Stop(t)
-	s = servertest.On(t, data)
+	s := servertest.On(t, data)
 	s.Want(t, 200, "GET", "/skills/list?safety_flag=side_effect&tags=other&tags=text", nil)
+	const call = `{"skill": "echo", "args": {"value": 1}, "request_id": "r-1"}`
+	type result struct {
+		ExecutionID string `json:"execution_id"`
+		Success     bool
+		Result      json.RawMessage
+		Provenance  struct {
+			ErrorMessage *string `json:"error_message"`
+		}
+	}
+	var waits, again, done result
+	s.Want(t, 200, "POST", "/skills/execute", call).Into(t, &waits)
+	if waits.Success || waits.Provenance.ErrorMessage == nil || *waits.Provenance.ErrorMessage != "approval required" || waits.ExecutionID == "" {
+		t.Fatalf("answered with %+v", waits)
+	}
+	if s.Want(t, 200, "POST", "/skills/execute", call).Into(t, &again); again.ExecutionID != waits.ExecutionID || again.Success {
+		t.Errorf("the repetition is answered with %+v", again)
+	}
+	var list struct{ Items []registry.Approval }
+	s.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	if len(list.Items) != 1 {
+		t.Fatalf("%d requests wait", len(list.Items))
+	}
+	decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "")
+	ended(t, s.Client, waits.ExecutionID)
+	if s.Want(t, 200, "POST", "/skills/execute", call).Into(t, &done); !done.Success || done.ExecutionID != waits.ExecutionID {
+		t.Errorf("the result is %+v", done)
+	}
+	setGate(t, s.Client, map[string]any{"approveSideEffects": false})
 	if a := s.Want(t, 200, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}}`); !strings.Contains(string(a.Body), `"success":true`) {
 		t.Errorf("without the setting: %s", a.Body)
+	}
+	s.Stop(t)
+	s = servertest.On(t, data, servertest.Flags(t, map[string]string{"skills-approve-side-effects": "true"}))
+	if a := s.Want(t, 200, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}}`); !strings.Contains(string(a.Body), "approval required") {
+		t.Errorf("with the flag of the server: %s", a.Body)
 	}
 }
 

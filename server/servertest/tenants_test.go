@@ -46,8 +46,8 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 
 // possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
 type possessions struct {
-	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets [][2]string
-	markers                                                                                                                       []string // texts that show a leak
+	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs [][2]string
+	markers                                                                                                                                         []string // texts that show a leak
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -86,6 +86,12 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 	servertest.Eventually(t, "the run has begun", func() bool {
 		return s.Want(t, 200, "GET", "/api/v1/runs/"+running, nil, who).Run(t).Status == "running"
 	})
+	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"alpha-asks","language":"javascript","code":"export default () => 1","requiresApproval":true}`, who)
+	s.Want(t, 201, "POST", "/api/v1/code-agents/alpha-asks/versions", `{}`, who)
+	var asked struct{ ApprovalID string }
+	s.Want(t, 202, "POST", "/api/v1/code-agents/alpha-asks/execute", `{"version":"1.0.0","input":{"alpha":1}}`, who).Into(t, &asked)
+	waiting := asked.ApprovalID
+	s.Want(t, 200, "PUT", "/api/v1/rule-packs/alpha-pack", map[string]string{"source": "name: alpha-pack\nrules:\n  - {id: alpha, title: Alpha, severity: low, match: {fact: [call]}, remedy: Alpha}\n"}, who)
 	s.Want(t, 200, "PUT", "/api/v1/pins", `{"owner":"workflow:alpha","label":"Alpha flow","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/tool-sets/alpha-set", `{"title":"Alpha tools","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/secrets/ALPHA_KEY", `{"value":"alphasecretvalue"}`, who)
@@ -114,6 +120,8 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 		digests:     [][2]string{{digest, noDigest}, {second, noDigest}},
 		unlisted:    [][2]string{{agent, nowhere}},
 		sets:        [][2]string{{"alpha-set", "omega-set"}},
+		approvals:   [][2]string{{waiting, nowhere}},
+		packs:       [][2]string{{"alpha-pack", "omega-pack"}},
 		markers: []string{
 			"alpha", "Alpha", "ALPHA", agent, ended, running, token, session, invitation, digest, second, strings.TrimPrefix(digest, "sha256:"),
 			w.me.Actor.ID, w.me.Actor.Name, w.me.Workspace.ID, w.me.Workspace.Name, w.me.Workspace.Title,
@@ -185,6 +193,7 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/tests/run":              agent(`{"version":"1.0.0"}`),
 		"POST " + one + "/restore":                agent(""),
 		"GET " + one + "/runtime":                 agent(""),
+		"GET " + one + "/verdict":                 agent(""),
 		"GET " + one + "/versions":                agent(""),
 		"POST " + one + "/versions":               agent(`{}`),
 		"GET " + exact:                            {about: has.digests, at: "version"},
@@ -207,6 +216,14 @@ func walks(has possessions) map[string]walk {
 		"DELETE /api/v1/pins":                     {about: has.owners, query: "owner=§", wants: -1},
 		"GET /api/v1/pins":                        {about: has.owners, query: "owner=§", wants: 200},
 		"PUT /api/v1/pins":                        {about: references, body: `{"owner":"mine","references":["§"]}`, wants: -1},
+		"GET /api/v1/approvals":                   anything,
+		"GET /api/v1/approvals/{approval}":        {about: has.approvals, at: "approval"},
+		"POST /api/v1/approvals/{approval}":       {about: has.approvals, at: "approval", body: `{"decision":"approve"}`},
+		"GET /api/v1/gate":                        anything,
+		"PUT /api/v1/gate":                        anything,
+		"GET /api/v1/rule-packs":                  anything,
+		"PUT /api/v1/rule-packs/{pack}":           {about: has.packs, at: "pack", body: `{"source":"name: other\nrules: []\n"}`, wants: -1},
+		"DELETE /api/v1/rule-packs/{pack}":        {about: has.packs, at: "pack"},
 		"GET /api/v1/quotas":                      anything,
 		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},
@@ -264,6 +281,7 @@ func walks(has possessions) map[string]walk {
 		"GET /skills/{id}/schema":                 {about: has.skills, at: "id"},
 		"GET /v1/contracts":                       anything,
 		"GET /v1/contracts/{name}":                {about: has.skills, at: "name"},
+		"POST /v1/context/priors":                 {body: `{"context":"yaml"}`},
 		"GET /v1/packages":                        anything,
 		"GET /v1/packages/installed":              anything,
 		"GET /v1/skills":                          anything,

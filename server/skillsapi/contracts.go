@@ -82,6 +82,9 @@ type (
 	validateRequest struct {
 		Code string `json:"code" jsonschema:"minLength=1,maxLength=1000000"`
 	}
+	priorsRequest struct {
+		Context string `json:"context" jsonschema:"maxLength=10000,description=What the code will do in words."`
+	}
 )
 
 type contract struct {
@@ -97,7 +100,7 @@ func newContracts() contracts {
 	all := contracts{}
 	for name, v := range map[string]any{
 		"execute": executeRequest{}, "register": registerRequest{}, "create": createRequest{}, "run": runRequest{}, "install": installRequest{},
-		"uninstall": uninstallRequest{}, "promote": promoteRequest{}, "validate_code": validateRequest{},
+		"uninstall": uninstallRequest{}, "promote": promoteRequest{}, "validate_code": validateRequest{}, "priors": priorsRequest{},
 	} {
 		reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true, Mapper: anyObject}
 		s := reflector.Reflect(v)

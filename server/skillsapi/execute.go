@@ -1,6 +1,7 @@
 package skillsapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,10 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := d.Now()
-	run, version, err := d.Skills.Run(r.Context(), actor(r), skills.Call{Name: request.Skill, Args: request.Args})
+	run, version, err := d.waited(r.Context(), actor(r), request)
+	if run.ID == "" && err == nil {
+		run, version, err = d.Skills.Run(r.Context(), actor(r), skills.Call{Name: request.Skill, Args: request.Args, RequestID: requestID(request)})
+	}
 	if err != nil && !aboutTheCall(err) {
 		d.refuse(w, r, err, nil)
 		return
@@ -72,6 +76,30 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 	}
 	d.write(w, r, http.StatusOK, answer)
 }
+
+func requestID(request executeRequest) string {
+	if request.RequestID == nil {
+		return ""
+	}
+	return *request.RequestID
+}
+
+// waited returns the run of an earlier call with the same request_id that had to wait for an approval, and the zero value
+// if there is none.
+func (d *API) waited(ctx context.Context, actor registry.Actor, request executeRequest) (registry.Run, registry.Version, error) {
+	id, err := d.Approvals.RunOfRequest(ctx, actor, requestID(request))
+	if id == "" || err != nil {
+		return registry.Run{}, registry.Version{}, err
+	}
+	run, err := d.Runs.Get(ctx, actor, id)
+	if fault.Is(err, fault.NotFound) {
+		return registry.Run{}, registry.Version{}, nil
+	}
+	return run, registry.Version{Agent: run.Agent, Version: run.Version}, err
+}
+
+// approvalRequired is the error of a call that waits for a person.
+const approvalRequired = "approval required"
 
 // aboutTheCall reports whether an error is caused by the request and not by the server's current state. Clients expect
 // the former as a result and retry the latter.
@@ -140,6 +168,10 @@ func failure(skill string, run registry.Run, err error) string {
 		return strings.TrimSuffix(text, ";")
 	case errors.As(err, &f):
 		return f.Message
+	case run.Status == registry.AwaitingApproval:
+		return approvalRequired
+	case run.ID != "" && !run.Status.Final():
+		return "The run was approved and has not finished. Repeat the call with the same request_id."
 	case run.Error == nil:
 		return ""
 	}

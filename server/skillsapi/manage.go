@@ -130,6 +130,7 @@ type skillVerdict struct {
 	Errors       []fault.Detail     `json:"errors"`
 	Promoted     bool               `json:"promoted"`
 	Installation *skillInstallation `json:"installation"`
+	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if the code breaks the rules of skills
 }
 
 func (d *API) create(w http.ResponseWriter, r *http.Request) {
@@ -170,8 +171,20 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 		answer.Action, answer.Passed, answer.Errors = "warn", false, orNone(created.Refused.Details)
 		answer.Reason = "The draft was saved but not promoted. " + sentence(d.Problems.Describe(r.Context(), created.Refused))
 	}
+	answer.Verdict = &created.Verdict
+	for _, f := range created.Verdict.Findings {
+		answer.Warnings = append(answer.Warnings, place(fault.Detail{File: f.File, Line: f.Line})+f.Message+" "+f.Remedy)
+		if answer.Action == "approve" {
+			answer.Action = "warn"
+		}
+	}
+	if created.Verdict.Decision == registry.Block {
+		answer.Action, answer.Passed = "block", false
+	}
 	for _, warning := range created.Warnings {
-		answer.Action = "warn"
+		if answer.Action != "block" {
+			answer.Action = "warn"
+		}
 		answer.Warnings = append(answer.Warnings, place(warning)+warning.Message)
 	}
 	d.write(w, r, http.StatusOK, answer)

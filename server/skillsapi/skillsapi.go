@@ -16,6 +16,9 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/approvals"
+	"github.com/atelier-run/atelier/studio/policy"
+	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
@@ -23,6 +26,9 @@ import (
 type Options struct {
 	Skills    *skills.Service
 	Agents    *agents.Service
+	Approvals *approvals.Service
+	Policy    *policy.Service
+	Runs      *runs.Service
 	Problems  problem.Writer
 	BodyBytes int64
 	Now       func() time.Time
@@ -52,6 +58,7 @@ func (d *API) Hang(r chi.Router) {
 	r.Post("/v1/skills/uninstall", d.uninstall)
 	r.Post("/v1/skills/promote", d.promote)
 	r.Post("/v1/validation/code", d.validateCode)
+	r.Post("/v1/context/priors", d.priors)
 	r.Get("/v1/packages", d.packages)
 	r.Get("/v1/packages/installed", d.installedPackages)
 	r.Get("/v1/contracts", d.listContracts)

@@ -71,7 +71,7 @@ func TestContractsAreWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	_, text := ask(t, "GET", "/v1/contracts", "")
 	var names struct{ Contracts []string }
-	if err := json.Unmarshal([]byte(text), &names); err != nil || len(names.Contracts) != 9 || !slices.IsSorted(names.Contracts) {
+	if err := json.Unmarshal([]byte(text), &names); err != nil || len(names.Contracts) != 10 || !slices.IsSorted(names.Contracts) {
 		t.Errorf("the contracts are %v, %v", names, err)
 	}
 	for _, name := range names.Contracts {

@@ -2,12 +2,15 @@ package skillsapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/python/rules"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/policy"
 )
 
 // codeIssue is one error in code with its position, in the form of existing clients.
@@ -30,6 +33,8 @@ type codeReport struct {
 	Issues []codeIssue `json:"issues"`
 	Priors []string    `json:"applied_priors"`
 	Steps  []string    `json:"review_steps_passed"`
+	// Verdict is the answer of the gate, null where the gate is off.
+	Verdict *registry.Verdict `json:"verdict"`
 }
 
 // weights returns the weights of issues in the score, as those clients calculate it.
@@ -60,13 +65,66 @@ func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 	for _, e := range report.Warnings {
 		issues = append(issues, issueOf(e, "low"))
 	}
+	for _, f := range findingsOf(report.Verdict) {
+		issues = append(issues, codeIssue{
+			ID: f.RuleID, Severity: string(f.Severity), Pattern: f.RuleID, Description: f.Message, Remediation: f.Remedy, Matched: place(fault.Detail{File: f.File, Line: f.Line}), Line: f.Line, Column: f.Column,
+		})
+		passed = passed && f.Severity != registry.High && f.Severity != registry.Critical
+	}
 	for _, i := range issues {
 		score -= weights()[i.Severity]
 	}
 	d.write(w, r, http.StatusOK, codeReport{
 		Passed: passed, Score: max(0, score), Count: len(issues), Issues: issues, Priors: []string{},
-		Steps: map[bool][]string{true: {"syntax", "entry", "restricted"}, false: {}}[passed],
+		Steps: map[bool][]string{true: {"syntax", "entry", "restricted"}, false: {}}[passed], Verdict: report.Verdict,
 	})
+}
+
+// findingsOf returns the findings of the standard pack and the workspace's own packs. Those of restricted and of the
+// syntax are errors of the code already.
+func findingsOf(v *registry.Verdict) []registry.Finding {
+	if v == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Findings), func(f registry.Finding) bool {
+		return strings.HasPrefix(f.RuleID, policy.Restricted+"/") || f.RuleID == "syntax"
+	})
+}
+
+// prior is one rule that fits a context, in the form of existing clients.
+type prior struct {
+	ID        string   `json:"prior_id"`
+	Principle string   `json:"principle_name"`
+	Severity  string   `json:"severity"`
+	Mechanism string   `json:"enforcement_mechanism"`
+	Languages []string `json:"languages"`
+}
+
+type priorList struct {
+	Priors []prior `json:"priors"`
+}
+
+// priors lists the rules of the workspace whose words occur in a description of code to write.
+func (d *API) priors(w http.ResponseWriter, r *http.Request) {
+	var q priorsRequest
+	if err := d.decode(w, r, "priors", &q); err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	found, err := d.Policy.Fitting(r.Context(), actor(r), q.Context)
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	list := priorList{Priors: []prior{}}
+	for _, f := range found {
+		languages := []string{}
+		for _, l := range f.Language {
+			languages = append(languages, string(l))
+		}
+		list.Priors = append(list.Priors, prior{ID: f.ID, Principle: f.Title, Severity: string(f.Severity), Mechanism: f.Remedy, Languages: languages})
+	}
+	d.write(w, r, http.StatusOK, list)
 }
 
 func issueOf(d fault.Detail, severity string) codeIssue {

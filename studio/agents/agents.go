@@ -57,6 +57,15 @@ type Replays interface {
 	Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error)
 }
 
+// Gate decides whether a version may be published.
+type Gate interface {
+	// Publication returns the verdict about a version. Errors: PolicyBlocked, or ApprovalRequired if a person must decide
+	// first; then the gate has recorded the request.
+	Publication(ctx context.Context, actor registry.Actor, v registry.Version, before *registry.Version, request json.RawMessage) (*registry.Verdict, error)
+	// Judge returns the verdict about a program. before is the spec whose capabilities are approved, nil for none.
+	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
+}
+
 // Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
@@ -68,6 +77,7 @@ type Options struct {
 	Histories Histories
 	Changes   *changes.Hub // nil for nobody who follows
 	Quotas    Quotas       // nil for none
+	Gate      Gate         // nil for none
 	Versions  Versions
 	Resolver  *references.Resolver
 	Pins      *pins.Service

@@ -29,6 +29,8 @@ type PublishRequest struct {
 	Replay            int // recorded inputs for which the draft must answer like the latest version; 0 means none
 	// IfChanged returns the existing version if the draft has no changes since then. Without it that is VersionExists.
 	IfChanged bool
+	// approved is the verdict of a publication that a person has approved.
+	approved *registry.Verdict
 	// repeats allows a version with the content of the one before. A folder states its number itself.
 	repeats bool
 }
@@ -66,6 +68,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return v, false, err
 	}
+	written := spec // with runtime auto, as the author wrote it
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
 		return v, false, err
@@ -93,6 +96,9 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 		return before, true, err
 	}
 	if v, err = s.checked(ctx, actor, v, advised, published, req); err != nil {
+		return v, false, err
+	}
+	if v.Verdict, err = s.reviewed(ctx, actor, v, written, published, req); err != nil {
 		return v, false, err
 	}
 	if err := s.Versions.InsertVersion(ctx, actor.Workspace, v); err != nil {

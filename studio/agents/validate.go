@@ -34,6 +34,8 @@ type ValidateReport struct {
 	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
 	// RuntimeChoice is the runtime that auto would select from the code alone, with the reason.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
+	// Verdict is the answer of the gate about the code, if its settings are valid and the gate is not off.
+	Verdict *registry.Verdict `json:"verdict,omitempty"`
 	// Inferred holds the schemas that the types of the code describe, if they were asked for and the code has no errors.
 	Inferred *registry.InferredSchemas `json:"inferred,omitempty"`
 }
@@ -88,6 +90,9 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	report.Errors = append(report.Errors, found.Errors...)
 	report.Warnings = append(report.Warnings, found.Warnings...)
 	report.Module = found.Module
+	if err == nil && s.Gate != nil {
+		report.Verdict, err = s.Gate.Judge(ctx, actor.Workspace, spec, nil)
+	}
 	return err
 }
 

@@ -45,20 +45,26 @@ type target struct {
 	of         registry.Version
 }
 
-// prepare resolves, validates and admits a request. A rejected request leaves no run behind.
-func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
+// prepare resolves, validates and admits a request. A rejected request leaves no run behind. A run that the gate blocks,
+// or that waits for a person, is recorded and returned as held.
+func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (l *execution, held *Result, err error) {
 	if err := s.Journal.Ready(); err != nil { // runs that cannot be recorded are not started
-		return nil, err
+		return nil, nil, err
 	}
 	created := s.Now()
 	spanCtx, span := s.Tracer.Start(ctx, "code.execute", trace.WithSpanKind(trace.SpanKindInternal))
-	l, err := s.admit(spanCtx, actor, req)
+	l, held, err = s.admit(spanCtx, actor, req)
 	if err != nil {
 		span.RecordError(err)
+	}
+	if err != nil || held != nil {
 		span.End()
-		return nil, err
+		return nil, held, err
 	}
 	l.created, l.run.CreatedAt, l.span = created, stamp(created), span
+	if req.resumed != nil {
+		l.run.ID, l.job.RunID, l.run.CreatedAt = req.resumed.ID, req.resumed.ID, req.resumed.CreatedAt
+	}
 	if sc := span.SpanContext(); sc.HasTraceID() {
 		l.run.TraceID = sc.TraceID().String()
 	}
@@ -69,26 +75,26 @@ func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request
 	)
 	if err := s.enter(l); err != nil {
 		l.abandon()
-		return nil, err
+		return nil, nil, err
 	}
-	return l, nil
+	return l, nil, nil
 }
 
-func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
+func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) (*execution, *Result, error) {
 	t, err := s.resolve(ctx, actor, req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	limits, err := s.limits(t.spec.Limits, req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name, err := s.Engines.Runtime(ctx, t.spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !s.Router.Has(name) {
-		return nil, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available. GET /api/v1/capabilities lists the available runtimes.", name)
+		return nil, nil, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available. GET /api/v1/capabilities lists the available runtimes.", name)
 	}
 	input := req.Input
 	if len(input) == 0 {
@@ -96,30 +102,39 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}
 	inputsHash, validation, err := s.checkInput(ctx, t.spec.InputSchema, input)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	given, err := s.given(ctx, actor.Workspace, t)
 	if err != nil {
-		return nil, err
-	}
-	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t))
-	if err != nil {
-		return nil, err
-	}
-	id := s.NewID()
-	files := make(map[string][]byte, len(t.spec.Files))
-	for path, file := range t.spec.Files {
-		files[path] = file
+		return nil, nil, err
 	}
 	hide := redact.New(given.Values)
 	stored := hide.JSON(input)
-	if !bytes.Equal(stored, input) {
+	id := s.NewID()
+	run := registry.Run{
+		ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
+		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
+		ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
+		Status: registry.Queued, Input: stored, Validation: registry.Validation{Input: validation, Output: unchecked},
+		InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
+	}
+	masked := !bytes.Equal(stored, input)
+	if masked {
 		// A hash of the original input would confirm a guess of the secret in it.
-		if inputsHash, err = jcs.Digest(stored); err != nil {
-			place.Back()
-			ticket.Release()
-			return nil, err
+		if run.InputsHash, err = jcs.Digest(stored); err != nil {
+			return nil, nil, err
 		}
+	}
+	if held, err := s.review(ctx, actor, req, t, run, masked); held != nil || err != nil {
+		return nil, held, err
+	}
+	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t))
+	if err != nil {
+		return nil, nil, err
+	}
+	files := make(map[string][]byte, len(t.spec.Files))
+	for path, file := range t.spec.Files {
+		files[path] = file
 	}
 	reservation := budget.Of(ctx)
 	reservation.Settle()
@@ -134,14 +149,8 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
 			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
-		run: registry.Run{
-			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
-			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
-			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
-			Status: registry.Queued, Input: stored, Validation: registry.Validation{Input: validation, Output: unchecked},
-			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
-		},
-	}, nil
+		run: run,
+	}, nil, nil
 }
 
 // source returns the origin of a run for the queue. A replay of many runs is a batch, also in the Studio.

@@ -60,8 +60,19 @@ type Meter interface {
 	RunUnrecorded(run registry.Run) // the run could not be recorded
 }
 
+// Gate decides whether a run may start.
+type Gate interface {
+	// Review says whether a program may run at once, never, or after a person has approved.
+	Review(ctx context.Context, actor registry.Actor, c Candidate) (Ruling, error)
+	// Ask records that a run waits for a person.
+	Ask(ctx context.Context, run registry.Run, c Candidate, r Ruling, request json.RawMessage) error
+	// Withdraw ends the request of a waiting run that was cancelled.
+	Withdraw(ctx context.Context, actor registry.Actor, runID string) error
+}
+
 // Options configures a Service.
 type Options struct {
+	Gate      Gate // nil for none
 	Journal   Journal
 	Archive   Archive
 	Drafts    Drafts
@@ -86,6 +97,8 @@ type Options struct {
 // Service executes runs. It is safe for concurrent use.
 type Service struct {
 	Options
+
+	resuming sync.Mutex // one waiting run at a time, so that no run resumes twice
 
 	mu     sync.Mutex
 	live   map[string]*execution
@@ -116,6 +129,10 @@ type Request struct {
 	Of *registry.Version
 	// Watch receives the events of the run in order while Execute runs; nil for nobody.
 	Watch func(runtimes.Event)
+	// RequestID is the client's own ID of the request, "" for none.
+	RequestID string
+
+	resumed *registry.Run // the waiting run that continues
 }
 
 // Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.
@@ -140,11 +157,14 @@ var (
 )
 
 // Execute runs to the end and returns the finished run. A program that fails is no error. If ctx ends, the run is
-// cancelled and recorded as cancelled.
+// cancelled and recorded as cancelled. A run that waits for a person's approval is returned at once.
 func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
-	l, err := s.prepare(ctx, actor, req)
+	l, held, err := s.prepare(ctx, actor, req)
 	if err != nil {
 		return Result{}, err
+	}
+	if held != nil {
+		return *held, nil
 	}
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
@@ -182,9 +202,12 @@ func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 
 // Start accepts a run, makes it durable and returns it as queued. The run continues in the background.
 func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
-	l, err := s.prepare(ctx, actor, req)
+	l, held, err := s.prepare(ctx, actor, req)
 	if err != nil {
 		return Result{}, err
+	}
+	if held != nil {
+		return *held, nil
 	}
 	if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
 		l.abandon()
@@ -306,6 +329,9 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 		run, _, err := s.ended(ctx, actor, id)
 		if err != nil {
 			return registry.Run{}, err
+		}
+		if run.Status == registry.AwaitingApproval {
+			return s.cancelWaiting(ctx, actor, id)
 		}
 		return registry.Run{}, endedAlready(run)
 	}

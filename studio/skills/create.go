@@ -30,6 +30,7 @@ type Creation struct {
 type Created struct {
 	Entry    Entry
 	Promoted bool
+	Verdict  registry.Verdict
 	Refused  *fault.Error // why the requested promotion failed; the draft is kept
 	Warnings []fault.Detail
 }
@@ -57,7 +58,12 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 		return Created{}, err
 	}
 	created := Created{Warnings: warnings}
-	if c.Promote {
+	if created.Verdict, err = s.Agents.Verdict(ctx, actor, sk.Settings.Name, registry.SeenRevision(revision)); err != nil {
+		return Created{}, err
+	}
+	if v := created.Verdict; c.Promote && (v.Decision == registry.Block || v.Decision == registry.Escalate) {
+		created.Refused = &fault.Error{Code: fault.PolicyBlocked, Message: "The gate does not let this skill become active without a person."}
+	} else if c.Promote {
 		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name, Seen: registry.SeenRevision(revision)})
 		if created.Refused = refusal(err); err != nil && created.Refused == nil {
 			return Created{}, err
@@ -72,7 +78,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 // refusal returns an error that explains why a draft cannot become a version, nil for other errors.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
-	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull}, refused.Code) {
+	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull, fault.PolicyBlocked, fault.ApprovalRequired}, refused.Code) {
 		return refused
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -16,6 +15,8 @@ type Call struct {
 	Name   string
 	Args   json.RawMessage // a JSON object
 	Action string          // with ByAction
+	// RequestID is the client's own ID. A call that waited for an approval is repeated with it to get the result.
+	RequestID string
 	// ByAction is set for callers that name an action. A skill with the input {action, args} receives both, any other
 	// skill only the args.
 	ByAction bool
@@ -30,17 +31,13 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 	if err != nil {
 		return registry.Run{}, v, err
 	}
-	if s.ApproveSideEffects && slices.Contains(v.SafetyFlags, "side_effect") {
-		return registry.Run{}, v, fault.New(fault.Forbidden,
-			"Skill '%s' requires policy approval due to side-effect flags, and this server has no approvals yet. Start it without --skills-approve-side-effects to run such skills.", v.Agent)
-	}
 	input := call.Args
 	if call.ByAction {
 		if input, err = byAction(v, call); err != nil {
 			return registry.Run{}, v, err
 		}
 	}
-	run, err := s.Runs.Execute(ctx, actor, runs.Request{Of: &v, Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill})
+	run, err := s.Runs.Execute(ctx, actor, runs.Request{Of: &v, Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill, RequestID: call.RequestID})
 	return run.Run, v, err
 }
 

@@ -49,11 +49,8 @@ type Options struct {
 	Fetcher Fetcher
 	Dir     string // the watched directory
 	Builtin Builtin
-	// ApproveSideEffects requires an approval for skills with the flag side_effect. Approvals do not exist yet, so such
-	// a skill is rejected.
-	ApproveSideEffects bool
-	Log                *slog.Logger
-	Now                func() time.Time
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Service manages skills. It is safe for concurrent use.

@@ -89,7 +89,6 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"limit above the ceiling": {func(s *registry.Spec) { s.Limits.MemoryBytes = 1 << 40 }, "/limits/memoryBytes"},
 		"negative limit":          {func(s *registry.Spec) { s.Limits.TimeoutMs = -1 }, "/limits/timeoutMs"},
 		"packages":                {func(s *registry.Spec) { s.Packages = []string{"requests"} }, "/packages"},
-		"approval":                {func(s *registry.Spec) { s.RequiresApproval = true }, "/requiresApproval"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,7 @@ type Job struct {
 	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
+	Facts      bool              `json:"facts,omitempty"`  // list facts instead of checking
 	Indent     uint              `json:"indent,omitempty"` // above 0: format the entrypoint with that many spaces instead of checking it
 }
 
@@ -37,6 +38,8 @@ type Report struct {
 	Names    map[string][]string `json:"names,omitempty"` // Python: names bound at the top level of each entrypoint, * if there may be any
 	Module   *runtimes.Module    `json:"module,omitempty"`
 	Text     string              `json:"text,omitempty"` // formatted text
+	Facts    []runtimes.Fact     `json:"facts,omitempty"`
+	Cut      int                 `json:"cut,omitempty"` // number of facts that are left out
 }
 
 // maxStack makes a parser that recurses without a bound crash early, with a message that the server recognizes.
@@ -78,6 +81,9 @@ func Serve(conn net.Conn) error {
 func inspect(job Job) Report {
 	if job.Indent > 0 && job.Language == runtimes.Bash {
 		return formatted(job)
+	}
+	if job.Facts {
+		return facts(job)
 	}
 	switch job.Language {
 	case runtimes.JavaScript, runtimes.TypeScript:

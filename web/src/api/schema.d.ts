@@ -4,6 +4,50 @@
  */
 
 export interface paths {
+  '/api/v1/approvals': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List requests for approval, newest first
+     * @description Without the input of the runs.
+     */
+    get: operations['listApprovals'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/approvals/{approval}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a request for approval
+     * @description With the input of the run.
+     */
+    get: operations['getApproval'];
+    put?: never;
+    /**
+     * Approve or deny
+     * @description What was approved starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.
+     */
+    post: operations['decideApproval'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/archive': {
     parameters: {
       query?: never;
@@ -488,6 +532,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/verdict': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Judge the draft
+     * @description The verdict that the gate would give now, compared with the highest version. Nothing is published. In a workspace whose gate is off it is APPROVE without findings.
+     */
+    get: operations['getDraftVerdict'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/versions': {
     parameters: {
       query?: never;
@@ -610,6 +674,30 @@ export interface paths {
      * @description The code is parsed in the sandbox and not run. Code with syntax errors is returned unchanged, with the errors.
      */
     post: operations['format'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/gate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the settings of the gate
+     * @description The gate judges each program by rules before it is published or run.
+     */
+    get: operations['getGate'];
+    /**
+     * Change the settings of the gate
+     * @description Replaces all settings.
+     */
+    put: operations['setGate'];
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -911,6 +999,50 @@ export interface paths {
      */
     post: operations['resolveReferences'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/rule-packs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List rule packs
+     * @description The packs that are shipped, then those of the workspace by name.
+     */
+    get: operations['listRulePacks'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/rule-packs/{pack}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Create or replace a rule pack
+     * @description A pack that is not valid is refused with line and reason, and the old one stays. A pack applies once the settings of the gate name it.
+     */
+    put: operations['putRulePack'];
+    post?: never;
+    /**
+     * Delete a rule pack
+     * @description The settings of the gate must not name it.
+     */
+    delete: operations['deleteRulePack'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1572,6 +1704,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/context/priors': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * List the rules that fit a description
+     * @description Rules of the workspace whose words occur in the description of code to write, the best first. Without a common word: the critical rules.
+     */
+    post: operations['listPriors'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/contracts': {
     parameters: {
       query?: never;
@@ -1807,11 +1959,20 @@ export interface components {
       title?: string;
     };
     Accepted: {
+      /** @description The request that a person must answer first. */
+      approvalId?: string;
       /**
        * Format: int64
        * @description Revision of the draft that runs. Absent for a version and for inline code.
        */
       draftRevision?: number;
+      /**
+       * Format: date-time
+       * @description When the request expires.
+       */
+      expiresAt?: string;
+      /** @description Why a person must approve the run. */
+      reasons?: string[];
       runId: string;
       /** @enum {string} */
       status:
@@ -1824,6 +1985,12 @@ export interface components {
         | 'cancelled'
         | 'blocked'
         | 'interrupted';
+    };
+    Actor: {
+      id: string;
+      name: string;
+      type: string;
+      workspace: string;
     };
     Advice: {
       /** @description Version that the draft was compared with. Empty if there is none. */
@@ -1970,6 +2137,56 @@ export interface components {
       /** Format: int64 */
       usageCount: number;
     };
+    Approval: {
+      agent?: string;
+      agentId?: string;
+      comment?: string;
+      contentDigest?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      decidedAt?: string;
+      decider?: components['schemas']['Actor'];
+      digest?: string;
+      /** Format: date-time */
+      expiresAt: string;
+      id: string;
+      /** @description Input of the run. */
+      input?: unknown;
+      /** @enum {string} */
+      kind: 'run' | 'publish';
+      /** @description What came of an approval: the published version, or why it failed. */
+      outcome?: string;
+      /** @description Why a person must decide. */
+      reasons: string[];
+      requester: components['schemas']['Actor'];
+      runId?: string;
+      /** @enum {string} */
+      scope?: 'once' | 'version' | 'caller';
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+      verdict?: components['schemas']['Verdict'];
+      /** @description The version that runs, or that will be published. */
+      version?: string;
+    };
+    ApprovalList: {
+      items: components['schemas']['Approval'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+      /**
+       * Format: int64
+       * @description Number of all requests of the workspace that wait.
+       */
+      pending: number;
+    };
+    AwaitedPublication: {
+      approvalId: string;
+      message: string;
+      reasons: components['schemas']['Detail'][];
+      /** @enum {string} */
+      status: 'awaiting_approval';
+      verdict: components['schemas']['Verdict'];
+    };
     Binding: {
       /** @description Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value}). */
       format?: string;
@@ -1988,6 +2205,25 @@ export interface components {
       /** @description Hosts as host:port. A wildcard is allowed only as the leftmost label. */
       hosts?: string[];
       subprocess?: boolean;
+    };
+    CapabilityChange: {
+      file?: string;
+      /** @enum {string} */
+      kind:
+        | 'host'
+        | 'anyHost'
+        | 'hostFunction'
+        | 'subprocess'
+        | 'processes'
+        | 'secret'
+        | 'import'
+        | 'dynamic'
+        | 'environment';
+      /** Format: int64 */
+      line?: number;
+      /** @description In words, for example newly reaches api.example.com:443 (main.py:12). */
+      message: string;
+      name: string;
     };
     ChangelogEntry: {
       changes: string;
@@ -2016,6 +2252,7 @@ export interface components {
       review_steps_passed: string[];
       /** Format: double */
       score: number;
+      verdict: components['schemas']['Verdict'] | null;
     };
     ContractNames: {
       contracts: string[];
@@ -2033,6 +2270,16 @@ export interface components {
       name?: string;
       /** @description 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
+    };
+    DecisionBody: {
+      comment?: string;
+      /** @enum {string} */
+      decision: 'approve' | 'deny';
+      /**
+       * @description How far an approval of a run reaches: this run, every run of this version, or every run of this version by this caller (default: once).
+       * @enum {string}
+       */
+      scope?: 'once' | 'version' | 'caller';
     };
     Deletion: {
       by: string;
@@ -2091,6 +2338,7 @@ export interface components {
       successor?: string;
       tests?: components['schemas']['Test'][];
       title: string;
+      verdict?: components['schemas']['Verdict'];
       version: string;
     };
     Detail: {
@@ -2280,6 +2528,25 @@ export interface components {
       /** @description Unified diff. Empty for binary files and files that are too large to compare. */
       unified: string;
     };
+    Finding: {
+      /** Format: int64 */
+      column?: number;
+      /**
+       * Format: int64
+       * @description How often the rule applies, if more than once. The place is the first.
+       */
+      count?: number;
+      file?: string;
+      /** Format: int64 */
+      line?: number;
+      message: string;
+      remedy?: string;
+      ruleId: string;
+      /** @enum {string} */
+      severity: 'low' | 'medium' | 'high' | 'critical';
+      /** Format: double */
+      weight: number;
+    };
     FormatBody: {
       code: string;
       /**
@@ -2296,6 +2563,41 @@ export interface components {
     FormatReport: {
       code: string;
       errors: components['schemas']['Detail'][];
+    };
+    GateSettings: {
+      /**
+       * Format: int64
+       * @description After this time an unanswered request expires.
+       */
+      approvalHours: number;
+      /** @description Whether each run of a version with the flag side_effect waits for an approval. */
+      approveSideEffects: boolean;
+      /**
+       * @description A finding of this severity or a higher one blocks.
+       * @enum {string}
+       */
+      blockAt: 'low' | 'medium' | 'high' | 'critical';
+      /** @description IDs of rules that do not apply. */
+      disabledRules: string[];
+      /**
+       * @description A finding of this severity or a higher one escalates.
+       * @enum {string}
+       */
+      escalateAt: 'low' | 'medium' | 'high' | 'critical';
+      /**
+       * @description off: no verdicts. advise: verdicts are shown, and BLOCK stops publishing. enforce: ESCALATE also waits for an approval.
+       * @enum {string}
+       */
+      gate: 'off' | 'advise' | 'enforce';
+      /**
+       * @description What a capability leads to that the version before did not have.
+       * @enum {string}
+       */
+      newCapability: 'escalate' | 'warn';
+      /** @description Names of the rule packs that apply to every program. */
+      packs: string[];
+      /** @description Whether people may approve their own requests. */
+      selfApproval: boolean;
     };
     Grant: {
       hosts: string[];
@@ -2608,6 +2910,17 @@ export interface components {
       /** @description Path that starts the sign-in with the provider. */
       path: string;
     };
+    Match: {
+      except?: string[];
+      fact: string[];
+      name?: string[];
+      with?: {
+        [key: string]: string[];
+      };
+      without?: {
+        [key: string]: string[];
+      };
+    };
     Member: {
       id: string;
       /** @description Sign-in name. */
@@ -2727,6 +3040,21 @@ export interface components {
       /** Format: int64 */
       storageBytes?: number;
     };
+    Pack: {
+      name: string;
+      rules: components['schemas']['Rule'][];
+      title?: string;
+    };
+    PackInfo: {
+      /** @description Whether the pack applies to every program of the workspace. */
+      active: boolean;
+      builtIn: boolean;
+      name: string;
+      rules: components['schemas']['Rule'][];
+      /** @description YAML. */
+      source: string;
+      title: string;
+    };
     PasswordBody: {
       /** @description Current password, if there is one. */
       current?: string;
@@ -2763,6 +3091,16 @@ export interface components {
       owner: string;
       /** @description References, for example weather@^1. */
       references: string[];
+    };
+    Prior: {
+      enforcement_mechanism: string;
+      languages: string[];
+      principle_name: string;
+      prior_id: string;
+      severity: string;
+    };
+    PriorList: {
+      priors: components['schemas']['Prior'][];
     };
     /** @description RFC 9457 problem. It may have further members, for example currentRevision. */
     Problem: {
@@ -2897,6 +3235,7 @@ export interface components {
       successor?: string;
       tests?: components['schemas']['Test'][];
       title: string;
+      verdict?: components['schemas']['Verdict'];
       version: string;
     };
     QueueState: {
@@ -3043,6 +3382,26 @@ export interface components {
     RoleBody: {
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
+    };
+    Rule: {
+      id: string;
+      language?: ('typescript' | 'javascript' | 'python' | 'bash' | 'wasm')[];
+      match: components['schemas']['Match'];
+      remedy: string;
+      require?: boolean;
+      severity: string;
+      title: string;
+      /** Format: double */
+      weight?: number;
+    };
+    RulePackBody: {
+      /** @description YAML that matches /schemas/rule-pack.json. */
+      source: string;
+    };
+    RulePackList: {
+      items: components['schemas']['PackInfo'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     Rules: {
       imports?: string[];
@@ -3504,6 +3863,7 @@ export interface components {
       passed: boolean;
       promoted: boolean;
       reason: string;
+      verdict: components['schemas']['Verdict'] | null;
       warnings: string[];
     };
     StorageState: {
@@ -3655,11 +4015,33 @@ export interface components {
       module?: components['schemas']['Module'];
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       valid: boolean;
+      verdict?: components['schemas']['Verdict'];
       warnings: components['schemas']['Detail'][];
     };
     Validation: {
       input: string;
       output: string;
+    };
+    Verdict: {
+      /** @description Capabilities that the version before did not have. */
+      capabilityChanges: components['schemas']['CapabilityChange'][];
+      findings: components['schemas']['Finding'][];
+      /**
+       * Format: int64
+       * @description Number of findings that are left out.
+       */
+      moreFindings?: number;
+      /** @description Digest of the rules and thresholds. */
+      policyVersion: string;
+      /** @description Names of the rule packs, separated by +. */
+      rulePack: string;
+      /**
+       * Format: double
+       * @description 1 minus the weights of the findings, at least 0.
+       */
+      score: number;
+      /** @enum {string} */
+      verdict: 'APPROVE' | 'WARN' | 'ESCALATE' | 'BLOCK';
     };
     Version: {
       agent: string;
@@ -3706,6 +4088,7 @@ export interface components {
       successor?: string;
       tests?: components['schemas']['Test'][];
       title: string;
+      verdict?: components['schemas']['Verdict'];
       version: string;
     };
     VersionPage: {
@@ -3798,6 +4181,346 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  listApprovals: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Only requests in this state.
+         * @example failed
+         */
+        status?: 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+        /** @description Only requests of this kind. */
+        kind?: 'run' | 'publish';
+        /** @description Only requests about this agent. */
+        agentId?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ApprovalList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getApproval: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /** @description ID of the request. */
+        approval: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Approval'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  decideApproval: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /** @description ID of the request. */
+        approval: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DecisionBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Approval'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   exportArchive: {
     parameters: {
       query?: {
@@ -7566,6 +8289,130 @@ export interface operations {
       };
     };
   };
+  getDraftVerdict: {
+    parameters: {
+      query?: {
+        /**
+         * @description Revision of the draft (default: the current one).
+         * @example 7
+         */
+        revision?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Verdict'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listVersions: {
     parameters: {
       query?: {
@@ -7728,7 +8575,7 @@ export interface operations {
           'application/json': components['schemas']['Published'];
         };
       };
-      /** @description Created */
+      /** @description The new version. */
       201: {
         headers: {
           Location?: string;
@@ -7736,6 +8583,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Published'];
+        };
+      };
+      /** @description The gate escalates, and a person must approve the publication. Location is the request. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AwaitedPublication'];
         };
       };
       /** @description Bad Request */
@@ -8605,6 +9461,203 @@ export interface operations {
       };
       /** @description Service Unavailable */
       503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getGate: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GateSettings'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  setGate: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GateSettings'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['GateSettings'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
         headers: {
           [name: string]: unknown;
         };
@@ -10687,6 +11740,351 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listRulePacks: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RulePackList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putRulePack: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /** @description Name of the rule pack. */
+        pack: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RulePackBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Pack'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteRulePack: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /** @description Name of the rule pack. */
+        pack: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -15002,6 +16400,110 @@ export interface operations {
         content: {
           'application/json': components['schemas']['ServiceError'];
           'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listPriors: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "context": "download a file and parse yaml"
+         *     }
+         */
+        'application/json': {
+          /** @description What the code will do in words. */
+          context: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PriorList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
         };
       };
       /** @description Too Many Requests */

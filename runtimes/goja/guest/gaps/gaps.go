@@ -116,9 +116,12 @@ func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fau
 
 // Walk visits every node of a tree once. goja's trees have no visitor. Their fields are nodes, slices of nodes and
 // plain values, and the lists of declarations refer to nodes a second time.
-func Walk(tree *ast.Program, visit func(node any)) {
+func Walk(tree *ast.Program, visit func(node any)) { WalkFrom(reflect.ValueOf(tree.Body), visit) }
+
+// WalkFrom visits every node below a part of a tree once.
+func WalkFrom(part reflect.Value, visit func(node any)) {
 	seen := map[uintptr]struct{}{}
-	pending := []reflect.Value{reflect.ValueOf(tree.Body)}
+	pending := []reflect.Value{part}
 	for len(pending) > 0 {
 		v := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]

@@ -1,0 +1,79 @@
+package registry
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ApprovalKind is what a request for approval asks for.
+type ApprovalKind string
+
+// These are the kinds.
+const (
+	RunApproval     ApprovalKind = "run"
+	PublishApproval ApprovalKind = "publish"
+)
+
+// ApprovalStatus is the state of a request for approval.
+type ApprovalStatus string
+
+// These are the states; all but the first are final.
+const (
+	ApprovalPending   ApprovalStatus = "pending"
+	ApprovalApproved  ApprovalStatus = "approved"
+	ApprovalDenied    ApprovalStatus = "denied"
+	ApprovalExpired   ApprovalStatus = "expired"
+	ApprovalWithdrawn ApprovalStatus = "withdrawn" // the run was cancelled
+)
+
+// ApprovalScope is how far an approval reaches.
+type ApprovalScope string
+
+// These are the scopes.
+const (
+	ApproveOnce    ApprovalScope = "once"
+	ApproveVersion ApprovalScope = "version" // every run of this version
+	ApproveCaller  ApprovalScope = "caller"  // every run of this version by this caller
+)
+
+// Approval is a request that waits for a person, or waited for one.
+type Approval struct {
+	ID            string          `json:"id"`
+	Workspace     string          `json:"-"`
+	Kind          ApprovalKind    `json:"kind" enum:"run,publish"`
+	Status        ApprovalStatus  `json:"status" enum:"pending,approved,denied,expired,withdrawn"`
+	AgentID       string          `json:"agentId,omitempty"`
+	Agent         string          `json:"agent,omitempty"`
+	Version       string          `json:"version,omitempty" doc:"The version that runs, or that will be published."`
+	Digest        string          `json:"digest,omitempty"`
+	ContentDigest string          `json:"contentDigest,omitempty"`
+	RunID         string          `json:"runId,omitempty"`
+	RequestID     string          `json:"-"` // the client's own ID of the request
+	Reasons       []string        `json:"reasons" doc:"Why a person must decide."`
+	Verdict       *Verdict        `json:"verdict,omitempty"`
+	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run."`
+	Request       json.RawMessage `json:"-"` // what happens after the approval, for the package that asked
+	Requester     Actor           `json:"requester"`
+	CreatedAt     time.Time       `json:"createdAt"`
+	ExpiresAt     time.Time       `json:"expiresAt"`
+	Scope         ApprovalScope   `json:"scope,omitempty" enum:"once,version,caller"`
+	Decider       *Actor          `json:"decider,omitempty"`
+	Comment       string          `json:"comment,omitempty"`
+	DecidedAt     *time.Time      `json:"decidedAt,omitempty"`
+	Outcome       string          `json:"outcome,omitempty" doc:"What came of an approval: the published version, or why it failed."`
+}
+
+// ApprovalFilter selects requests for approval. Zero fields select all.
+type ApprovalFilter struct {
+	Status  ApprovalStatus
+	Kind    ApprovalKind
+	AgentID string
+	Cursor  string
+	Limit   int
+}
+
+// ApprovalPage is a page of requests, newest first.
+type ApprovalPage struct {
+	Items      []Approval
+	NextCursor string
+}

@@ -1,0 +1,268 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// InsertApproval records a request that waits for a person.
+func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) error {
+	row, err := approvalRowOf(a)
+	if err != nil {
+		return wrap("save approval", err)
+	}
+	return s.change(ctx, "save approval", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		return err
+	})
+}
+
+// DecideApproval ends a pending request. If it is no longer pending, the error is Conflict and the request is returned
+// as it is. Error: NotFound.
+func (s *Store) DecideApproval(ctx context.Context, a registry.Approval) (registry.Approval, error) {
+	err := s.change(ctx, "decide approval", func(ctx context.Context, tx bun.Tx) error {
+		update := tx.NewUpdate().Model((*approvalRow)(nil)).Set("status = ?", string(a.Status)).Set("scope = ?", string(a.Scope)).
+			Set("comment = ?", a.Comment).Set("decided_at = ?", instantOrNil(a.DecidedAt)).Set("outcome = ?", a.Outcome).
+			Where("workspace_id = ?", a.Workspace).Where("id = ?", a.ID).Where("status = ?", string(registry.ApprovalPending))
+		if a.Decider != nil {
+			update = update.Set("decided_by_id = ?", a.Decider.ID).Set("decided_by_type = ?", string(a.Decider.Type)).Set("decided_by_name = ?", a.Decider.Name)
+		}
+		result, err := update.Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, fault.New(fault.Conflict, "The request is no longer pending."))
+		}
+		return nil
+	})
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		return a, err
+	}
+	now, readErr := s.Approval(ctx, a.Workspace, a.ID)
+	if readErr != nil {
+		return now, readErr
+	}
+	return now, err
+}
+
+// CarriedOut records what came of an approval.
+func (s *Store) CarriedOut(ctx context.Context, workspace, id, outcome string) error {
+	return s.change(ctx, "record approval", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*approvalRow)(nil)).Set("carried_out = ?", true).Set("outcome = ?", outcome).
+			Where("workspace_id = ?", workspace).Where("id = ?", id).Exec(ctx)
+		return err
+	})
+}
+
+// Approval returns one request. Error: NotFound.
+func (s *Store) Approval(ctx context.Context, workspace, id string) (registry.Approval, error) {
+	return s.approval(ctx, id, workspace, "ap.id = ?")
+}
+
+// ApprovalOfRun returns the request of a run. Error: NotFound.
+func (s *Store) ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error) {
+	return s.approval(ctx, run, workspace, "ap.run_id = ?")
+}
+
+// ApprovalOfRequest returns the newest request with a client's own ID. Error: NotFound.
+func (s *Store) ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error) {
+	return s.approval(ctx, request, workspace, "ap.request_id = ?", "ap.requester_id", requester)
+}
+
+func (s *Store) approval(ctx context.Context, value, workspace, condition string, more ...string) (registry.Approval, error) {
+	if value == "" || impossible(value) {
+		return registry.Approval{}, noApproval()
+	}
+	var row approvalRow
+	query := s.read.NewSelect().Model(&row).Where("ap.workspace_id = ?", workspace).Where(condition, value)
+	if len(more) == 2 {
+		query = query.Where(more[0]+" = ?", more[1])
+	}
+	err := query.OrderExpr("ap.created_at DESC, ap.id DESC").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Approval{}, noApproval()
+	}
+	if err != nil {
+		return registry.Approval{}, wrap("read approval", err)
+	}
+	a, err := row.approval()
+	return a, wrap("read approval", err)
+}
+
+func noApproval() error { return fault.New(fault.NotFound, "No such approval.") }
+
+// Standing reports whether an approval covers all runs of a version, or those of one caller. A publication that was
+// approved covers the version that it made.
+func (s *Store) Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error) {
+	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
+		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.digest = ?", digest).
+		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("ap.kind = ? AND ap.scope = ?", string(registry.RunApproval), string(registry.ApproveVersion)).
+				WhereOr("ap.kind = ? AND ap.scope = ? AND ap.requester_id = ?", string(registry.RunApproval), string(registry.ApproveCaller), caller)
+		}).Exists(ctx)
+	return covers, wrap("read approvals", err)
+}
+
+// PublicationApproved reports whether somebody approved to publish this content of an agent.
+func (s *Store) PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error) {
+	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
+		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.kind = ?", string(registry.PublishApproval)).Where("ap.content_digest = ?", contentDigest).Exists(ctx)
+	return covers, wrap("read approvals", err)
+}
+
+// approvalKey is the sort key of a list of approvals.
+type approvalKey struct {
+	At time.Time `json:"t"`
+	ID string    `json:"i"`
+}
+
+// ListApprovals returns a page of requests, newest first, without their input.
+func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.ApprovalFilter) (registry.ApprovalPage, error) {
+	page := registry.ApprovalPage{Items: []registry.Approval{}}
+	if impossible(f.AgentID, string(f.Status), string(f.Kind)) {
+		return page, nil
+	}
+	var rows []approvalRow
+	query := s.read.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.workspace_id = ?", workspace)
+	if f.Status != "" {
+		query = query.Where("ap.status = ?", string(f.Status))
+	}
+	if f.Kind != "" {
+		query = query.Where("ap.kind = ?", string(f.Kind))
+	}
+	if f.AgentID != "" {
+		query = query.Where("ap.agent_id = ?", f.AgentID)
+	}
+	if f.Cursor != "" {
+		var after approvalKey
+		if err := readCursor("approvals", f.Cursor, &after); err != nil {
+			return page, err
+		}
+		query = query.Where("(ap.created_at, ap.id) < (?, ?)", after.At, after.ID)
+	}
+	size := pageSize(f.Limit)
+	if err := query.OrderExpr("ap.created_at DESC, ap.id DESC").Limit(int64(size) + 1).Scan(ctx); err != nil {
+		return page, wrap("list approvals", err)
+	}
+	for n := range rows {
+		if n == size {
+			var err error
+			page.NextCursor, err = cursorAt("approvals", approvalKey{rows[n-1].CreatedAt, rows[n-1].ID})
+			return page, err
+		}
+		a, err := rows[n].approval()
+		if err != nil {
+			return page, wrap("list approvals", err)
+		}
+		page.Items = append(page.Items, a)
+	}
+	return page, nil
+}
+
+// CountPending returns the number of requests of a workspace that wait.
+func (s *Store) CountPending(ctx context.Context, workspace string) (int, error) {
+	n, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.status = ?", string(registry.ApprovalPending)).Count(ctx)
+	return int(n), wrap("count approvals", err)
+}
+
+// mostDue is the maximum number of requests that one sweep reads.
+const mostDue = 200
+
+// DueApprovals returns requests of all workspaces that need the server: pending ones that have expired, and approved
+// ones that were not carried out.
+func (s *Store) DueApprovals(ctx context.Context, now time.Time) ([]registry.Approval, error) {
+	var rows []approvalRow
+	err := s.read.NewSelect().Model(&rows).
+		Where("ap.status = 'pending' AND ap.expires_at <= ?", instant(now)).WhereOr("ap.status = 'approved' AND NOT ap.carried_out").
+		OrderExpr("ap.created_at").Limit(mostDue).Scan(ctx)
+	if err != nil {
+		return nil, wrap("read due approvals", err)
+	}
+	all := make([]registry.Approval, 0, len(rows))
+	for n := range rows {
+		a, err := rows[n].approval()
+		if err != nil {
+			return all, wrap("read due approvals", err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+type approvalRow struct {
+	bun.BaseModel `bun:"table:approvals,alias:ap"`
+
+	ID            string     `bun:"id,pk"`
+	WorkspaceID   string     `bun:"workspace_id"`
+	Kind          string     `bun:"kind"`
+	Status        string     `bun:"status"`
+	AgentID       string     `bun:"agent_id"`
+	AgentName     string     `bun:"agent_name"`
+	Version       string     `bun:"version"`
+	Digest        string     `bun:"digest"`
+	ContentDigest string     `bun:"content_digest"`
+	RunID         string     `bun:"run_id"`
+	RequestID     string     `bun:"request_id"`
+	RequesterID   string     `bun:"requester_id"`
+	RequesterType string     `bun:"requester_type"`
+	RequesterName string     `bun:"requester_name"`
+	CreatedAt     time.Time  `bun:"created_at"`
+	ExpiresAt     time.Time  `bun:"expires_at"`
+	Scope         string     `bun:"scope"`
+	DecidedByID   string     `bun:"decided_by_id"`
+	DecidedByType string     `bun:"decided_by_type"`
+	DecidedByName string     `bun:"decided_by_name"`
+	DecidedAt     *time.Time `bun:"decided_at"`
+	Comment       string     `bun:"comment"`
+	Outcome       string     `bun:"outcome"`
+	CarriedOut    bool       `bun:"carried_out"`
+	Reasons       string     `bun:"reasons"`
+	Verdict       string     `bun:"verdict,nullzero"`
+	Input         string     `bun:"input,nullzero"`
+	Request       string     `bun:"request"`
+}
+
+func approvalRowOf(a registry.Approval) (*approvalRow, error) {
+	reasons, err := encode(a.Reasons)
+	if err != nil {
+		return nil, err
+	}
+	verdict := ""
+	if a.Verdict != nil {
+		if verdict, err = encode(a.Verdict); err != nil {
+			return nil, err
+		}
+	}
+	return &approvalRow{
+		ID: a.ID, WorkspaceID: a.Workspace, Kind: string(a.Kind), Status: string(a.Status), AgentID: a.AgentID, AgentName: a.Agent, Version: a.Version, Digest: a.Digest,
+		ContentDigest: a.ContentDigest, RunID: a.RunID, RequestID: a.RequestID, RequesterID: a.Requester.ID, RequesterType: string(a.Requester.Type), RequesterName: a.Requester.Name,
+		CreatedAt: instant(a.CreatedAt), ExpiresAt: instant(a.ExpiresAt), Scope: string(a.Scope), Comment: a.Comment, Reasons: reasons, Verdict: verdict, Input: document(a.Input), Request: document(a.Request),
+	}, nil
+}
+
+func (row *approvalRow) approval() (registry.Approval, error) {
+	a := registry.Approval{
+		ID: row.ID, Workspace: row.WorkspaceID, Kind: registry.ApprovalKind(row.Kind), Status: registry.ApprovalStatus(row.Status), AgentID: row.AgentID, Agent: row.AgentName,
+		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, RunID: row.RunID, RequestID: row.RequestID, Requester: actor(row.WorkspaceID, row.RequesterID, row.RequesterType, row.RequesterName),
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), Scope: registry.ApprovalScope(row.Scope), Comment: row.Comment, DecidedAt: instantOrNil(row.DecidedAt), Outcome: row.Outcome,
+		Input: raw(row.Input), Request: raw(row.Request),
+	}
+	if row.DecidedByID != "" {
+		by := actor(row.WorkspaceID, row.DecidedByID, row.DecidedByType, row.DecidedByName)
+		a.Decider = &by
+	}
+	err := json.Unmarshal([]byte(row.Reasons), &a.Reasons)
+	if row.Verdict != "" {
+		err = errors.Join(err, json.Unmarshal([]byte(row.Verdict), &a.Verdict))
+	}
+	return a, err
+}

@@ -1,0 +1,123 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func request(id string, at time.Time) registry.Approval {
+	return registry.Approval{
+		ID: id, Workspace: "default", Kind: registry.RunApproval, Status: registry.ApprovalPending, AgentID: "agent", Agent: "weather", Version: "1.0.0", Digest: "sha256:a",
+		ContentDigest: "sha256:c", RunID: "run-" + id, RequestID: "client-" + id, Reasons: []string{"Because."}, Verdict: &registry.Verdict{Decision: registry.Escalate},
+		Input: []byte(`{"a":1}`), Request: []byte(`{"b":2}`), Requester: registry.Actor{ID: "me", Type: registry.UserActor, Name: "Me", Workspace: "default"},
+		CreatedAt: at, ExpiresAt: at.Add(time.Hour),
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		begin := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		for n := range 5 {
+			if err := s.InsertApproval(t.Context(), request(fmt.Sprint(n), begin.Add(time.Duration(n)*time.Minute))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := s.Approval(t.Context(), "default", "3")
+		if diff := cmp.Diff(request("3", begin.Add(3*time.Minute)), got); diff != "" || err != nil {
+			t.Errorf("%s, %v", diff, err)
+		}
+		for _, read := range []func() (registry.Approval, error){
+			func() (registry.Approval, error) { return s.Approval(t.Context(), "other", "3") },
+			func() (registry.Approval, error) { return s.ApprovalOfRun(t.Context(), "other", "run-3") },
+			func() (registry.Approval, error) {
+				return s.ApprovalOfRequest(t.Context(), "default", "you", "client-3")
+			},
+		} {
+			if a, err := read(); !fault.Is(err, fault.NotFound) {
+				t.Errorf("found %+v, %v", a, err)
+			}
+		}
+		if a, err := s.ApprovalOfRequest(t.Context(), "default", "me", "client-3"); err != nil || a.ID != "3" {
+			t.Errorf("%+v, %v", a, err)
+		}
+		var seen []string
+		filter := registry.ApprovalFilter{Status: registry.ApprovalPending, Limit: 2}
+		for {
+			page, err := s.ListApprovals(t.Context(), "default", filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range page.Items {
+				seen = append(seen, a.ID)
+			}
+			if filter.Cursor = page.NextCursor; filter.Cursor == "" {
+				break
+			}
+		}
+		if diff := cmp.Diff([]string{"4", "3", "2", "1", "0"}, seen); diff != "" {
+			t.Error(diff)
+		}
+		due, err := s.DueApprovals(t.Context(), begin.Add(time.Hour+time.Minute))
+		if err != nil || len(due) != 2 || due[0].ID != "0" {
+			t.Errorf("due are %+v, %v", due, err)
+		}
+	})
+}
+
+func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		if err := s.InsertApproval(t.Context(), request("1", at)); err != nil {
+			t.Fatal(err)
+		}
+		var won atomic.Int32
+		var group sync.WaitGroup
+		for n := range 8 {
+			group.Go(func() {
+				a := request("1", at)
+				by := registry.Actor{ID: fmt.Sprint(n), Type: registry.UserActor, Name: "Boss", Workspace: "default"}
+				a.Status, a.Scope, a.Decider, a.DecidedAt = registry.ApprovalApproved, registry.ApproveCaller, &by, &at
+				is, err := s.DecideApproval(t.Context(), a)
+				switch {
+				case err == nil:
+					won.Add(1)
+				case !fault.Is(err, fault.Conflict) || is.Status != registry.ApprovalApproved || is.Decider == nil:
+					t.Errorf("%+v, %v", is, err)
+				}
+			})
+		}
+		group.Wait()
+		if won.Load() != 1 {
+			t.Errorf("%d decisions won", won.Load())
+		}
+		for caller, want := range map[string]bool{"me": true, "you": false} {
+			if stands, err := s.Standing(t.Context(), "default", "agent", "sha256:a", caller); err != nil || stands != want {
+				t.Errorf("of %s: %t, %v", caller, stands, err)
+			}
+		}
+		if stands, err := s.Standing(t.Context(), "default", "agent", "sha256:b", "me"); err != nil || stands {
+			t.Errorf("of another version: %t, %v", stands, err)
+		}
+		if due, err := s.DueApprovals(t.Context(), at); err != nil || len(due) != 1 {
+			t.Errorf("to be carried out: %+v, %v", due, err)
+		}
+		if err := s.CarriedOut(t.Context(), "default", "1", "Done."); err != nil {
+			t.Error(err)
+		}
+		if due, err := s.DueApprovals(t.Context(), at); err != nil || len(due) != 0 {
+			t.Errorf("carried out twice: %+v, %v", due, err)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package registry
+
+import "time"
+
+// Decision is the answer of the gate about a program.
+type Decision string
+
+// These are the decisions, from the mildest to the strictest.
+const (
+	Approve  Decision = "APPROVE"
+	Warn     Decision = "WARN"
+	Escalate Decision = "ESCALATE"
+	Block    Decision = "BLOCK"
+)
+
+// Severity is how bad a finding is.
+type Severity string
+
+// These are the severities, lowest first.
+const (
+	Low      Severity = "low"
+	Medium   Severity = "medium"
+	High     Severity = "high"
+	Critical Severity = "critical"
+)
+
+// Severities returns all severities, lowest first.
+func Severities() []Severity { return []Severity{Low, Medium, High, Critical} }
+
+// Verdict is the answer of the gate about one program, with its reasons.
+type Verdict struct {
+	Decision          Decision           `json:"verdict" enum:"APPROVE,WARN,ESCALATE,BLOCK"`
+	Score             float64            `json:"score" doc:"1 minus the weights of the findings, at least 0."`
+	Findings          []Finding          `json:"findings"`
+	MoreFindings      int                `json:"moreFindings,omitempty" doc:"Number of findings that are left out."`
+	CapabilityChanges []CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the version before did not have."`
+	RulePack          string             `json:"rulePack" doc:"Names of the rule packs, separated by +."`
+	PolicyVersion     string             `json:"policyVersion" doc:"Digest of the rules and thresholds."`
+}
+
+// Finding is one place in a program to which a rule applies.
+type Finding struct {
+	RuleID   string   `json:"ruleId"`
+	Severity Severity `json:"severity" enum:"low,medium,high,critical"`
+	Weight   float64  `json:"weight"`
+	File     string   `json:"file,omitempty"`
+	Line     int      `json:"line,omitempty"`
+	Column   int      `json:"column,omitempty"`
+	Message  string   `json:"message"`
+	Remedy   string   `json:"remedy,omitempty"`
+	Count    int      `json:"count,omitempty" doc:"How often the rule applies, if more than once. The place is the first."`
+}
+
+// CapabilityChange is a capability that a version has and the one before had not.
+type CapabilityChange struct {
+	Kind    string `json:"kind" enum:"host,anyHost,hostFunction,subprocess,processes,secret,import,dynamic,environment"`
+	Name    string `json:"name"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message" doc:"In words, for example newly reaches api.example.com:443 (main.py:12)."`
+}
+
+// GateMode is how a workspace uses the gate.
+type GateMode string
+
+// These are the modes.
+const (
+	GateOff     GateMode = "off"
+	GateAdvise  GateMode = "advise"
+	GateEnforce GateMode = "enforce"
+)
+
+// GateSettings are the settings of the gate in a workspace.
+type GateSettings struct {
+	Gate           GateMode `json:"gate" enum:"off,advise,enforce" doc:"off: no verdicts. advise: verdicts are shown, and BLOCK stops publishing. enforce: ESCALATE also waits for an approval."`
+	Packs          []string `json:"packs" maxItems:"20" doc:"Names of the rule packs that apply to every program."`
+	DisabledRules  []string `json:"disabledRules" maxItems:"500" doc:"IDs of rules that do not apply."`
+	BlockAt        Severity `json:"blockAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one blocks."`
+	EscalateAt     Severity `json:"escalateAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one escalates."`
+	NewCapability  string   `json:"newCapability" enum:"escalate,warn" doc:"What a capability leads to that the version before did not have."`
+	SelfApproval   bool     `json:"selfApproval" doc:"Whether people may approve their own requests."`
+	ApprovalHours  int      `json:"approvalHours" minimum:"1" maximum:"8760" doc:"After this time an unanswered request expires."`
+	ApproveEffects bool     `json:"approveSideEffects" doc:"Whether each run of a version with the flag side_effect waits for an approval."`
+}
+
+// RulePack is a rule pack of a workspace, as its author wrote it.
+type RulePack struct {
+	Workspace string    `json:"-"`
+	Name      string    `json:"name"`
+	Source    string    `json:"source" doc:"YAML."`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy string    `json:"updatedBy"`
+}

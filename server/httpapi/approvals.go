@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/approvals"
+)
+
+// ApprovalList is one page of requests for approval, newest first.
+type ApprovalList struct {
+	Items      []registry.Approval `json:"items"`
+	NextCursor string              `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
+	Pending    int                 `json:"pending" doc:"Number of all requests of the workspace that wait."`
+}
+
+// ApprovalRef names a request.
+type ApprovalRef struct {
+	Approval string `path:"approval" maxLength:"100" doc:"ID of the request."`
+}
+
+// DecisionBody is a person's answer.
+type DecisionBody struct {
+	Decision string                 `json:"decision" enum:"approve,deny"`
+	Scope    registry.ApprovalScope `json:"scope,omitempty" enum:"once,version,caller" doc:"How far an approval of a run reaches: this run, every run of this version, or every run of this version by this caller (default: once)."`
+	Comment  string                 `json:"comment,omitempty" maxLength:"4000"`
+}
+
+type approvalAnswer struct{ Body registry.Approval }
+
+func (a *API) listApprovals() {
+	type in struct {
+		Paging
+		Status  registry.ApprovalStatus `query:"status" enum:"pending,approved,denied,expired,withdrawn" doc:"Only requests in this state."`
+		Kind    registry.ApprovalKind   `query:"kind" enum:"run,publish" doc:"Only requests of this kind."`
+		AgentID string                  `query:"agentId" maxLength:"100" doc:"Only requests about this agent."`
+	}
+	type out struct{ Body ApprovalList }
+	add(a, endpoint{
+		id: "listApprovals", method: http.MethodGet, path: Base + "/approvals", tag: "approvals", summary: "List requests for approval, newest first",
+		about: "Without the input of the runs.", refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		page, err := a.Approvals.List(ctx, actor(ctx), registry.ApprovalFilter{Status: q.Status, Kind: q.Kind, AgentID: q.AgentID, Cursor: q.Cursor, Limit: q.Limit})
+		if err != nil {
+			return nil, err
+		}
+		pending, err := a.Approvals.Pending(ctx, actor(ctx))
+		return &out{ApprovalList{page.Items, page.NextCursor, pending}}, err
+	})
+}
+
+func (a *API) getApproval() {
+	add(a, endpoint{
+		id: "getApproval", method: http.MethodGet, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Read a request for approval",
+		about: "With the input of the run.", refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *ApprovalRef) (*approvalAnswer, error) {
+		one, err := a.Approvals.Get(ctx, actor(ctx), q.Approval)
+		return &approvalAnswer{one}, err
+	})
+}
+
+func (a *API) decideApproval() {
+	type in struct {
+		ApprovalRef
+		Body DecisionBody
+	}
+	add(a, endpoint{
+		id: "decideApproval", method: http.MethodPost, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Approve or deny",
+		about:      "What was approved starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*approvalAnswer, error) {
+		one, err := a.Approvals.Decide(ctx, actor(ctx), q.Approval, approvals.Decision{Approve: q.Body.Decision == "approve", Scope: q.Body.Scope, Comment: q.Body.Comment})
+		return &approvalAnswer{one}, err
+	})
+}

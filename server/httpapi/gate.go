@@ -1,0 +1,108 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/policy"
+)
+
+// RulePackName names a rule pack.
+type RulePackName struct {
+	Pack string `path:"pack" maxLength:"63" doc:"Name of the rule pack."`
+}
+
+// RulePackBody is a rule pack as YAML.
+type RulePackBody struct {
+	Source string `json:"source" maxLength:"262144" doc:"YAML that matches /schemas/rule-pack.json."`
+}
+
+// RulePackList lists rule packs.
+type RulePackList struct {
+	Items      []policy.PackInfo `json:"items"`
+	NextCursor string            `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
+}
+
+type gateAnswer struct{ Body registry.GateSettings }
+
+func (a *API) getGate() {
+	add(a, endpoint{
+		id: "getGate", method: http.MethodGet, path: Base + "/gate", tag: "approvals", summary: "Read the settings of the gate",
+		about: "The gate judges each program by rules before it is published or run.",
+	}, func(ctx context.Context, _ *none) (*gateAnswer, error) {
+		settings, err := a.Policy.Settings(ctx, actor(ctx).Workspace)
+		return &gateAnswer{settings}, err
+	})
+}
+
+func (a *API) setGate() {
+	type in struct{ Body registry.GateSettings }
+	add(a, endpoint{
+		id: "setGate", method: http.MethodPut, path: Base + "/gate", tag: "approvals", summary: "Change the settings of the gate",
+		about: "Replaces all settings.", refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*gateAnswer, error) {
+		settings, err := a.Policy.SetSettings(ctx, actor(ctx), q.Body)
+		return &gateAnswer{settings}, err
+	})
+}
+
+func (a *API) listRulePacks() {
+	type out struct{ Body RulePackList }
+	add(a, endpoint{
+		id: "listRulePacks", method: http.MethodGet, path: Base + "/rule-packs", tag: "approvals", summary: "List rule packs",
+		about: "The packs that are shipped, then those of the workspace by name.",
+	}, func(ctx context.Context, q *ListPaging) (*out, error) {
+		packs, err := a.Policy.List(ctx, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		page, next, err := pageOf(*q, "rule packs", packs, func(p policy.PackInfo) string { return p.Name })
+		return &out{RulePackList{page, next}}, err
+	})
+}
+
+func (a *API) putRulePack() {
+	type in struct {
+		RulePackName
+		Body RulePackBody
+	}
+	type out struct{ Body policy.Pack }
+	add(a, endpoint{
+		id: "putRulePack", method: http.MethodPut, path: Base + "/rule-packs/{pack}", tag: "approvals", summary: "Create or replace a rule pack",
+		about: "A pack that is not valid is refused with line and reason, and the old one stays. A pack applies once the settings of the gate name it.", refusals: []fault.Code{fault.InvalidInput, fault.NameTaken, fault.Conflict},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		pack, err := a.Policy.PutPack(ctx, actor(ctx), q.Pack, q.Body.Source)
+		return &out{pack}, err
+	})
+}
+
+func (a *API) deleteRulePack() {
+	add(a, endpoint{
+		id: "deleteRulePack", method: http.MethodDelete, path: Base + "/rule-packs/{pack}", tag: "approvals", summary: "Delete a rule pack",
+		about: "The settings of the gate must not name it.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *RulePackName) (*none, error) {
+		return &none{}, a.Policy.DeletePack(ctx, actor(ctx), q.Pack)
+	})
+}
+
+func (a *API) getDraftVerdict() {
+	type in struct {
+		AgentRef
+		Revision int64 `query:"revision" minimum:"1" doc:"Revision of the draft (default: the current one)."`
+	}
+	type out struct{ Body registry.Verdict }
+	add(a, endpoint{
+		id: "getDraftVerdict", method: http.MethodGet, path: Base + "/code-agents/{agent}/verdict", tag: "approvals", summary: "Judge the draft",
+		about:    "The verdict that the gate would give now, compared with the highest version. Nothing is published. In a workspace whose gate is off it is APPROVE without findings.",
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		verdict, err := a.Agents.Verdict(ctx, actor(ctx), q.Agent, registry.SeenRevision(q.Revision))
+		return &out{verdict}, err
+	})
+}
+
+func (a *API) getRulePackSchema() {
+	a.router.Get("/schemas/rule-pack.json", a.document("application/schema+json", policy.Schema))
+}

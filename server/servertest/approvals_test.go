@@ -1,0 +1,336 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// setGate changes some settings of the gate.
+func setGate(t *testing.T, c *servertest.Client, change map[string]any, who ...servertest.Headers) {
+	t.Helper()
+	var settings map[string]any
+	c.Want(t, 200, "GET", "/api/v1/gate", nil, who...).Into(t, &settings)
+	for name, value := range change {
+		settings[name] = value
+	}
+	c.Want(t, 200, "PUT", "/api/v1/gate", settings, who...)
+}
+
+// asked is a run or publication that waits.
+type asked struct {
+	RunID, ApprovalID, Status, Message string
+	Reasons                            json.RawMessage
+	Verdict                            registry.Verdict
+}
+
+func waitingRun(t *testing.T, c *servertest.Client, agent string, input any) asked {
+	t.Helper()
+	var a asked
+	answer := c.Want(t, 202, "POST", "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": "latest", "input": input})
+	answer.Into(t, &a)
+	if a.Status != "awaiting_approval" || a.ApprovalID == "" || answer.Header.Get("Location") != "/api/v1/runs/"+a.RunID {
+		t.Fatalf("answered %s with Location %s", answer.Body, answer.Header.Get("Location"))
+	}
+	return a
+}
+
+func ended(t *testing.T, c *servertest.Client, id string) servertest.Run {
+	t.Helper()
+	var run servertest.Run
+	servertest.Eventually(t, "the run ends", func() bool {
+		run = c.Want(t, 200, "GET", "/api/v1/runs/"+id, nil).Run(t)
+		return run.Status != "awaiting_approval" && run.Status != "queued" && run.Status != "running"
+	})
+	return run
+}
+
+func decide(t *testing.T, c *servertest.Client, status int, id, decision, scope, comment string, who ...servertest.Headers) servertest.Answer {
+	t.Helper()
+	body := map[string]any{"decision": decision, "comment": comment}
+	if scope != "" {
+		body["scope"] = scope
+	}
+	return c.Want(t, status, "POST", "/api/v1/approvals/"+id, body, who...)
+}
+
+func TestRunThatNeedsAnApproval(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n * 2", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	if run := s.Want(t, 200, "POST", "/api/v1/code-agents/asks/execute", `{"version":"draft","input":{"n":1}}`).Run(t); string(run.Output) != "2" {
+		t.Errorf("a run of the draft waits: %+v", run)
+	}
+	first := waitingRun(t, s.Client, "asks", map[string]int{"n": 4})
+	if run := s.Get(t, first.RunID); run.Status != "awaiting_approval" {
+		t.Errorf("it is %+v", run)
+	}
+	var list struct {
+		Items   []registry.Approval
+		Pending int
+	}
+	s.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	if len(list.Items) != 1 || list.Pending != 1 || list.Items[0].Reasons[0] != "Each run of this version needs an approval." || list.Items[0].RunID != first.RunID {
+		t.Errorf("listed are %+v", list)
+	}
+	var one registry.Approval
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+first.ApprovalID, nil).Into(t, &one)
+	if string(one.Input) != `{"n":4}` {
+		t.Errorf("the approver reads the input %s", one.Input)
+	}
+	decide(t, s.Client, 200, first.ApprovalID, "approve", "", "fine")
+	if run := ended(t, s.Client, first.RunID); run.Status != "succeeded" || string(run.Output) != "8" {
+		t.Errorf("the approved run is %+v", run)
+	}
+	problem := decide(t, s.Client, 409, first.ApprovalID, "deny", "", "").Problem(t)
+	if !strings.Contains(problem.Detail, "already approved by") {
+		t.Errorf("the second decision: %+v", problem)
+	}
+
+	denied := waitingRun(t, s.Client, "asks", map[string]int{"n": 5})
+	decide(t, s.Client, 200, denied.ApprovalID, "deny", "", "not today")
+	if run := ended(t, s.Client, denied.RunID); run.Status != "blocked" || run.Error == nil || !strings.Contains(run.Error.Message, "not today") || run.Error.Rule != "approval" {
+		t.Errorf("the denied run is %+v %+v", run, run.Error)
+	}
+
+	cancelled := waitingRun(t, s.Client, "asks", map[string]int{"n": 6})
+	s.Want(t, 200, "POST", "/api/v1/runs/"+cancelled.RunID+"/cancel", nil)
+	if run := ended(t, s.Client, cancelled.RunID); run.Status != "cancelled" {
+		t.Errorf("the cancelled run is %+v", run)
+	}
+	decide(t, s.Client, 409, cancelled.ApprovalID, "approve", "", "")
+
+	always := waitingRun(t, s.Client, "asks", map[string]int{"n": 7})
+	decide(t, s.Client, 200, always.ApprovalID, "approve", "version", "")
+	ended(t, s.Client, always.RunID)
+	if run := s.Execute(t, "asks", "1.0.0", map[string]int{"n": 10}); string(run.Output) != "20" {
+		t.Errorf("after an approval of the version: %+v", run)
+	}
+}
+
+func TestDecide_TwoApproversAtOnce_OneWins(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default () => 1", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	waiting := waitingRun(t, s.Client, "asks", map[string]any{})
+	var group sync.WaitGroup
+	statuses := make([]int, 8)
+	for n := range statuses {
+		group.Go(func() {
+			answer, err := s.Try(t.Context(), "POST", "/api/v1/approvals/"+waiting.ApprovalID, `{"decision":"approve"}`)
+			if err == nil {
+				statuses[n] = answer.Status
+			}
+		})
+	}
+	group.Wait()
+	won := 0
+	for _, status := range statuses {
+		if status == 200 {
+			won++
+		} else if status != 409 {
+			t.Errorf("one was answered %d", status)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of %v won", won, statuses)
+	}
+	if run := ended(t, s.Client, waiting.RunID); run.Status != "succeeded" {
+		t.Errorf("the run is %+v", run)
+	}
+}
+
+func TestSelfApproval_Forbidden_AnotherApproverDecides(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"selfApproval": false})
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default () => 1", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	waiting := waitingRun(t, s.Client, "asks", map[string]any{})
+	if p := decide(t, s.Client, 403, waiting.ApprovalID, "approve", "", "").Problem(t); !strings.Contains(p.Detail, "own requests") {
+		t.Errorf("refused with %+v", p)
+	}
+	developer := join(t, s, "dev", invite(t, s, "developer"))
+	developer.want(t, 403, "POST", "/api/v1/approvals/"+waiting.ApprovalID, `{"decision":"approve"}`)
+	approver := join(t, s, "boss", invite(t, s, "approver"))
+	approver.want(t, 200, "POST", "/api/v1/approvals/"+waiting.ApprovalID, `{"decision":"approve"}`)
+	if run := ended(t, s.Client, waiting.RunID); run.Status != "succeeded" {
+		t.Errorf("the run is %+v", run)
+	}
+}
+
+// A waiting run survives kill -9, and runs once when it is approved.
+func TestWaitingRun_ServerKilled_RunsOnce(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	const token = "a-token-that-is-long-enough-to-be-one"
+	p := servertest.Spawn(t, data, "--token", token)
+	p.Token = token
+	p.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n + 1", "requiresApproval": true})
+	p.Publish(t, "asks", "1.0.0")
+	waiting := waitingRun(t, p.Client, "asks", map[string]int{"n": 41})
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+
+	again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token}))
+	again.Token = token
+	if run := again.Get(t, waiting.RunID); run.Status != "awaiting_approval" {
+		t.Fatalf("after the restart it is %+v", run)
+	}
+	decide(t, again.Client, 200, waiting.ApprovalID, "approve", "", "")
+	if run := ended(t, again.Client, waiting.RunID); run.Status != "succeeded" || string(run.Output) != "42" {
+		t.Errorf("it ended as %+v", run)
+	}
+	var list struct{ Items []servertest.Run }
+	again.Want(t, 200, "GET", "/api/v1/runs?agent=asks", nil).Into(t, &list)
+	if len(list.Items) != 1 {
+		t.Errorf("there are %d runs", len(list.Items))
+	}
+}
+
+const (
+	localPython  = "def main(input, ctx):\n    return {'ok': True}\n"
+	remotePython = "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n"
+)
+
+// A version with a new host waits in a workspace that enforces, and is published when somebody approves.
+func TestPublish_NewHost_Enforced(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	s.Create(t, map[string]any{"name": "fetcher", "language": "python", "code": localPython})
+	s.Publish(t, "fetcher", "1.0.0")
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/fetcher", map[string]any{
+		"language": "python", "code": remotePython, "capabilities": map[string]any{"hosts": []string{"api.example.com:443"}}, "safetyFlags": []string{"network_access"},
+	}, servertest.Headers{"If-Match": "*"})
+	said := servertest.Command(t, "", "publish", "fetcher", "--server", s.URL, "--token", s.Token)
+	if said.Code != 3 || !strings.Contains(said.Stderr, "newly reaches api.example.com:443 (main.py:5)") || !strings.Contains(said.Stderr, s.URL+"/studio/approvals/") {
+		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
+	}
+	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/2.0.0", nil)
+	var list struct{ Items []registry.Approval }
+	s.Want(t, 200, "GET", "/api/v1/approvals?status=pending&kind=publish", nil).Into(t, &list)
+	if len(list.Items) != 1 || list.Items[0].Version != "2.0.0" || list.Items[0].Verdict.Decision != registry.Escalate {
+		t.Fatalf("listed are %+v", list.Items)
+	}
+	var done registry.Approval
+	decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "known host").Into(t, &done)
+	if done.Outcome != "Published fetcher@2.0.0." {
+		t.Errorf("the outcome is %q", done.Outcome)
+	}
+	if run := s.Execute(t, "fetcher", "2.0.0", map[string]any{}); run.Status != "succeeded" {
+		t.Errorf("it ran as %+v %+v", run, run.Error)
+	}
+	var version registry.Version
+	s.Want(t, 200, "GET", "/api/v1/code-agents/fetcher/versions/2.0.0", nil).Into(t, &version)
+	if version.Verdict == nil || version.Verdict.Decision != registry.Escalate {
+		t.Errorf("the version has the verdict %+v", version.Verdict)
+	}
+
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/fetcher", map[string]any{
+		"language": "python", "code": remotePython, "capabilities": map[string]any{"hosts": []string{"api.example.com:443", "other.example.com:443"}}, "safetyFlags": []string{"network_access"},
+	}, servertest.Headers{"If-Match": "*"})
+	var waiting asked
+	s.Want(t, 202, "POST", "/api/v1/code-agents/fetcher/versions", `{}`).Into(t, &waiting)
+	decide(t, s.Client, 200, waiting.ApprovalID, "deny", "", "unknown host")
+	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/3.0.0", nil)
+}
+
+// By default the gate advises: it shows verdicts, and only BLOCK stops publishing.
+func TestPublish_Advised(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "hidden", "language": "python", "code": "import base64\ndef main(input, ctx):\n    exec(base64.b64decode(input['x']))\n"})
+	problem := s.Want(t, 422, "POST", "/api/v1/code-agents/hidden/versions", `{}`).Problem(t)
+	if problem.Code != "policy_blocked" || !strings.Contains(problem.Errors[len(problem.Errors)-1].Message, ".") || problem.Errors[0].File != "main.py" {
+		t.Errorf("refused with %+v", problem)
+	}
+	s.Create(t, map[string]any{"name": "evals", "language": "python", "code": "def main(input, ctx):\n    return eval('1')\n"})
+	s.Publish(t, "evals", "1.0.0")
+	if run := s.Execute(t, "evals", "1.0.0", map[string]any{}); run.Status != "succeeded" {
+		t.Errorf("it ran as %+v", run)
+	}
+	var verdict registry.Verdict
+	s.Want(t, 200, "GET", "/api/v1/code-agents/evals/verdict", nil).Into(t, &verdict)
+	if verdict.Decision != registry.Escalate || verdict.Findings[0].RuleID != "standard/py-eval" || verdict.Findings[0].Line != 2 {
+		t.Errorf("the verdict is %+v", verdict)
+	}
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	waiting := waitingRun(t, s.Client, "evals", map[string]any{})
+	decide(t, s.Client, 200, waiting.ApprovalID, "approve", "version", "")
+	if run := ended(t, s.Client, waiting.RunID); run.Status != "succeeded" {
+		t.Errorf("it ended as %+v", run)
+	}
+	if run := s.Execute(t, "evals", "1.0.0", map[string]any{}); run.Status != "succeeded" {
+		t.Errorf("then it ran as %+v", run)
+	}
+	inline := s.Want(t, 200, "POST", "/api/v1/execute", map[string]any{"language": "python", "code": "import base64\ndef main(input, ctx):\n    exec(base64.b64decode(b''))\n"}).Run(t)
+	if inline.Status != "blocked" || inline.Error == nil || inline.Error.Line != 3 || inline.Error.Remedy == "" {
+		t.Errorf("inline code ran as %+v %+v", inline, inline.Error)
+	}
+	setGate(t, s.Client, map[string]any{"gate": "off"})
+	s.Publish(t, "hidden", "1.0.0")
+}
+
+func TestRulePack_NotValid_RefusedWithLine(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	const good = "name: house\nrules:\n  - {id: no-print, title: Prints., severity: critical, match: {fact: [call], name: [print]}, remedy: Use ctx.log.}\n"
+	s.Want(t, 200, "PUT", "/api/v1/rule-packs/house", map[string]string{"source": good})
+	for source, want := range map[string]int{
+		"name: house\nrules:\n  - id: x\n    title: X\n    severity: terrible\n    match: {fact: [call]}\n    remedy: X\n": 5,
+		"name: house\nrules: [\n":           3,
+		"name: house\nrules: &a [*a]\n":     2,
+		"name: house\nrules: []\nmore: 1\n": 1,
+	} {
+		problem := s.Want(t, 422, "PUT", "/api/v1/rule-packs/house", map[string]string{"source": source}).Problem(t)
+		if len(problem.Errors) == 0 || problem.Errors[0].Line < 1 || want > 3 && problem.Errors[0].Line != want {
+			t.Errorf("%q is refused with %+v", source, problem)
+		}
+	}
+	setGate(t, s.Client, map[string]any{"packs": []string{"standard", "house"}})
+	s.Create(t, map[string]any{"name": "prints", "language": "python", "code": "def main(input, ctx):\n    print('x')\n"})
+	problem := s.Want(t, 422, "POST", "/api/v1/code-agents/prints/versions", `{}`).Problem(t)
+	if problem.Code != "policy_blocked" || problem.Errors[0].Line != 2 || problem.Errors[0].Code != "house/no-print" {
+		t.Errorf("refused with %+v", problem)
+	}
+	s.Want(t, 409, "DELETE", "/api/v1/rule-packs/house", nil)
+	setGate(t, s.Client, map[string]any{"disabledRules": []string{"house/no-print"}})
+	s.Publish(t, "prints", "1.0.0")
+	settings := s.Want(t, 422, "PUT", "/api/v1/gate", map[string]any{"gate": "advise", "packs": []string{"none"}, "disabledRules": []string{}, "blockAt": "critical", "escalateAt": "high", "newCapability": "warn", "selfApproval": true, "approvalHours": 1, "approveSideEffects": true}).Problem(t)
+	if settings.Errors[0].Pointer != "/packs/0" {
+		t.Errorf("refused with %+v", settings)
+	}
+}
+
+func TestRun_CommandWaits(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	said := servertest.Command(t, "", "run", "asks@1.0.0", "--input", `{"n":1}`, "--no-wait", "--server", s.URL, "--token", s.Token)
+	if said.Code != 3 || said.Stdout != "" || !strings.Contains(said.Stderr, "waits for an approver") {
+		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
+	}
+	var approved sync.WaitGroup
+	approved.Go(func() {
+		var list struct{ Items []registry.Approval }
+		servertest.Eventually(t, "the command asks", func() bool {
+			s.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+			return len(list.Items) == 2
+		})
+		decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "")
+	})
+	said = servertest.Command(t, "", "run", "asks@1.0.0", "--input", `{"n":2}`, "--server", s.URL, "--token", s.Token)
+	approved.Wait()
+	if said.Code != 0 || said.Stdout != "2\n" {
+		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
+	}
+}

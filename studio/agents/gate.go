@@ -1,0 +1,108 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
+)
+
+// pending is a publication that waits for a person.
+type pending struct {
+	Spec      registry.Spec   `json:"spec"`
+	Version   string          `json:"version"`
+	Changelog string          `json:"changelog"`
+	Force     bool            `json:"force"`
+	Comment   string          `json:"comment"`
+	Repeats   bool            `json:"repeats"`
+	Tests     []registry.Test `json:"tests,omitempty"`
+	Accept    bool            `json:"acceptRegressions,omitempty"`
+}
+
+// reviewed asks the gate about a version that would otherwise be published now.
+func (s *Service) reviewed(ctx context.Context, actor registry.Actor, v registry.Version, spec registry.Spec, published []registry.Version, req PublishRequest) (*registry.Verdict, error) {
+	if s.Gate == nil || req.approved != nil {
+		return req.approved, nil
+	}
+	before, err := s.before(ctx, v, actor.Workspace, published)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(pending{Spec: spec, Version: v.Version, Changelog: req.Changelog, Force: req.Force, Comment: req.Comment, Repeats: req.repeats, Tests: v.Tests, Accept: req.AcceptRegressions})
+	if err != nil {
+		return nil, err
+	}
+	return s.Gate.Publication(ctx, actor, v, before, request)
+}
+
+// before returns the version whose capabilities a new version is compared with, nil for the first.
+func (s *Service) before(ctx context.Context, v registry.Version, workspace string, published []registry.Version) (*registry.Version, error) {
+	at := advice.Previous(v.Version, numbers(published))
+	if at < 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: published[at].Version})
+	if err != nil {
+		return nil, err
+	}
+	return &before, nil
+}
+
+// Verdict returns the verdict about a draft, compared with the highest version. A gate that is off approves.
+func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (registry.Verdict, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	draft, err := a.DraftAt(seen)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	spec, err := s.Specs.Complete(draft.Spec.Current())
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	var before *registry.Spec
+	if number := highest(a); number != "" {
+		v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: number})
+		if err != nil {
+			return registry.Verdict{}, err
+		}
+		before = &v.Spec
+	}
+	return s.judged(ctx, actor, spec, before)
+}
+
+func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
+	free := registry.Verdict{Decision: registry.Approve, Score: 1, Findings: []registry.Finding{}, CapabilityChanges: []registry.CapabilityChange{}}
+	if s.Gate == nil {
+		return free, nil
+	}
+	verdict, err := s.Gate.Judge(ctx, actor.Workspace, spec, before)
+	if err != nil || verdict == nil {
+		return free, err
+	}
+	return *verdict, nil
+}
+
+// PublishApproved publishes what a person has approved: the content of the request, even if the draft has changed since.
+func (s *Service) PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error) {
+	var p pending
+	if err := json.Unmarshal(approval.Request, &p); err != nil {
+		return registry.Version{}, fmt.Errorf("request of approval %s: %w", approval.ID, err)
+	}
+	a, err := s.Agents.Agent(ctx, approval.Workspace, approval.AgentID)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	verdict := approval.Verdict
+	if verdict == nil {
+		verdict = &registry.Verdict{}
+	}
+	v, _, err := s.publish(ctx, approval.Requester, a, p.Spec, p.Tests, PublishRequest{
+		Version: p.Version, Changelog: p.Changelog, Force: p.Force, Comment: p.Comment, AcceptRegressions: p.Accept, IfChanged: true, repeats: p.Repeats, approved: verdict,
+	}, false)
+	return v, err
+}

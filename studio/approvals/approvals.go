@@ -1,0 +1,454 @@
+// Package approvals lets people decide what the gate does not decide by itself: runs and publications wait as requests,
+// an approver answers, and what was approved is carried out once, even if the server was restarted in between.
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/policy"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Requests stores requests.
+type Requests interface {
+	InsertApproval(ctx context.Context, a registry.Approval) error
+	// DecideApproval ends a pending request. Error: Conflict with the request as it is, if it is no longer pending.
+	DecideApproval(ctx context.Context, a registry.Approval) (registry.Approval, error)
+	CarriedOut(ctx context.Context, workspace, id, outcome string) error
+}
+
+// Reader reads requests.
+type Reader interface {
+	Approval(ctx context.Context, workspace, id string) (registry.Approval, error)
+	ListApprovals(ctx context.Context, workspace string, filter registry.ApprovalFilter) (registry.ApprovalPage, error)
+	CountPending(ctx context.Context, workspace string) (int, error)
+}
+
+// Finder finds requests by what they are about.
+type Finder interface {
+	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
+	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
+	DueApprovals(ctx context.Context, now time.Time) ([]registry.Approval, error)
+}
+
+// Grants knows what was approved before.
+type Grants interface {
+	Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error)
+	PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error)
+}
+
+// Runs continues or ends waiting runs.
+type Runs interface {
+	Resume(ctx context.Context, workspace, id string, request json.RawMessage) error
+	Deny(ctx context.Context, workspace, id, message string) error
+}
+
+// Publisher publishes what was approved.
+type Publisher interface {
+	PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Requests Requests
+	Reader   Reader
+	Finder   Finder
+	Grants   Grants
+	Policy   *policy.Service
+	Log      *slog.Logger
+	Now      func() time.Time
+	NewID    func() string
+}
+
+// Service manages requests. It is safe for concurrent use.
+type Service struct {
+	Options
+
+	runs      Runs
+	publisher Publisher
+}
+
+// New returns the service. Connect must be called before it is used.
+func New(o Options) *Service { return &Service{Options: o} }
+
+// Connect sets the packages that carry out what was approved.
+func (s *Service) Connect(r Runs, p Publisher) { s.runs, s.publisher = r, p }
+
+// List returns a page of requests, newest first.
+func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.ApprovalFilter) (registry.ApprovalPage, error) {
+	return s.Reader.ListApprovals(ctx, actor.Workspace, filter)
+}
+
+// Pending returns the number of requests that wait.
+func (s *Service) Pending(ctx context.Context, actor registry.Actor) (int, error) {
+	return s.Reader.CountPending(ctx, actor.Workspace)
+}
+
+// Get returns one request. Error: NotFound.
+func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Approval, error) {
+	return s.Reader.Approval(ctx, actor.Workspace, id)
+}
+
+// OfRun returns the request of a run. Error: NotFound.
+func (s *Service) OfRun(ctx context.Context, actor registry.Actor, run string) (registry.Approval, error) {
+	return s.Finder.ApprovalOfRun(ctx, actor.Workspace, run)
+}
+
+// RunOfRequest returns the run that a client's earlier request with this ID waits or waited for, "" for none.
+func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, request string) (string, error) {
+	if request == "" {
+		return "", nil
+	}
+	a, err := s.Finder.ApprovalOfRequest(ctx, actor.Workspace, actor.ID, request)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return a.RunID, err
+}
+
+// Decision is a person's answer to a request.
+type Decision struct {
+	Approve bool
+	Scope   registry.ApprovalScope // of an approval; "" is once
+	Comment string
+}
+
+// maxComment is the maximum length of a comment in bytes.
+const maxComment = 4000
+
+// Decide answers a pending request and starts what was approved. Errors: Conflict with who decided and when, if somebody
+// was faster; Forbidden for a person's own request where the workspace does not allow that.
+func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d Decision) (registry.Approval, error) {
+	if err := registry.CheckText("/comment", d.Comment); err != nil {
+		return registry.Approval{}, err
+	}
+	if len(d.Comment) > maxComment {
+		return registry.Approval{}, fault.Invalid("/comment", "must have at most %d bytes.", maxComment)
+	}
+	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
+	if err != nil {
+		return a, err
+	}
+	if a.Status != registry.ApprovalPending {
+		return a, decided(a)
+	}
+	settings, err := s.Policy.Settings(ctx, actor.Workspace)
+	if err != nil {
+		return a, err
+	}
+	if d.Approve && !settings.SelfApproval && a.Requester.ID == actor.ID {
+		return a, fault.New(fault.Forbidden, "This workspace does not let people approve their own requests. Ask another approver.")
+	}
+	now := s.Now()
+	if !a.ExpiresAt.After(now) {
+		if err := s.expire(ctx, a); err != nil {
+			return a, err
+		}
+		return a, fault.New(fault.Conflict, "The request expired at %s.", a.ExpiresAt.Format(time.RFC3339))
+	}
+	a.Status, a.Decider, a.Comment, a.DecidedAt = registry.ApprovalDenied, &actor, d.Comment, &now
+	if d.Approve {
+		a.Status, a.Scope = registry.ApprovalApproved, d.Scope
+		if a.Scope == "" || a.Kind == registry.PublishApproval || a.AgentID == "" { // a publication and inline code happen once
+			a.Scope = registry.ApproveOnce
+		}
+	}
+	is, err := s.Requests.DecideApproval(ctx, a)
+	if fault.Is(err, fault.Conflict) {
+		return is, decided(is)
+	}
+	if err != nil {
+		return is, err
+	}
+	if err := s.carryOut(context.WithoutCancel(ctx), is); err != nil {
+		// The decision stands. The sweeper tries again.
+		s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", id), slog.Any("error", err))
+	}
+	return s.Reader.Approval(ctx, actor.Workspace, id)
+}
+
+// decided explains that a request has an answer already.
+func decided(a registry.Approval) error {
+	text := fmt.Sprintf("The request is already %s", a.Status)
+	extra := map[string]any{"status": a.Status}
+	if a.Decider != nil {
+		text += " by " + a.Decider.Name
+		extra["decidedBy"] = a.Decider.Name
+	}
+	if a.DecidedAt != nil {
+		at := a.DecidedAt.Format(time.RFC3339)
+		text += " at " + at
+		extra["decidedAt"] = at
+	}
+	return &fault.Error{Code: fault.Conflict, Message: text + ".", Extra: extra}
+}
+
+// carryOut starts what was approved, and ends what was denied.
+func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
+	switch {
+	case a.Status == registry.ApprovalApproved && a.Kind == registry.RunApproval:
+		if err := s.runs.Resume(ctx, a.Workspace, a.RunID, a.Request); err != nil {
+			return err
+		}
+		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "")
+	case a.Status == registry.ApprovalApproved:
+		return s.publish(ctx, a)
+	case a.Kind == registry.RunApproval && a.Status != registry.ApprovalWithdrawn:
+		return s.runs.Deny(ctx, a.Workspace, a.RunID, denial(a))
+	}
+	return nil
+}
+
+func (s *Service) publish(ctx context.Context, a registry.Approval) error {
+	v, err := s.publisher.PublishApproved(ctx, a)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Published "+v.Reference()+".")
+	case slices.Contains([]fault.Code{fault.Internal, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ShuttingDown, fault.Cancelled, fault.QueueFull}, code):
+		return err
+	}
+	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Not published: "+err.Error())
+}
+
+func denial(a registry.Approval) string {
+	if a.Status == registry.ApprovalExpired {
+		return "Nobody approved the run in time."
+	}
+	text := "The run was denied"
+	if a.Decider != nil {
+		text += " by " + a.Decider.Name
+	}
+	if a.Comment != "" {
+		return text + ": " + a.Comment
+	}
+	return text + "."
+}
+
+// expire ends a request that nobody answered in time.
+func (s *Service) expire(ctx context.Context, a registry.Approval) error {
+	now := s.Now()
+	a.Status, a.DecidedAt = registry.ApprovalExpired, &now
+	is, err := s.Requests.DecideApproval(ctx, a)
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.carryOut(ctx, is)
+}
+
+// Sweep expires old requests and carries out approvals that a crash or a full queue has delayed.
+func (s *Service) Sweep(ctx context.Context) {
+	due, err := s.Finder.DueApprovals(ctx, s.Now())
+	for _, a := range due {
+		if a.Status == registry.ApprovalPending {
+			err = s.expire(ctx, a)
+		} else {
+			err = s.carryOut(ctx, a)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", a.ID), slog.Any("error", err))
+		}
+	}
+	if err != nil && len(due) == 0 && ctx.Err() == nil {
+		s.Log.LogAttrs(ctx, slog.LevelError, "read due approvals", slog.Any("error", err))
+	}
+}
+
+// Review implements runs.Gate.
+func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candidate) (runs.Ruling, error) {
+	settings, err := s.Policy.Settings(ctx, actor.Workspace)
+	if err != nil {
+		return runs.Ruling{}, err
+	}
+	var r runs.Ruling
+	if c.Version.RequiresApproval {
+		r.Reasons = append(r.Reasons, "Each run of this version needs an approval.")
+	}
+	if slices.Contains(c.Version.SafetyFlags, "side_effect") && (settings.Gate != registry.GateOff && settings.ApproveEffects || s.Policy.ApproveEffects) {
+		r.Reasons = append(r.Reasons, "The version has side effects.")
+	}
+	if settings.Gate == registry.GateEnforce {
+		if err := s.judged(ctx, actor, c, &r); err != nil || r.Blocked {
+			return r, err
+		}
+	}
+	if len(r.Reasons) == 0 || c.Inline {
+		return r, nil
+	}
+	stands, err := s.Grants.Standing(ctx, actor.Workspace, c.Version.AgentID, c.Version.Digest, actor.ID)
+	if stands {
+		r.Reasons = nil
+	}
+	return r, err
+}
+
+// judged adds the verdict of a workspace that enforces its gate.
+func (s *Service) judged(ctx context.Context, actor registry.Actor, c runs.Candidate, r *runs.Ruling) error {
+	var verdict registry.Verdict
+	var err error
+	if c.Inline {
+		verdict, err = s.Policy.Judge(ctx, actor.Workspace, c.Version.Spec, nil)
+	} else {
+		verdict, err = s.Policy.JudgeVersion(ctx, actor.Workspace, c.Version)
+	}
+	if err != nil {
+		return err
+	}
+	r.Verdict = &verdict
+	switch verdict.Decision {
+	case registry.Block:
+		r.Blocked, r.Reasons = true, reasonsOf(verdict)
+	case registry.Escalate:
+		if !c.Inline {
+			approved, err := s.Grants.PublicationApproved(ctx, actor.Workspace, c.Version.AgentID, c.Version.ContentDigest)
+			if err != nil || approved {
+				return err
+			}
+		}
+		r.Reasons = append(r.Reasons, reasonsOf(verdict)...)
+	case registry.Approve, registry.Warn:
+	}
+	return nil
+}
+
+// maxReasons is the maximum number of reasons in a request.
+const maxReasons = 20
+
+// reasonsOf lists the findings and changes behind a verdict, as sentences.
+func reasonsOf(v registry.Verdict) []string {
+	var all []string
+	for _, c := range v.CapabilityChanges {
+		all = append(all, strings.ToUpper(c.Message[:1])+c.Message[1:]+".")
+	}
+	for _, f := range v.Findings {
+		text := f.Message
+		if f.File != "" {
+			text = fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
+		}
+		all = append(all, text)
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		all = append(all[:maxReasons], fmt.Sprintf("There are %d more reasons.", more))
+	}
+	if len(all) == 0 {
+		all = []string{"The gate could not decide."}
+	}
+	return all
+}
+
+// Ask implements runs.Gate.
+func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r runs.Ruling, request json.RawMessage) error {
+	settings, err := s.Policy.Settings(ctx, run.Workspace)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	return s.Requests.InsertApproval(ctx, registry.Approval{
+		ID: s.NewID(), Workspace: run.Workspace, Kind: registry.RunApproval, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
+		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
+		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
+	})
+}
+
+// Withdraw implements runs.Gate.
+func (s *Service) Withdraw(ctx context.Context, actor registry.Actor, runID string) error {
+	a, err := s.Finder.ApprovalOfRun(ctx, actor.Workspace, runID)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	a.Status, a.Decider, a.DecidedAt = registry.ApprovalWithdrawn, &actor, &now
+	is, err := s.Requests.DecideApproval(ctx, a)
+	if fault.Is(err, fault.Conflict) {
+		return decided(is)
+	}
+	return err
+}
+
+// Judge implements agents.Gate.
+func (s *Service) Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error) {
+	settings, err := s.Policy.Settings(ctx, workspace)
+	if err != nil || settings.Gate == registry.GateOff {
+		return nil, err
+	}
+	v, err := s.Policy.Judge(ctx, workspace, spec, before)
+	return &v, err
+}
+
+// Publication implements agents.Gate.
+func (s *Service) Publication(ctx context.Context, actor registry.Actor, v registry.Version, before *registry.Version, request json.RawMessage) (*registry.Verdict, error) {
+	var earlier *registry.Spec
+	if before != nil {
+		earlier = &before.Spec
+	}
+	verdict, err := s.Judge(ctx, actor.Workspace, v.Spec, earlier)
+	if err != nil || verdict == nil {
+		return nil, err
+	}
+	settings, err := s.Policy.Settings(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case verdict.Decision == registry.Block:
+		return nil, blocked(*verdict)
+	case verdict.Decision != registry.Escalate || settings.Gate != registry.GateEnforce:
+		return verdict, nil
+	}
+	approved, err := s.Grants.PublicationApproved(ctx, actor.Workspace, v.AgentID, v.ContentDigest)
+	if err != nil || approved {
+		return verdict, err
+	}
+	now := s.Now()
+	a := registry.Approval{
+		ID: s.NewID(), Workspace: actor.Workspace, Kind: registry.PublishApproval, Status: registry.ApprovalPending, AgentID: v.AgentID, Agent: v.Agent, Version: v.Version,
+		Digest: v.Digest, ContentDigest: v.ContentDigest, Reasons: reasonsOf(*verdict), Verdict: verdict, Request: request, Requester: actor,
+		CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
+	}
+	if err := s.Requests.InsertApproval(ctx, a); err != nil {
+		return nil, err
+	}
+	e := &fault.Error{Code: fault.ApprovalRequired, Message: fmt.Sprintf("%s %s. A person must approve the publication.", v.Reference(), changesInWords(*verdict)), Extra: map[string]any{"approvalId": a.ID, "verdict": verdict}}
+	e.Details = detailsOf(*verdict)
+	return nil, e
+}
+
+// changesInWords says in one sentence why somebody must approve.
+func changesInWords(v registry.Verdict) string {
+	var all []string
+	for _, c := range v.CapabilityChanges {
+		all = append(all, c.Message)
+	}
+	if len(all) == 0 {
+		return fmt.Sprintf("has %d findings that need a decision", len(v.Findings))
+	}
+	return strings.Join(all, ", ")
+}
+
+func blocked(v registry.Verdict) error {
+	return &fault.Error{
+		Code: fault.PolicyBlocked, Message: "The gate blocks this program. Fix the findings, or change the rules of the workspace.", Details: detailsOf(v), Extra: map[string]any{"verdict": v},
+	}
+}
+
+// detailsOf lists changes and findings with their places.
+func detailsOf(v registry.Verdict) []fault.Detail {
+	var all []fault.Detail
+	for _, c := range v.CapabilityChanges {
+		all = append(all, fault.Detail{File: c.File, Line: c.Line, Code: "new_capability", Message: strings.ToUpper(c.Message[:1]) + c.Message[1:] + "."})
+	}
+	for _, f := range v.Findings {
+		all = append(all, fault.Detail{File: f.File, Line: f.Line, Column: f.Column, Code: f.RuleID, Message: f.Message + " " + f.Remedy})
+	}
+	return all
+}

@@ -1,0 +1,301 @@
+// Package policy is the gate: it says what a program may do before it runs. Facts come from parsers in the sandbox,
+// rules are data, and a verdict names each finding with its place and remedy. A program that cannot be analysed is never
+// approved. The sandbox stays the security boundary.
+package policy
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/internal/lru"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/python/rules"
+)
+
+//go:embed packs/*.yaml
+var shipped embed.FS
+
+// Names of the packs that are shipped.
+const (
+	Standard   = "standard"
+	Restricted = "restricted"
+)
+
+// Store stores the settings and rule packs of workspaces.
+type Store interface {
+	GateSettings(ctx context.Context, workspace string) (settings registry.GateSettings, found bool, err error)
+	PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) error
+}
+
+// Packs stores the rule packs of workspaces.
+type Packs interface {
+	RulePacks(ctx context.Context, workspace string) ([]registry.RulePack, error)
+	PutRulePack(ctx context.Context, pack registry.RulePack) error
+	DeleteRulePack(ctx context.Context, workspace, name string) error
+}
+
+// Inspector lists the facts about programs, in the sandbox.
+type Inspector interface {
+	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
+}
+
+// Rules returns the rules that a program follows in a workspace, nil for none.
+type Rules interface {
+	Rules(workspace string, spec registry.Spec) *runtimes.Rules
+}
+
+// Options configures a Service.
+type Options struct {
+	Store     Store
+	Packs     Packs
+	Inspector Inspector
+	Rules     Rules
+	// ApproveEffects makes runs of versions with the flag side_effect wait in every workspace.
+	ApproveEffects bool
+	Now            func() time.Time
+}
+
+// Service gives verdicts. It is safe for concurrent use.
+type Service struct {
+	Options
+
+	built map[string]Pack
+	facts *lru.Cache[string, inspect.Facts]
+
+	mu         sync.RWMutex
+	workspaces map[string]*workspace
+}
+
+// workspace is the gate of one workspace, as it was read from the database.
+type workspace struct {
+	settings registry.GateSettings
+	packs    map[string]Pack
+
+	mu       sync.RWMutex
+	verdicts map[string]registry.Verdict // about the content of versions, by its digest
+}
+
+const (
+	keptFacts    = 256
+	factsMemory  = 32 << 20
+	keptVerdicts = 4096
+)
+
+// New returns the service.
+func New(o Options) (*Service, error) {
+	s := &Service{
+		Options: o, built: map[string]Pack{}, facts: lru.New[string, inspect.Facts](keptFacts, factsMemory), workspaces: map[string]*workspace{},
+	}
+	for _, name := range []string{Standard, Restricted} {
+		text, err := shipped.ReadFile("packs/" + name + ".yaml")
+		if err != nil {
+			return nil, err
+		}
+		if s.built[name], err = Parse(text); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Defaults returns the settings of a workspace that has none of its own.
+func Defaults() registry.GateSettings {
+	return registry.GateSettings{
+		Gate: registry.GateAdvise, Packs: []string{Standard}, DisabledRules: []string{}, BlockAt: registry.Critical, EscalateAt: registry.High,
+		NewCapability: "escalate", SelfApproval: true, ApprovalHours: 72, ApproveEffects: true,
+	}
+}
+
+// of returns the gate of a workspace. It is read from the database once.
+func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
+	s.mu.RLock()
+	w := s.workspaces[id]
+	s.mu.RUnlock()
+	if w != nil {
+		return w, nil
+	}
+	settings, found, err := s.Store.GateSettings(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		settings = Defaults()
+	}
+	w = &workspace{settings: settings, packs: map[string]Pack{}, verdicts: map[string]registry.Verdict{}}
+	own, err := s.Packs.RulePacks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range own {
+		if w.packs[one.Name], err = Parse([]byte(one.Source)); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workspaces[id] = w
+	return w, nil
+}
+
+func (s *Service) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.workspaces, id)
+}
+
+// Settings returns the settings of a workspace.
+func (s *Service) Settings(ctx context.Context, workspace string) (registry.GateSettings, error) {
+	w, err := s.of(ctx, workspace)
+	if err != nil {
+		return registry.GateSettings{}, err
+	}
+	return w.settings, nil
+}
+
+// SetSettings changes the settings of a workspace. Every pack must exist.
+func (s *Service) SetSettings(ctx context.Context, actor registry.Actor, settings registry.GateSettings) (registry.GateSettings, error) {
+	w, err := s.of(ctx, actor.Workspace)
+	if err != nil {
+		return settings, err
+	}
+	if settings.Packs == nil {
+		settings.Packs = []string{}
+	}
+	if settings.DisabledRules == nil {
+		settings.DisabledRules = []string{}
+	}
+	for n, name := range settings.Packs {
+		if _, ok := s.pack(w, name); !ok {
+			return settings, fault.Invalid("/packs/"+number(n), "must be the name of a rule pack; this workspace has no such pack.")
+		}
+	}
+	defer s.forget(actor.Workspace)
+	return settings, s.Store.PutGateSettings(ctx, actor.Workspace, settings)
+}
+
+func (s *Service) pack(w *workspace, name string) (Pack, bool) {
+	if p, ok := s.built[name]; ok {
+		return p, true
+	}
+	p, ok := w.packs[name]
+	return p, ok
+}
+
+// PackInfo is a rule pack with its rules.
+type PackInfo struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	BuiltIn bool   `json:"builtIn"`
+	Active  bool   `json:"active" doc:"Whether the pack applies to every program of the workspace."`
+	Source  string `json:"source" doc:"YAML."`
+	Rules   []Rule `json:"rules"`
+}
+
+// List returns the rule packs that a workspace can use, those that are shipped first.
+func (s *Service) List(ctx context.Context, actor registry.Actor) ([]PackInfo, error) {
+	w, err := s.of(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	var all []PackInfo
+	for _, name := range []string{Standard, Restricted} {
+		text, err := shipped.ReadFile("packs/" + name + ".yaml")
+		if err != nil {
+			return nil, err
+		}
+		p := s.built[name]
+		all = append(all, PackInfo{p.Name, p.Title, true, slices.Contains(w.settings.Packs, name), string(text), p.Rules})
+	}
+	own, err := s.Packs.RulePacks(ctx, actor.Workspace)
+	for _, one := range own {
+		p := w.packs[one.Name]
+		all = append(all, PackInfo{one.Name, p.Title, false, slices.Contains(w.settings.Packs, one.Name), one.Source, p.Rules})
+	}
+	return all, err
+}
+
+// maxPacks is the maximum number of packs of one workspace.
+const maxPacks = 50
+
+// PutPack stores a pack of a workspace. A pack that is not valid is refused with line and reason, and the old one stays.
+func (s *Service) PutPack(ctx context.Context, actor registry.Actor, name, source string) (Pack, error) {
+	pack, err := Parse([]byte(source))
+	if err != nil {
+		return pack, err
+	}
+	if pack.Name != name {
+		return pack, fault.Invalid("/source", "must have the name %s, because the path names that pack.", name)
+	}
+	if _, ok := s.built[name]; ok {
+		return pack, fault.New(fault.NameTaken, "%s is a shipped pack. Choose another name.", name)
+	}
+	own, err := s.Packs.RulePacks(ctx, actor.Workspace)
+	if err != nil {
+		return pack, err
+	}
+	if len(own) >= maxPacks && !slices.ContainsFunc(own, func(p registry.RulePack) bool { return p.Name == name }) {
+		return pack, fault.New(fault.Conflict, "A workspace has at most %d rule packs. Delete one first.", maxPacks)
+	}
+	defer s.forget(actor.Workspace)
+	return pack, s.Packs.PutRulePack(ctx, registry.RulePack{Workspace: actor.Workspace, Name: name, Source: source, UpdatedAt: s.Now(), UpdatedBy: actor.Name})
+}
+
+// DeletePack removes a pack that the settings do not use.
+func (s *Service) DeletePack(ctx context.Context, actor registry.Actor, name string) error {
+	settings, _, err := s.Store.GateSettings(ctx, actor.Workspace)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(settings.Packs, name) {
+		return fault.New(fault.Conflict, "The rule pack %s is in use. Remove it from the settings of the gate first.", name)
+	}
+	defer s.forget(actor.Workspace)
+	return s.Packs.DeleteRulePack(ctx, actor.Workspace, name)
+}
+
+// rulesFor returns the rules that apply to a program: the packs of its workspace, and restricted where it follows that.
+func (s *Service) rulesFor(w *workspace, id string, spec registry.Spec) (ruleSet, error) {
+	set := ruleSet{settings: w.settings}
+	names := slices.Clone(w.settings.Packs)
+	own := s.Rules.Rules(id, spec)
+	if own != nil && !slices.Contains(names, Restricted) {
+		names = append(names, Restricted)
+	}
+	for _, name := range names {
+		p, ok := s.pack(w, name)
+		if !ok {
+			continue
+		}
+		set.names = append(set.names, name)
+		for _, r := range p.Rules {
+			if name == Restricted && r.ID == importRule {
+				allowed := runtimes.Rules{Pack: runtimes.Restricted}
+				if own != nil {
+					allowed = *own
+				}
+				r.Match.Except = allowedImports(rules.Imports(allowed), spec)
+			}
+			if !slices.Contains(w.settings.DisabledRules, name+"/"+r.ID) {
+				set.rules = append(set.rules, compiled(name, r))
+			}
+		}
+	}
+	listed := make([]Rule, 0, len(set.rules))
+	for _, r := range set.rules {
+		listed = append(listed, r.Rule)
+	}
+	raw, err := json.Marshal(map[string]any{"rules": listed, "blockAt": w.settings.BlockAt, "escalateAt": w.settings.EscalateAt, "newCapability": w.settings.NewCapability})
+	if err != nil {
+		return set, err
+	}
+	set.version, err = jcs.Digest(raw)
+	return set, err
+}

@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+)
+
+// importRule is the rule of the pack restricted whose list of modules a program may narrow.
+const importRule = "import"
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// allowedImports returns the modules that a program may import: those of the list, modules below them, and its own files.
+func allowedImports(listed []string, spec registry.Spec) []string {
+	allowed := []string{"__future__"}
+	for _, name := range listed {
+		allowed = append(allowed, name, name+".*")
+		for at := strings.LastIndexByte(name, '.'); at > 0; at = strings.LastIndexByte(name[:at], '.') {
+			allowed = append(allowed, name[:at]) // from urllib import parse
+		}
+	}
+	for file := range spec.Files {
+		top, _, _ := strings.Cut(file, "/")
+		if module := strings.TrimSuffix(top, ".py"); path.Ext(top) == ".py" || top != file {
+			allowed = append(allowed, module, module+".*")
+		}
+	}
+	return allowed
+}
+
+// Judge gives the verdict about a program in a workspace. before is the version whose capabilities are approved, nil for
+// none.
+func (s *Service) Judge(ctx context.Context, id string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
+	w, err := s.of(ctx, id)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	return s.judge(ctx, w, id, spec, before)
+}
+
+func (s *Service) judge(ctx context.Context, w *workspace, id string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
+	set, err := s.rulesFor(w, id, spec)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	found, err := s.factsOf(ctx, spec)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	var was []capability
+	if before != nil {
+		earlier, err := s.factsOf(ctx, *before)
+		if err != nil {
+			return registry.Verdict{}, err
+		}
+		was = capabilities(*before, earlier.Facts)
+	}
+	return set.judge(spec, found, was), nil
+}
+
+// factsOf returns the facts about a program. They are cached by its code.
+func (s *Service) factsOf(ctx context.Context, spec registry.Spec) (inspect.Facts, error) {
+	code, err := digest.Code(spec.Files, spec.Entrypoint)
+	if err != nil {
+		return inspect.Facts{}, err
+	}
+	key := string(spec.Language) + " " + code
+	if found, ok := s.facts.Get(key); ok {
+		return found, nil
+	}
+	files := make(map[string][]byte, len(spec.Files))
+	for name, content := range spec.Files {
+		files[name] = content
+	}
+	found, err := s.Inspector.Facts(ctx, inspect.Request{Language: spec.Language, Runtime: spec.Runtime, Files: files, Entrypoint: spec.Entrypoint})
+	if err != nil {
+		return found, err
+	}
+	s.facts.Put(key, found, 200*len(found.Facts)+1000)
+	return found, nil
+}
+
+// JudgeVersion gives the verdict about the content of a version by itself. It is cached by content and rules, so that a
+// run of an unchanged version pays two map lookups.
+func (s *Service) JudgeVersion(ctx context.Context, id string, v registry.Version) (registry.Verdict, error) {
+	w, err := s.of(ctx, id)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	key := v.ContentDigest
+	w.mu.RLock()
+	verdict, ok := w.verdicts[key]
+	w.mu.RUnlock()
+	if ok {
+		return verdict, nil
+	}
+	spec := v.Spec
+	if verdict, err = s.judge(ctx, w, id, spec, &spec); err != nil {
+		return verdict, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.verdicts) >= keptVerdicts {
+		clear(w.verdicts)
+	}
+	w.verdicts[key] = verdict
+	return verdict, nil
+}

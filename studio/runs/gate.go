@@ -1,0 +1,181 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Candidate is a program that somebody wants to run.
+type Candidate struct {
+	Version   registry.Version // of an agent; for inline code only its spec is set
+	Inline    bool
+	Input     json.RawMessage
+	RequestID string // the client's own ID
+}
+
+// Ruling is the gate's answer about one run. The zero value lets it run.
+type Ruling struct {
+	Blocked bool
+	Reasons []string // why it is blocked, or why a person must approve; none lets it run
+	Verdict *registry.Verdict
+}
+
+// saved is the part of a waiting run's request that its record does not hold.
+type saved struct {
+	Inline    *registry.Spec     `json:"inline,omitempty"`
+	Digest    string             `json:"digest,omitempty"` // of the version
+	Limits    runtimes.Limits    `json:"limits"`
+	Isolation runtimes.Isolation `json:"isolation,omitempty"`
+}
+
+// review asks the gate. It records a run that is blocked or that waits, and returns it. Runs of a draft are free: their
+// author tries them.
+func (s *Service) review(ctx context.Context, actor registry.Actor, req Request, t target, run registry.Run, masked bool) (*Result, error) {
+	if s.Gate == nil || req.resumed != nil || req.Version == registry.DraftVersion {
+		return nil, nil //nolint:nilnil // nothing is held
+	}
+	c := Candidate{Version: t.of, Inline: req.Inline != nil, Input: run.Input, RequestID: req.RequestID}
+	c.Version.Spec = t.spec
+	ruling, err := s.Gate.Review(ctx, actor, c)
+	if err != nil || !ruling.Blocked && len(ruling.Reasons) == 0 {
+		return nil, err
+	}
+	run.CreatedAt = stamp(s.Now())
+	if ruling.Blocked {
+		return s.block(ctx, req, t, run, ruling)
+	}
+	if masked {
+		return nil, fault.Invalid("/input", "must not contain the value of a secret, because this run waits for an approval and its input is stored until then.")
+	}
+	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, Isolation: req.Isolation})
+	if err != nil {
+		return nil, err
+	}
+	run.Status = registry.AwaitingApproval
+	// The request comes first: a run without one would wait forever.
+	if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
+		return nil, err
+	}
+	if err := s.Journal.BeginRun(req.keyed(ctx), run); err != nil {
+		return nil, errors.Join(err, s.Gate.Withdraw(context.WithoutCancel(ctx), actor, run.ID))
+	}
+	return &Result{Run: run, Of: t.of}, nil
+}
+
+// block records a run that the gate refuses.
+func (s *Service) block(ctx context.Context, req Request, t target, run registry.Run, ruling Ruling) (*Result, error) {
+	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate"}
+	if len(ruling.Reasons) > 0 {
+		e.Message = "The gate blocks this program: " + ruling.Reasons[0]
+	}
+	if v := ruling.Verdict; v != nil && len(v.Findings) > 0 {
+		first := v.Findings[0]
+		e.File, e.Line, e.Column, e.Rule, e.Remedy = first.File, first.Line, first.Column, first.RuleID, first.Remedy
+	}
+	if err := s.Journal.BeginRun(req.keyed(ctx), run); err != nil {
+		return nil, err
+	}
+	ended, err := s.endWaiting(ctx, run, registry.Blocked, e)
+	return &Result{Run: ended, Of: t.of}, err
+}
+
+// endWaiting records the end of a run that never started.
+func (s *Service) endWaiting(ctx context.Context, run registry.Run, status registry.Status, e *runtimes.ProgramError) (registry.Run, error) {
+	now := stamp(s.Now())
+	run.Status, run.Error, run.FinishedAt, run.ResultSeq = status, e, &now, 1
+	run.Metrics.TotalMs = ms(now.Sub(run.CreatedAt))
+	if err := s.Journal.FinishRun(context.WithoutCancel(ctx), run, nil); err != nil {
+		return run, err
+	}
+	s.Meter.RunFinished(run)
+	return run, nil
+}
+
+// cancelWaiting cancels a run that waits for an approval.
+func (s *Service) cancelWaiting(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+	if err != nil {
+		return run, err
+	}
+	if run.Status != registry.AwaitingApproval {
+		return run, fault.New(fault.Conflict, "The run was just approved. Cancel it again.")
+	}
+	if err := s.Gate.Withdraw(ctx, actor, id); err != nil && !fault.Is(err, fault.NotFound) {
+		return run, err
+	}
+	return s.endWaiting(ctx, run, registry.StatusCancelled, &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while it waited for an approval."})
+}
+
+// Resume continues a waiting run that was approved. It does nothing if the run no longer waits. An error means that it
+// may be tried again; a run that can no longer start has failed when Resume returns.
+func (s *Service) Resume(ctx context.Context, workspace, id string, request json.RawMessage) error {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	run, err := s.Archive.Run(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil || run.Status != registry.AwaitingApproval {
+		return err
+	}
+	var more saved
+	if err := json.Unmarshal(request, &more); err != nil {
+		return fmt.Errorf("request of run %s: %w", id, err)
+	}
+	version := run.Version
+	if more.Digest != "" {
+		version = more.Digest
+	}
+	l, _, err := s.prepare(ctx, run.Actor, Request{
+		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, Isolation: more.Isolation, Trigger: run.Trigger,
+		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, resumed: &run,
+	})
+	if err != nil {
+		return s.unresumed(ctx, run, err)
+	}
+	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.run); err != nil { // as queued: a crash from here on interrupts it, and it never runs twice
+		l.abandon()
+		s.leave(l)
+		s.all.Done()
+		return err
+	}
+	s.begin(l)
+	return nil
+}
+
+// unresumed ends a run that can no longer start, and returns the error of one that may start later.
+func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) error {
+	var f *fault.Error
+	if !errors.As(cause, &f) {
+		return cause
+	}
+	switch f.Code { //nolint:exhaustive // all others may pass
+	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
+		_, err := s.endWaiting(ctx, run, registry.Failed, &runtimes.ProgramError{Type: runtimes.Denied, Message: "The run was approved but can no longer start: " + f.Message})
+		return err
+	}
+	return cause
+}
+
+// Deny ends a waiting run that was not approved.
+func (s *Service) Deny(ctx context.Context, workspace, id, message string) error {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	run, err := s.Archive.Run(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil || run.Status != registry.AwaitingApproval {
+		return err
+	}
+	_, err = s.endWaiting(ctx, run, registry.Blocked, &runtimes.ProgramError{Type: runtimes.Denied, Rule: "approval", Message: message})
+	return err
+}
