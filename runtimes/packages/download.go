@@ -109,11 +109,12 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	return os.Rename(file.Name(), to)
 }
 
-// authorize adds the index's user and password to a request to the same host.
+// authorize adds the index's user and password to a request to the same origin. An address comes from a lock, which may
+// name the same host and port without TLS.
 func (m *Manager) authorize(request *http.Request, to string) {
 	for _, index := range m.options.Indexes {
 		address, err := url.Parse(index)
-		if err == nil && address.User != nil && hostOf(index) == hostOf(to) {
+		if err == nil && address.User != nil && address.Scheme == request.URL.Scheme && hostOf(index) == hostOf(to) {
 			password, _ := address.User.Password()
 			request.SetBasicAuth(address.User.Username(), password)
 		}

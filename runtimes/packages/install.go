@@ -251,7 +251,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	_, outcome, err := m.run(ctx, step{
-		name: "unpack", script: unpackPython, limits: limits, mounts: []sandbox.Mount{{Host: filepath.Join(staging, "archives"), Path: "/archives"}},
+		name: "unpack", script: unpackPython, limits: limits, mounts: []sandbox.Mount{{Host: filepath.Join(staging, "archives"), Path: "/archives", Private: true}},
 		request: map[string]any{"archives": names, "room": m.options.Bytes},
 		tap: func(p []byte) {
 			if w.write(p); w.err != nil {

@@ -168,7 +168,7 @@ func New(options Options) *Engine {
 	}
 	engine.locked = newLockPools(func(launcher string, key lockKey) *worker.Pool {
 		p := profile(launcher)
-		p.Mounts = slices.Concat(p.Mounts, []sandbox.Mount{{Host: key.dir, Path: PackagesDir}})
+		p.Mounts = slices.Concat(p.Mounts, []sandbox.Mount{{Host: key.dir, Path: PackagesDir, Private: true}})
 		switch {
 		case key.network:
 			p.Network, p.Mounts = true, slices.Concat(p.Mounts, program.Certificates())

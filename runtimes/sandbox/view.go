@@ -26,7 +26,7 @@ func hostView(mounts []Mount, users int) (view []Mount, links map[string]string,
 		"/etc/passwd":        passwd(users),
 		"/etc/group":         group(users),
 		"/etc/hosts":         "127.0.0.1 localhost " + wire.Hostname + "\n::1 localhost\n",
-		"/etc/wire.Hostname": wire.Hostname + "\n",
+		"/etc/hostname":      wire.Hostname + "\n",
 		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n",
 		"/etc/resolv.conf":   "",
 	}

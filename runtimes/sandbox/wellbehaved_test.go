@@ -18,7 +18,7 @@ func TestWellBehaved(t *testing.T) {
 		"fifo":                 {"mkfifo /tmp/f; echo x > /tmp/f & cat /tmp/f", "x\n"},
 		"tools":                {"echo 'a b' | awk '{print $2}' | sed s/b/c/ | tr c d | grep -c d; date +%Z", "1\nUTC\n"},
 		"limits of its own":    {"ulimit -n 64; ulimit -n", "64\n"},
-		"who it is":            {"id -un; hostname; pwd; echo ~", "agent\nsandbox\n/work\n/work\n"},
+		"who it is":            {"id -un; hostname; cat /etc/hostname; pwd; echo ~", "agent\nsandbox\nsandbox\n/work\n/work\n"},
 		"oom score":            {"echo 500 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj", "500\n"},
 		"links":                {"cd /work; echo x > a; ln a b; ln -s a c; cat b c; mv a d; cat d", "x\nx\nx\n"},
 		"between directories":  {"echo x > /work/m; mv /work/m /tmp/m; cp /tmp/m /dev/shm/m; cat /dev/shm/m", "x\n"},

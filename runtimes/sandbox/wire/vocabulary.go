@@ -37,7 +37,7 @@ const ProxyAddress = "127.0.0.1:3128"
 type Mount struct {
 	Host    string `json:"host"`
 	Path    string `json:"path"`
-	Private bool   `json:"private,omitempty"` // show private files too: the operator named this directory for programs
+	Private bool   `json:"private,omitempty"` // show private files too: the operator named this directory, or the server made it, for programs
 }
 
 // Parts of a disk, relative to its root.
