@@ -56,4 +56,6 @@ type Installed struct {
 	Digest  string   // of the lock
 	Dir     string   // on the host; nothing writes there any more
 	Modules []string // names that programs import, sorted
+	// Sources are the files of npm packages that a bundler reads, by path from node_modules on. Nothing changes them.
+	Sources map[string]string
 }

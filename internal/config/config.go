@@ -43,6 +43,8 @@ type Config struct {
 
 	UV           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin
 	PythonIndex  string   // address of the index of Python packages; "" for no packages
+	NPM          string   // npm-cli.js; "" looks where Node's installers put it
+	NPMRegistry  string   // address of the registry of npm packages; "" for no packages
 	PackageHosts []string // host:port of further hosts that send archives
 	PackagesDir  string   // "" is a directory in the data directory, or one that sandboxes can reach
 

@@ -28,6 +28,7 @@ type Source struct {
 	Entrypoint string
 	Language   runtimes.Language // selects the parser for a file without a known extension
 	Node       bool              // for Node: allows imports of its modules and lowers no syntax that V8 supports
+	Unpacked   bool              // the program names packages that are not among Files: their imports are not checked
 }
 
 // Program is a bundled agent. It is the source of one function expression `function (require, HookName)`, which is
@@ -145,6 +146,12 @@ func (f *sources) options() api.BuildOptions {
 	}
 	if f.Node {
 		f.forNode(&options)
+	}
+	if f.hasPackages {
+		if options.Define == nil {
+			options.Define = map[string]string{}
+		}
+		options.Define["process.env.NODE_ENV"] = `"production"`
 	}
 	return options
 }

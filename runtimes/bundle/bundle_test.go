@@ -133,7 +133,7 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"a package": {
 			source("main.js", map[string]string{"main.js": `import _ from "lodash"`}),
-			fault.Detail{File: "main.js", Line: 1, Column: 15, Code: "import_refused", Message: "only relative imports"},
+			fault.Detail{File: "main.js", Line: 1, Column: 15, Code: "import_refused", Message: "is not installed: add it to the packages"},
 		},
 		"a file that lacks its dot": {
 			source("main.js", map[string]string{"main.js": `import _ from "util/x"`, "util/x.js": ""}),

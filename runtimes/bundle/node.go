@@ -44,6 +44,5 @@ func (f *sources) refusal(wanted string) string {
 	if relative(wanted) {
 		return fmt.Sprintf("File %q does not exist.", wanted)
 	}
-	text := Refusal(f.Files, wanted)
-	return strings.Replace(text, "only relative imports of the agent's own files are possible", "only Node modules and relative imports of the agent's own files are possible", 1)
+	return Refusal(f.Files, wanted)
 }

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type sources struct {
 	suffix   string // appended to the entrypoint
 	tsconfig string
 	notes    []fault.Detail
+
+	hasPackages bool
+	manifests   map[string]*manifest // by folder
 }
 
 // open checks the conditions that must hold before a parser reads the source.
@@ -33,10 +37,14 @@ func open(src Source) (*sources, *fault.Detail) {
 	if _, ok := src.Files[src.Entrypoint]; !ok {
 		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", src.Entrypoint)}
 	}
-	f := &sources{Source: src}
+	f := &sources{Source: src, manifests: map[string]*manifest{}}
 	total := 0
 	for _, name := range names(src.Files) {
 		if loader(name, src.Language) == api.LoaderNone {
+			continue
+		}
+		if isPackaged(name) { // checked when it is imported
+			f.hasPackages = true
 			continue
 		}
 		text := src.Files[name]
@@ -91,6 +99,9 @@ func Texts(job runtimes.Job) map[string]string {
 			texts[name] = string(content)
 		}
 	}
+	if job.Packages != nil {
+		maps.Copy(texts, job.Packages.Sources)
+	}
 	return texts
 }
 
@@ -99,6 +110,7 @@ func (f *sources) plugin() api.Plugin {
 		build.OnResolve(api.OnResolveOptions{Filter: ".*"}, f.resolve)
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, f.load)
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: builtins}, loadBuiltin)
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: absent}, loadAbsent)
 	}}
 }
 
@@ -106,13 +118,31 @@ func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
 	if args.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{Path: f.Entrypoint, Namespace: namespace}, nil
 	}
+	if f.excluded(args.Importer, args.Path) {
+		return api.OnResolveResult{Path: args.Path, Namespace: absent}, nil
+	}
+	if f.hasPackages && (bare(args.Path) || strings.HasPrefix(args.Path, "#")) {
+		if name, pure, ok := f.packaged(args.Importer, args.Path, args.Kind); ok {
+			result := api.OnResolveResult{Path: name, Namespace: namespace}
+			if pure {
+				result.SideEffects = api.SideEffectsFalse
+			}
+			return result, nil
+		}
+	}
 	if f.Node && isNodeModule(args.Path) {
 		if args.Namespace == builtins {
 			return api.OnResolveResult{Path: args.Path, External: true}, nil
 		}
 		return api.OnResolveResult{Path: "node:" + strings.TrimPrefix(args.Path, "node:"), Namespace: builtins}, nil
 	}
+	if f.Unpacked && bare(args.Path) && !isNodeModule(args.Path) {
+		return api.OnResolveResult{Path: args.Path, Namespace: absent}, nil
+	}
 	name, ok := f.find(args.Importer, args.Path)
+	if !ok && f.hasPackages && bare(args.Path) && !isNodeModule(args.Path) {
+		return api.OnResolveResult{Errors: []api.Message{{Text: missingPackage(args.Path, args.Importer)}}}, nil
+	}
 	if !ok {
 		return api.OnResolveResult{Errors: []api.Message{{Text: f.refusal(args.Path)}}}, nil
 	}
@@ -124,6 +154,13 @@ func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
 }
 
 func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	if isPackaged(args.Path) {
+		if text := f.Files[args.Path]; len(text) > MaxSource {
+			return api.OnLoadResult{}, fmt.Errorf("the file of a package is larger than %s", bytesize.Text(MaxSource))
+		} else if _, _, deep := tooDeep(text); deep {
+			return api.OnLoadResult{}, fmt.Errorf("the file of a package has brackets that are nested more than %d levels deep", MaxNesting)
+		}
+	}
 	contents := string(f.Files[args.Path])
 	kind := loader(args.Path, f.Language)
 	if args.Path == f.Entrypoint && kind != api.LoaderJSON {
@@ -139,6 +176,12 @@ func (f *sources) find(importer, wanted string) (string, bool) {
 		return "", false
 	}
 	name := path.Join(path.Dir(importer), wanted)
+	if isPackaged(importer) {
+		if dir, m := f.owner(importer); m != nil {
+			return f.replaced(dir, m, name)
+		}
+		return f.file(name)
+	}
 	for _, candidate := range candidates(name, strings.HasSuffix(wanted, "/")) {
 		if _, ok := f.Files[candidate]; ok {
 			return candidate, true
@@ -174,9 +217,9 @@ func candidates(name string, folder bool) []string {
 // Refusal explains why an import is rejected and suggests a replacement.
 func Refusal(files map[string][]byte, wanted string) string {
 	text := fmt.Sprintf("File %q does not exist", wanted)
-	bare := strings.TrimPrefix(wanted, "node:")
+	plain := strings.TrimPrefix(wanted, "node:")
 	switch {
-	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), bare):
+	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), plain):
 		return fmt.Sprintf("The Node module %q is not available in the goja runtime: set the runtime to node.", wanted)
 	case relative(wanted):
 		return text + "."
@@ -186,7 +229,11 @@ func Refusal(files map[string][]byte, wanted string) string {
 			return text + fmt.Sprintf(": write %q for %s.", "./"+strings.TrimPrefix(wanted, "/"), candidate)
 		}
 	}
-	return text + ": packages are not supported yet, only relative imports of the agent's own files are possible."
+	if bare(wanted) {
+		name, _ := splitBare(wanted)
+		return fmt.Sprintf("The package %q is not installed: add it to the packages of the agent. Relative imports of the agent's own files begin with ./.", name)
+	}
+	return text + ": only relative imports of the agent's own files and packages are possible."
 }
 
 func nodeModules() []string {

@@ -66,6 +66,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		Entrypoint: job.Entrypoint, Language: job.Language, Digest: job.CodeDigest,
 		Input: job.Input, Environment: job.Environment, Limits: job.Limits,
 	}
+	if job.Packages != nil && brief.Digest != "" {
+		brief.Digest += " " + job.Packages.Digest
+	}
 	whole := brief
 	whole.Files = bundle.Texts(job)
 	session := e.egress.Open(job, host)

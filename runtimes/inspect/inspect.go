@@ -103,7 +103,7 @@ func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	}
 	outcome, err := i.parsers.Run(ctx, worker.Task{
 		Job:     job,
-		Payload: guest.Job{Language: req.Language, Runtime: req.Runtime, Files: sources(req), Entrypoint: req.Entrypoint},
+		Payload: guest.Job{Language: req.Language, Runtime: req.Runtime, Files: sources(req), Entrypoint: req.Entrypoint, Unpacked: req.Unpacked},
 		Death:   death,
 	}, silent{})
 	report, err := read(ctx, outcome, err, req)
@@ -125,6 +125,9 @@ func sources(req Request) map[string][]byte {
 			content = nil // only the name, so that an import of it is rejected with the right reason
 		}
 		kept[name] = content
+	}
+	for name, text := range req.Sources {
+		kept[name] = []byte(text)
 	}
 	return kept
 }

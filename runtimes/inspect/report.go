@@ -14,6 +14,9 @@ type Request struct {
 	Files      map[string][]byte
 	Entrypoint string
 	Rules      *runtimes.Rules // Python only; nil if there are none
+	// Sources are the files of npm packages. Without them and with Unpacked, imports of packages are not checked.
+	Sources  map[string]string
+	Unpacked bool
 }
 
 // Report holds the findings by file, line and column. A program with errors cannot run.

@@ -53,6 +53,9 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 	key := ""
 	if job.CodeDigest != "" && job.Workspace != "" { // the bundler has read files of the workspace, so no other workspace may use its output
 		key = job.Workspace + " " + job.CodeDigest + " " + string(job.Language) + " " + job.Entrypoint
+		if job.Packages != nil {
+			key += " " + job.Packages.Digest
+		}
 	}
 	if made, ok := b.kept.Get(key); ok {
 		return made, nil, nil

@@ -36,7 +36,7 @@ func (m *Manager) archivePath(p runtimes.LockedPackage) string {
 func (m *Manager) download(ctx context.Context, lock runtimes.Lock, have func(done int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	session := m.options.Egress.OpenBeneath(m.ceiling, runtimes.Job{Capabilities: runtimes.Capabilities{Hosts: m.grants}}, quiet{})
+	session := m.session(ctx, runtimes.Job{})
 	defer session.Close()
 	client := &http.Client{Transport: session.Transport()}
 	var (

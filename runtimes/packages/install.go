@@ -21,8 +21,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-//go:embed unpack.py
-var unpackPython string
+var (
+	//go:embed unpack.py
+	unpackPython string
+	//go:embed unpack.js
+	unpackNode string
+)
 
 // Progress is one step of an installation.
 type Progress struct {
@@ -111,7 +115,11 @@ func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.L
 		manifest, err := readManifest(dir)
 		if err == nil {
 			touch(dir, m.options.Now())
-			return runtimes.Installed{Digest: lock.Digest(), Dir: filepath.Join(dir, filesDir), Modules: manifest.Modules}, release, nil
+			found = runtimes.Installed{Digest: lock.Digest(), Dir: filepath.Join(dir, filesDir), Modules: manifest.Modules}
+			if lock.Ecosystem == runtimes.NPM {
+				found.Sources, err = m.sources(dir, found.Dir)
+			}
+			return found, release, err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return found, release, err
@@ -167,7 +175,7 @@ func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Loc
 // install downloads and unpacks a lock into a temporary folder and renames it when it is complete, so a crash leaves
 // no half of one.
 func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
-	if missing := m.Lacks(lock.Ecosystem); missing != "" && m.python.Path == "" {
+	if missing := m.Lacks(lock.Ecosystem); missing != "" {
 		return unavailable(missing)
 	}
 	if err := m.open(); err != nil {
@@ -250,7 +258,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string
 	limits.OutputBytes = m.options.Bytes + m.options.Bytes/4 + 1<<20 // with the lines between the files
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, outcome, err := m.run(ctx, step{
+	unpacking := step{
 		name: "unpack", script: unpackPython, limits: limits, mounts: []sandbox.Mount{{Host: filepath.Join(staging, "archives"), Path: "/archives", Private: true}},
 		request: map[string]any{"archives": names, "room": m.options.Bytes},
 		tap: func(p []byte) {
@@ -258,7 +266,20 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string
 				cancel()
 			}
 		},
-	})
+	}
+	if lock.Ecosystem == runtimes.NPM {
+		type archive struct {
+			File string `json:"file"`
+			Path string `json:"path"`
+		}
+		var archives []archive
+		for i, p := range lock.Packages {
+			archives = append(archives, archive{names[i], p.Path})
+		}
+		unpacking.node, unpacking.script = true, unpackNode
+		unpacking.request = map[string]any{"archives": archives, "room": m.options.Bytes}
+	}
+	_, outcome, err := m.run(ctx, unpacking)
 	if err != nil && w.err == nil {
 		return manifest, err
 	}

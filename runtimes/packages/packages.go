@@ -20,6 +20,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/lru"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -35,6 +36,8 @@ type Options struct {
 	Dir    string        // where archives and unpacked locks are kept; created when first needed
 	Python string        // absolute path of python3; "" for none
 	UV     string        // absolute path of uv; "" for none
+	Node   string        // absolute path of node; "" for none
+	NPM    string        // absolute path of npm's program, npm-cli.js; "" for none
 	// Indexes are the addresses from which packages come. An ecosystem without one has no packages.
 	Indexes map[runtimes.Ecosystem]string
 	Hosts   []string // host:port of further hosts from which the indexes send archives
@@ -60,14 +63,16 @@ const (
 type Manager struct {
 	options Options
 	python  program.Interpreter
+	node    program.Interpreter
 	lacks   map[runtimes.Ecosystem]string
 	grants  []string
-	ceiling hostpattern.Ceiling
 	made    atomic.Int64 // launchers so far, for their names
 
 	ctx    context.Context // ends when the manager closes
 	stop   context.CancelFunc
 	joined sync.WaitGroup
+
+	kept *lru.Cache[string, map[string]string] // sources of npm packages
 
 	copying sync.Mutex // one copy of a resolver at a time
 
@@ -95,19 +100,14 @@ func New(o Options) *Manager {
 		o.Egress = egress.New(egress.Options{})
 	}
 	m := &Manager{options: o, lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
+	m.kept = lru.New[string, map[string]string](keptSources, keptSourceBytes)
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.lacks[runtimes.PyPI] = m.findPython()
-	m.lacks[runtimes.NPM] = "This server installs no npm packages yet. Add the code to the files of the agent."
+	m.lacks[runtimes.NPM] = m.findNPM()
 	m.grants = slices.Clone(o.Hosts)
 	for _, index := range o.Indexes {
 		if host := hostOf(index); host != "" {
 			m.grants = append(m.grants, host)
-		}
-	}
-	m.ceiling = hostpattern.Ceiling{All: true}
-	for _, text := range m.grants {
-		if grant, err := hostpattern.ParseGrant(text); err == nil { // an index may be on a private address
-			m.ceiling.Grants = append(m.ceiling.Grants, grant)
 		}
 	}
 	return m
@@ -125,6 +125,21 @@ func (m *Manager) findPython() string {
 		return "The resolver uv was not found. Install it with `pip install uv` in /usr/local/bin, or set its path with --uv."
 	}
 	m.python = python
+	return ""
+}
+
+// findNPM explains what is missing for npm packages, or returns "".
+func (m *Manager) findNPM() string {
+	node, err := program.FindInterpreter(m.options.Node)
+	switch {
+	case err != nil:
+		return "No Node was found for npm packages. Install it in /usr/bin or set its path with --node."
+	case m.options.Indexes[runtimes.NPM] == "":
+		return "This server has no registry for npm packages. Set its address with --npm-registry."
+	case m.options.NPM == "":
+		return "npm was not found. Install it with Node, or set the path of its npm-cli.js with --npm."
+	}
+	m.node = node
 	return ""
 }
 
@@ -168,6 +183,7 @@ func (m *Manager) limits(timeout time.Duration) runtimes.Limits {
 type step struct {
 	name    string
 	script  string
+	node    bool // a script for Node instead of Python
 	request any
 	mounts  []sandbox.Mount
 	env     []string
@@ -177,29 +193,41 @@ type step struct {
 	tap     func([]byte)
 }
 
-// run runs a Python script in a new jail and returns the file that it wrote.
+// interpreter returns the mounts and the command line of a step.
+func (m *Manager) interpreter(s step) ([]sandbox.Mount, []string) {
+	if s.node {
+		heap := "--max-old-space-size=" + strconv.FormatInt(s.limits.MemoryBytes*3/4>>20, 10)
+		return m.node.Mounts, []string{m.node.Path, heap, "-e", s.script}
+	}
+	return m.python.Mounts, []string{m.python.Path, "-I", "-S", "-B", "-X", "utf8", "-c", s.script}
+}
+
+// run runs a script in a new jail and returns the file that it wrote.
 func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Outcome, error) {
 	request, err := json.Marshal(s.request)
 	if err != nil {
 		return nil, runtimes.Outcome{}, err
 	}
+	mounts, argv := m.interpreter(s)
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: slices.Concat(m.python.Mounts, s.mounts),
+		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: slices.Concat(mounts, s.mounts),
 		Launcher: "packages " + s.name + " " + strconv.FormatInt(m.made.Add(1), 10), DiskBytes: s.limits.DiskBytes, Limits: s.limits, Network: s.network,
 	}
 	pool := worker.NewPool(worker.Options{Jailer: m.options.Jailer, Max: 1, Log: m.options.Log, Profile: profile})
 	defer pool.Close()
 	job := runtimes.Job{Limits: s.limits}
+	var session *egress.Session
 	if s.network {
-		job.Capabilities.Hosts = m.grants
+		session = m.session(ctx, job)
+	} else {
+		session = m.options.Egress.OpenBeneath(hostpattern.Ceiling{}, job, quiet{})
 	}
-	session := m.options.Egress.OpenBeneath(m.ceiling, job, quiet{})
 	defer session.Close()
 	var found json.RawMessage
 	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
-			Argv: []string{m.python.Path, "-I", "-S", "-B", "-X", "utf8", "-c", s.script}, Env: append(program.Environment(), s.env...),
+			Argv: argv, Env: append(program.Environment(), s.env...),
 			Files: map[string][]byte{"request.json": request}, Result: s.result, Largest: maxAnswer, Rlimits: program.LimitsOf(s.limits, 0),
 		},
 		Interpret: func(result frames.Result) frames.Result {
@@ -224,6 +252,34 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 	}
 	outcome, err := pool.Run(ctx, task, session)
 	return found, outcome, err
+}
+
+// session opens the network of a step: the indexes, and the hosts that send their archives. An index that the operator
+// names may be on a private address, so the present addresses of these hosts are granted too.
+func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session {
+	ceiling, hosts := hostpattern.Ceiling{All: true}, slices.Clone(m.grants)
+	for _, host := range m.grants {
+		name, port, err := net.SplitHostPort(host)
+		if err != nil {
+			continue
+		}
+		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		if err != nil {
+			continue // the request will fail with the reason
+		}
+		for _, address := range addresses {
+			if class := hostpattern.Class(address.Unmap()); class != "" && class != hostpattern.Metadata {
+				hosts = append(hosts, net.JoinHostPort(address.Unmap().String(), port))
+			}
+		}
+	}
+	for _, host := range hosts {
+		if grant, err := hostpattern.ParseGrant(host); err == nil {
+			ceiling.Grants = append(ceiling.Grants, grant)
+		}
+	}
+	job.Capabilities.Hosts = hosts
+	return m.options.Egress.OpenBeneath(ceiling, job, quiet{})
 }
 
 // quiet is the host of a step: nobody follows its output.

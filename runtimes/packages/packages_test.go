@@ -16,7 +16,8 @@ func newManager(tb testing.TB, index *packagestest.Index, change func(*packages.
 	tb.Helper()
 	options := packages.Options{
 		Jailer: worker.FromSandbox(sandboxtest.New(tb, sandboxtest.Exe(tb))), Dir: packagestest.Dir(tb), Python: "/usr/bin/python3", UV: packagestest.UV(tb),
-		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: index.Simple()},
+		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: index.Simple(), runtimes.NPM: index.NPM()},
+		Node:    "/usr/bin/node", NPM: "/usr/lib/node_modules/npm/bin/npm-cli.js",
 	}
 	if change != nil {
 		change(&options)

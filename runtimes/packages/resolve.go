@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,11 +22,18 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-//go:embed resolve.py
-var resolvePython string
+var (
+	//go:embed resolve.py
+	resolvePython string
+	//go:embed resolve.js
+	resolveNode string
+)
 
-// resolverPath is the resolver's path in the jail.
-const resolverPath = "/opt/uv"
+// Paths of the resolvers in the jail.
+const (
+	resolverPath = "/opt/uv"
+	npmDir       = "/opt/npm"
+)
 
 // maxLocked limits the packages of a lock, and maxExplained the resolver's explanation of a failure.
 const (
@@ -49,21 +57,11 @@ func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, req
 	if missing := m.Lacks(ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
 	}
-	uv, err := m.resolver(m.options.UV)
+	resolving, err := m.resolving(ecosystem, requirements)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
-	env := program.Network()
-	mounts := slices.Concat(program.Certificates(), []sandbox.Mount{{Host: uv, Path: resolverPath}})
-	for _, mount := range program.Certificates() {
-		if mount.Path == "/etc/ssl/certs" {
-			env = append(env, "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt")
-		}
-	}
-	text, outcome, err := m.run(ctx, step{
-		name: "resolve", script: resolvePython, mounts: mounts, env: env, network: true, result: "result.json", limits: m.limits(resolveTime),
-		request: map[string]any{"uv": resolverPath, "index": m.options.Indexes[ecosystem], "requirements": Texts(requirements)},
-	})
+	text, outcome, err := m.run(ctx, resolving)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -75,6 +73,35 @@ func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, req
 		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver gave no answer.", Remedy: "Try again, and check the index."}
 	}
 	return m.locked(ecosystem, answer)
+}
+
+// resolving returns the step that resolves a list.
+func (m *Manager) resolving(ecosystem runtimes.Ecosystem, requirements []Requirement) (step, error) {
+	s := step{name: "resolve", env: program.Network(), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
+	for _, mount := range s.mounts {
+		if mount.Path == "/etc/ssl/certs" {
+			const all = "/etc/ssl/certs/ca-certificates.crt"
+			s.env = append(s.env, "SSL_CERT_FILE="+all, "NODE_EXTRA_CA_CERTS="+all)
+		}
+	}
+	index := m.options.Indexes[ecosystem]
+	if ecosystem == runtimes.NPM {
+		var asked []map[string]string
+		for _, r := range requirements {
+			asked = append(asked, map[string]string{"name": r.Name, "range": r.Range()})
+		}
+		s.node, s.script = true, resolveNode
+		s.mounts = append(s.mounts, sandbox.Mount{Host: filepath.Dir(filepath.Dir(m.options.NPM)), Path: npmDir})
+		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": index, "requirements": asked}
+		return s, nil
+	}
+	uv, err := m.resolver(m.options.UV)
+	if err != nil {
+		return s, err
+	}
+	s.script, s.mounts = resolvePython, append(s.mounts, sandbox.Mount{Host: uv, Path: resolverPath})
+	s.request = map[string]any{"uv": resolverPath, "index": index, "requirements": Texts(requirements)}
+	return s, nil
 }
 
 // resolver returns a path of the resolver that guests can reach. One in a home directory is copied once.
@@ -167,6 +194,8 @@ func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
 		return &Problem{Code: "index", Message: "The package index sent a name, version or address that is not usable."}
 	case err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "":
 		return &Problem{Code: "index", Package: p.Name, Message: "has an address that is not http or https."}
+	case p.Path != "" && !fs.ValidPath(p.Path):
+		return &Problem{Code: "index", Package: p.Name, Message: "has a folder that is not usable."}
 	case !wellFormed:
 		return &Problem{Code: "index", Package: p.Name, Message: "has no hash in the index, so that its files could not be checked.", Remedy: "Use an index that publishes hashes."}
 	case p.Size > m.options.Archive:
@@ -192,7 +221,13 @@ func problemOf(code, name, message string) *Problem {
 		}
 	case "interpreter":
 		p.Package, p.Message, p.Remedy = "", message, "Set another interpreter with --python."
+	case "refused":
+		p.Remedy = "Choose another version of the package."
 	default:
+		if name != "" {
+			p.Code, p.Remedy = "index", "Try again later, or check the index."
+			break
+		}
 		p.Code, p.Message, p.Remedy = "index", "The package index could not be used: "+message, "Try again later, or check the index. Versions that are locked already keep working."
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -21,9 +22,23 @@ func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Lo
 	limits := egress.Limits{Requests: 20_000, Connections: 64, Bytes: 4 << 30, Answer: 1 << 20, Dial: 10 * time.Second, Exchange: 10 * time.Minute}
 	return packages.New(packages.Options{
 		Jailer: jailer, Egress: egress.New(egress.Options{Server: b.listeners.all, Meter: &b.traffic, Limits: limits}), Dir: packagesDir(b.config.PackagesDir, b.config.Data),
-		Python: python, UV: interpreter(b.config.UV, "uv"), Hosts: b.config.PackageHosts,
-		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: b.config.PythonIndex}, Log: log,
+		Node: interpreter(b.config.Node, "node"), NPM: npm(b.config.NPM), Python: python, UV: interpreter(b.config.UV, "uv"), Hosts: b.config.PackageHosts,
+		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: b.config.PythonIndex, runtimes.NPM: b.config.NPMRegistry}, Log: log,
 	})
+}
+
+// npm returns the path of npm's program: the configured one, or the one that was installed with Node, or "".
+func npm(configured string) string {
+	if configured != "" {
+		return configured
+	}
+	for _, modules := range []string{"/usr/lib/node_modules", "/usr/local/lib/node_modules", "/usr/share/nodejs"} {
+		path := filepath.Join(modules, "npm", "bin", "npm-cli.js")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
 }
 
 // packagesDir returns the directory of installed packages. Sandboxes of a server that runs as root are other users, which

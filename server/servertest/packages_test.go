@@ -12,7 +12,7 @@ import (
 // withPackages configures a server for the packages of an index.
 func withPackages(t *testing.T, index *packagestest.Index, dir string) servertest.Setup {
 	t.Helper()
-	return servertest.Flags(t, map[string]string{"python-index": index.Simple(), "uv": packagestest.UV(t), "packages-dir": dir})
+	return servertest.Flags(t, map[string]string{"python-index": index.Simple(), "npm-registry": index.NPM(), "uv": packagestest.UV(t), "packages-dir": dir})
 }
 
 func greetings(version string) packagestest.Wheel {
@@ -64,5 +64,40 @@ func TestPackages_Python(t *testing.T) {
 	s = servertest.On(t, data, withPackages(t, index, dir))
 	if run = s.Execute(t, "greeter", "1.0.0", map[string]any{"name": "Bob"}); !run.Success || string(run.Output) != `{"text":"HELLO BOB","version":"1.0.0"}` {
 		t.Fatalf("the version after a restart: %+v", run)
+	}
+}
+
+// TestPackages_NPM runs and publishes an agent with an npm package in both engines of JavaScript, and runs the versions
+// after a restart without the registry.
+func TestPackages_NPM(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t)
+	index.AddNPM(t, packagestest.Tarball{
+		Name: "greetings", Version: "1.0.0", Dependencies: map[string]string{"@loud/shout": "^1"},
+		Manifest: map[string]any{"type": "module", "exports": map[string]any{".": map[string]any{"types": "./index.d.ts", "import": "./lib/index.js"}, "./polite": "./lib/polite.js"}},
+		Files: map[string]string{
+			"lib/index.js":  "import shout from '@loud/shout';\nexport const greet = (name) => shout('hello ' + name);\n",
+			"lib/polite.js": "export const polite = (name) => 'Dear ' + name;\n",
+		},
+	})
+	index.AddNPM(t, packagestest.Tarball{Name: "@loud/shout", Version: "1.2.0", Files: map[string]string{"index.js": "module.exports = (text) => text.toUpperCase()"}})
+	data, dir := t.TempDir(), packagestest.Dir(t)
+	s := servertest.On(t, data, withPackages(t, index, dir))
+	const code = "import { greet } from 'greetings';\nimport { polite } from 'greetings/polite';\nexport default (input: { name: string }) => ({ text: greet(input.name), polite: polite(input.name) });\n"
+	const want = `{"text":"HELLO ADA","polite":"Dear Ada"}`
+	for _, runtime := range []string{"node", "goja", "auto"} {
+		s.Create(t, map[string]any{"name": "greeter-" + runtime, "language": "typescript", "runtime": runtime, "code": code, "packages": []string{"greetings@^1"}})
+		if run := s.Execute(t, "greeter-"+runtime, "draft", map[string]any{"name": "Ada"}); !run.Success || string(run.Output) != want {
+			t.Fatalf("the draft in %s: %+v %+v", runtime, run.Error, run)
+		}
+		s.Publish(t, "greeter-"+runtime, "1.0.0")
+	}
+	index.Close()
+	s.Stop(t)
+	s = servertest.On(t, data, withPackages(t, index, dir))
+	for _, runtime := range []string{"node", "goja", "auto"} {
+		if run := s.Execute(t, "greeter-"+runtime, "1.0.0", map[string]any{"name": "Ada"}); !run.Success || string(run.Output) != want {
+			t.Fatalf("the version in %s after a restart: %+v %+v", runtime, run.Error, run)
+		}
 	}
 }

@@ -178,13 +178,16 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 	if spec.Runtime == runtimes.Script {
 		return spec, nil, fault.Invalid("/runtime", "A version cannot use the script runtime, which is for tests and demos.")
 	}
-	if spec, err = s.withPackages(ctx, actor, agentID, spec); err != nil {
+	var sources map[string]string
+	if spec, sources, err = s.withPackages(ctx, actor, agentID, spec); err != nil {
 		return spec, nil, err
 	}
 	if inspected {
 		return spec, choice, nil
 	}
-	report, err := s.Inspector.Check(ctx, s.question(actor, spec, spec.Runtime))
+	question := s.question(actor, spec, spec.Runtime)
+	question.Sources, question.Unpacked = sources, false
+	report, err := s.Inspector.Check(ctx, question)
 	if err != nil {
 		return spec, nil, err
 	}
@@ -199,27 +202,27 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 }
 
 // withPackages gives a version the exact packages that its draft ran with. They are installed first, so that a version
-// with packages that cannot be had is not published.
-func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, error) {
+// with packages that cannot be had is not published. It also returns the sources of npm packages.
+func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, map[string]string, error) {
 	spec.Lock = nil
 	if len(spec.Packages) == 0 {
-		return spec, nil
+		return spec, nil, nil
 	}
 	if s.Packages == nil {
-		return spec, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+		return spec, nil, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
 	}
 	nobody := func(packages.Step) {}
 	lock, err := s.Packages.Lock(ctx, actor.Workspace, agentID, spec, nobody)
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
-	_, release, err := s.Packages.Install(ctx, actor.Workspace, lock, nobody)
+	installed, release, err := s.Packages.Install(ctx, actor.Workspace, lock, nobody)
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
 	release()
 	spec.Lock = &lock
-	return spec, nil
+	return spec, installed.Sources, nil
 }
 
 // Engine returns the runtime that an agent's draft would get if it were published now, with the reason. There is no
@@ -238,7 +241,7 @@ func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, 
 
 // question returns the request to inspect a program for an engine.
 func (s *Service) question(actor registry.Actor, spec registry.Spec, engine runtimes.Name) inspect.Request {
-	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec)}
+	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec), Unpacked: len(spec.Packages) > 0}
 }
 
 func contents(files map[string]registry.File) map[string][]byte {

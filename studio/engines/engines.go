@@ -68,6 +68,9 @@ func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Nam
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
 		return name, err
 	}
+	if len(spec.Packages) > 0 {
+		return runtimes.NodeEngine, nil
+	}
 	gaps, _, err := c.missing(ctx, spec)
 	if err == nil && len(gaps) > 0 {
 		name = runtimes.NodeEngine
@@ -83,6 +86,10 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 		return name, nil, err
 	}
 	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "Runs in the fast engine (goja)."}
+	if len(spec.Packages) > 0 {
+		c.settle(choice, registry.RuntimeGap, "packages are written for Node; choose goja if its own features are enough for them")
+		return choice.Runtime, choice, nil
+	}
 	var broken bool
 	if choice.Gaps, broken, err = c.missing(ctx, spec); err != nil {
 		return "", nil, err
@@ -159,7 +166,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 	for path, file := range spec.Files {
 		files[path] = file
 	}
-	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint})
+	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint, Unpacked: len(spec.Packages) > 0})
 	if err != nil {
 		return nil, false, err
 	}

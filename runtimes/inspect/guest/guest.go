@@ -26,8 +26,9 @@ type Job struct {
 	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
-	Facts      bool              `json:"facts,omitempty"`  // list facts instead of checking
-	Indent     uint              `json:"indent,omitempty"` // above 0: format the entrypoint with that many spaces instead of checking it
+	Facts      bool              `json:"facts,omitempty"`    // list facts instead of checking
+	Unpacked   bool              `json:"unpacked,omitempty"` // imports of packages are not checked
+	Indent     uint              `json:"indent,omitempty"`   // above 0: format the entrypoint with that many spaces instead of checking it
 }
 
 // Report is the output of a job.

@@ -15,7 +15,7 @@ import (
 
 // javascript checks a program as its engine will. For engines other than goja, it lists goja's gaps separately.
 func javascript(job Job) Report {
-	source := bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language}
+	source := bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language, Unpacked: job.Unpacked}
 	inGoja, missing := forGoja(source)
 	if job.Runtime == runtimes.Goja {
 		inGoja.Warnings, inGoja.Gaps = append(append(inGoja.Warnings, inGoja.Gaps...), missing...), nil

@@ -133,6 +133,7 @@ type Index struct {
 
 	mu    sync.Mutex
 	files map[string]map[string]file // project → name of the file
+	npm   map[string][]Tarball       // by name
 }
 
 type file struct {
@@ -197,6 +198,8 @@ func (i *Index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	i.mu.Unlock()
 	switch {
+	case len(parts) > 1 && parts[0] == "npm":
+		i.serveNPM(w, r, strings.Join(parts[1:], "/"))
 	case !ok:
 		http.NotFound(w, r)
 	case listed != nil:

@@ -1,0 +1,112 @@
+package packagestest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Tarball is an npm package to be made.
+type Tarball struct {
+	Name, Version string
+	Files         map[string]string // package.json is added
+	Dependencies  map[string]string
+	Manifest      map[string]any // further members of package.json
+	Headers       []tar.Header   // members without content that are added as they are
+	content       []byte
+}
+
+func (p Tarball) manifest() map[string]any {
+	all := map[string]any{"name": p.Name, "version": p.Version, "dependencies": p.Dependencies}
+	maps.Copy(all, p.Manifest)
+	return all
+}
+
+// Bytes makes the tarball.
+func (p Tarball) Bytes(tb testing.TB) []byte {
+	tb.Helper()
+	manifest, err := json.Marshal(p.manifest())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var text bytes.Buffer
+	zipped := gzip.NewWriter(&text)
+	archive := tar.NewWriter(zipped)
+	files := maps.Clone(p.Files)
+	if files == nil {
+		files = map[string]string{}
+	}
+	files["package.json"] = string(manifest)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := archive.Write([]byte(files[name])); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for _, header := range p.Headers {
+		if err := archive.WriteHeader(&header); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// NPM returns the address of the index for npm.
+func (i *Index) NPM() string { return i.URL + "/npm/" }
+
+// AddNPM publishes an npm package.
+func (i *Index) AddNPM(tb testing.TB, p Tarball) {
+	tb.Helper()
+	p.content = p.Bytes(tb)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.npm == nil {
+		i.npm = map[string][]Tarball{}
+	}
+	i.npm[p.Name] = append(i.npm[p.Name], p)
+}
+
+func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
+	rest = strings.ReplaceAll(rest, "%2f", "/")
+	name, file, archived := strings.Cut(rest, "/-/")
+	i.mu.Lock()
+	versions := slices.Clone(i.npm[name])
+	i.mu.Unlock()
+	if len(versions) == 0 {
+		http.NotFound(w, r)
+		return
+	}
+	listed := map[string]any{}
+	for _, p := range versions {
+		tarball := p.Version + ".tgz"
+		if archived && file == tarball {
+			i.Downloads.Add(1)
+			_, _ = w.Write(p.content)
+			return
+		}
+		sum := sha512.Sum512(p.content)
+		manifest := p.manifest()
+		manifest["dist"] = map[string]string{
+			"tarball": i.NPM() + name + "/-/" + tarball, "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
+		}
+		listed[p.Version] = manifest
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"name": name, "versions": listed, "dist-tags": map[string]string{"latest": versions[len(versions)-1].Version}})
+}

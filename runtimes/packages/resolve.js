@@ -1,0 +1,94 @@
+// Resolves a list of npm requirements with npm, inside a jail whose only network is the registry. It writes the lock, or
+// why there is none, to result.json. No code of a package runs.
+'use strict';
+const fs = require('node:fs');
+const { spawnSync } = require('node:child_process');
+
+const asked = JSON.parse(fs.readFileSync('request.json', 'utf8'));
+
+function fail(code, message, name = '') {
+  return { error: { code, message, package: name } };
+}
+
+function nameOf(text) {
+  const at = text.lastIndexOf('@');
+  return at > 0 ? text.slice(0, at) : text;
+}
+
+// Sorts npm's explanation of a failure.
+function explain(text) {
+  let said = {};
+  try {
+    said = JSON.parse(text.slice(text.indexOf('{'))).error ?? {};
+  } catch {
+    return fail('index', 'npm gave no answer');
+  }
+  const words = `${said.summary ?? ''} ${said.detail ?? ''}`.replace(/\/\/[^/@\s]+@/g, '//').replace(/\s+/g, ' ').trim();
+  switch (said.code) {
+    case 'E404': {
+      const missing = /'([^']+)'/.exec(said.detail ?? '');
+      return fail('not_found', 'was not found in the package registry', missing ? nameOf(missing[1]) : '');
+    }
+    case 'ETARGET': {
+      const missing = /for (\S+?)\.?$/.exec((said.summary ?? '').trim());
+      return fail('not_found', 'has no version that fits', missing ? nameOf(missing[1]) : '');
+    }
+    case 'ERESOLVE':
+      return fail('conflict', words);
+    default:
+      return fail('index', words || String(said.code));
+  }
+}
+
+// Reports whether an optional package is for this machine.
+function fits({ os, cpu, libc }) {
+  const allows = (list, value) => !list?.length || (list.some((one) => !one.startsWith('!')) ? list.includes(value) : !list.includes(`!${value}`));
+  return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc');
+}
+
+function archive(name, version) {
+  const base = name.replace(/^@[^/]+\//, '');
+  return `${asked.index.replace(/\/$/, '')}/${name}/-/${base}-${version}.tgz`;
+}
+
+function locked(path, entry) {
+  const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  if (entry.link || (entry.resolved && !/^https?:/.test(entry.resolved))) {
+    return fail('refused', 'depends on an address or a link instead of a version', name);
+  }
+  const found = /(?:^|\s)sha512-([A-Za-z0-9+/=]+)/.exec(entry.integrity ?? '');
+  if (!found) {
+    return fail('index', 'has no SHA-512 in the registry, so that its files could not be checked', name);
+  }
+  const license = typeof entry.license === 'string' ? entry.license : '';
+  return { name, version: entry.version, path, hash: `sha512:${Buffer.from(found[1], 'base64').toString('hex')}`, url: entry.resolved ?? archive(name, entry.version), license };
+}
+
+function resolve() {
+  const dependencies = Object.fromEntries(asked.requirements.map(({ name, range }) => [name, range]));
+  fs.mkdirSync('project');
+  fs.writeFileSync('project/package.json', JSON.stringify({ name: 'agent', version: '1.0.0', private: true, dependencies }));
+  const options = [
+    ...['--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--json', '--omit=dev', '--no-update-notifier', '--loglevel=silent'],
+    ...['--omit-lockfile-registry-resolved=false', `--registry=${asked.index}`, '--cache=/tmp/npm', '--fetch-retries=1', '--fetch-timeout=20000'],
+  ];
+  const ended = spawnSync(process.execPath, [asked.npm, 'install', ...options], { cwd: 'project', encoding: 'utf8', maxBuffer: 32 << 20 });
+  if (ended.status !== 0) {
+    return explain(ended.stdout || '');
+  }
+  const lock = JSON.parse(fs.readFileSync('project/package-lock.json', 'utf8'));
+  const packages = [];
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (path === '' || entry.inBundle || entry.dev || (entry.optional && !fits(entry))) {
+      continue;
+    }
+    const one = locked(path, entry);
+    if (one.error) {
+      return one;
+    }
+    packages.push(one);
+  }
+  return { packages, platform: `node${process.versions.node.split('.')[0]}-${process.platform}_${process.arch}` };
+}
+
+fs.writeFileSync('result.json', JSON.stringify(resolve()));
