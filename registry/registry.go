@@ -197,6 +197,7 @@ const (
 	TriggerCLI    Trigger = "cli"
 	TriggerSkill  Trigger = "skill"
 	TriggerMCP    Trigger = "mcp"
+	TriggerKafka  Trigger = "kafka"
 )
 
 // LastSeq is the highest seq of an event: the largest integer that every JSON reader represents exactly. The result of

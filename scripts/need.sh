@@ -8,6 +8,8 @@ for package in "$@"; do
   case $package in
     postgresql) present=$(scripts/postgres.sh where) ;;
     chromium-headless-shell) present=$(scripts/chromium.sh shell) ;;
+    default-jre-headless) present=$(command -v java) ;;
+    maven) present=$(command -v mvn) ;;
     libc6-dev) present=$(ls /usr/include/stdlib.h 2>/dev/null) ;;
     *) present=$(command -v "$package") ;;
   esac

@@ -13,6 +13,7 @@ main() {
   finish() {
     jobs -rp | xargs -r kill # of one that was interrupted
     [ ! -d "$work/pg/data" ] || scripts/postgres.sh stop "$work/pg"
+    scripts/kafka.sh stop "$work/kafka"
     rm -rf "$work"
   }
   trap finish EXIT
@@ -60,11 +61,18 @@ main() {
   }
 
   title "What the tests need"
-  scripts/need.sh postgresql chromium-headless-shell jq python3 gcc libc6-dev
+  scripts/need.sh postgresql chromium-headless-shell jq python3 gcc libc6-dev default-jre-headless maven
   go build -o "$report" ./scripts/report || exit 1
   if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
     export ATELIER_TEST_PG_URL=$url
     echo "PostgreSQL: $("$(scripts/postgres.sh where)/postgres" --version)"
+  fi
+
+  if [ -z "$(scripts/kafka.sh where)" ]; then
+    skip kafka "Java, Maven or the libraries of Kafka are not on this machine"
+  elif brokers=$(scripts/kafka.sh start "$work/kafka"); then
+    export ATELIER_TEST_KAFKA=$brokers
+    echo "Kafka: $brokers"
   fi
 
   # Unit tests run in parallel with the Go tests, which wait for processes a third of their time.

@@ -20,10 +20,11 @@ type Config struct {
 	PublicURL      string         // "" or scheme://host[:port] and the base path, without a slash at the end
 	BasePath       string         // "" or /path, without a slash at the end
 	Data           string         // directory
-	DatabaseURL    string         // sqlite:PATH or postgres://…; "" is SQLite in the data directory
-	Token          string         // fixes the administrator's token; "" lets the server make one
-	SecretsKeys    vault.Keys     // keys of stored secrets; if empty they are read from a file
-	SecretsFile    string         // of the keys; "" is secrets.key in the data directory
+	Kafka          Kafka
+	DatabaseURL    string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
+	Token          string     // fixes the administrator's token; "" lets the server make one
+	SecretsKeys    vault.Keys // keys of stored secrets; if empty they are read from a file
+	SecretsFile    string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes      int64
 	RequestMemory  int64 // maximum bytes for the bodies of all requests while they are processed
 	ShutdownGrace  time.Duration

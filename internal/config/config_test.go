@@ -105,6 +105,30 @@ func TestAliasesOfSkillServices(t *testing.T) {
 	}
 }
 
+func TestKafka(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{
+		"ATELIER_KAFKA_BROKERS": "a:9092, b:9092", "TOOL_REQUESTS_TOPIC": "in", "TOOL_EXECUTOR_TOPICS": `{"results":"out","group":"g"}`, "TOOL_EXECUTOR_TIMEOUT": "60",
+		"TOOL_EXECUTOR_CPU_SECONDS": "15", "TOOL_EXECUTOR_MEMORY_MB": "512", "TOOL_EXECUTOR_MAX_CONCURRENT": "4", "ATELIER_KAFKA_WORKSPACES": "a=one,*=two", "ATELIER_KAFKA_EVENTS": "off",
+		"ATELIER_KAFKA_SASL": "SCRAM-SHA-256",
+	})})
+	k := c.Kafka
+	if err != nil || len(k.Brokers) != 2 || k.Requests != "in" || k.Results != "out" || k.Group != "g" || k.Events != "" || k.Concurrent != 4 || k.Workspaces["*"] != "two" || k.SASL != "scram-sha-256" {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if l := k.Limits(); l.TimeoutMs != 60_000 || l.CPUMs != 15_000 || l.MemoryBytes != 512<<20 {
+		t.Errorf("%+v", l)
+	}
+	for name, text := range map[string]string{
+		"ATELIER_KAFKA_BROKERS": "broker", "TOOL_REQUESTS_TOPIC": "a topic", "TOOL_EXECUTOR_TOPICS": `{"request":"x"}`, "ATELIER_KAFKA_TOPICS": `{"group":"/"}`,
+		"ATELIER_KAFKA_WORKSPACES": "a", "ATELIER_KAFKA_SASL": "gssapi", "TOOL_EXECUTOR_TIMEOUT": "soon", "ATELIER_KAFKA_EVENTS": "?",
+	} {
+		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{name: text})}); err == nil {
+			t.Errorf("%s=%s is accepted", name, text)
+		}
+	}
+}
+
 // Each unknown variable is reported once, with the most similar known name.
 func TestNamesThatNobodyReads(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/doctor"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/kafkaapi"
 	"github.com/atelier-run/atelier/server/mcpapi"
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/server/skillsapi"
@@ -74,6 +75,7 @@ type App struct {
 	agents    *agents.Service
 	approvals *approvals.Service
 	inference *infer.Service
+	kafka     *kafkaapi.API // nil if it is off
 	archives  *archives.Service
 	catalog   *catalog.Service
 	changes   *changes.Hub
@@ -100,7 +102,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.sweep, a.noteUses, a.sweepApprovals,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.sweep, a.noteUses, a.sweepApprovals,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())

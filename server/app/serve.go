@@ -55,12 +55,14 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	listener = framing.Watch(server, listener)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
+	finish, interrupt := a.serveKafka(ctx)
+	defer interrupt()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	a.drain(context.WithoutCancel(ctx), server)
+	a.drain(context.WithoutCancel(ctx), server, finish)
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
@@ -79,7 +81,7 @@ func limitSendBuffer(ctx context.Context, conn net.Conn) context.Context {
 }
 
 // drain shuts down a server without losing accepted work.
-func (a *App) drain(ctx context.Context, server *http.Server) {
+func (a *App) drain(ctx context.Context, server *http.Server, finishKafka func(context.Context)) {
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("runs", a.runs.Live()))
 	a.changes.Close() // nothing comes to its readers any more
 	limit, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace+farewell)
@@ -90,6 +92,7 @@ func (a *App) drain(ctx context.Context, server *http.Server) {
 	a.runs.Close() // interrupts and stores the remaining runs; their callers get an answer
 	sockets, cut := context.WithTimeout(ctx, farewell)
 	defer cut()
+	finishKafka(sockets)
 	a.stream.Close(sockets)
 	if err := <-answered; err != nil {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "closed connections of slow clients", slog.Any("error", err))

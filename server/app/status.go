@@ -103,6 +103,10 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	if err := h.Recording(); err != nil {
 		health.Storage = httpapi.StorageState{Reason: problem.Of(err).Detail}
 	}
+	health.Kafka = h.kafkaState()
+	if health.Kafka != nil && !health.Kafka.Connected {
+		health.Status = "degraded"
+	}
 	if !loaded || !health.ExecutorReady || !health.Storage.Writable {
 		health.Status = "degraded"
 	}

@@ -14,6 +14,13 @@ type Health struct {
 	SkillsCount    int          `json:"skills_count"`
 	Storage        StorageState `json:"storage"`
 	Sandbox        SandboxState `json:"sandbox"`
+	Kafka          *KafkaState  `json:"kafka,omitempty" doc:"Only where --kafka-brokers is set."`
+}
+
+// KafkaState reports whether the server consumes requests from Kafka.
+type KafkaState struct {
+	Connected bool   `json:"connected"`
+	Reason    string `json:"reason,omitempty" doc:"Why it is not connected."`
 }
 
 // StorageState reports whether the server can record changes and runs.

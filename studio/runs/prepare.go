@@ -242,6 +242,11 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 	if len(refused.Details) > 0 {
 		return limits, refused
 	}
+	for i, most := range req.AtMost.Fields() {
+		if limit := limits.Fields()[i].Value; *most.Value > 0 {
+			*limit = min(*limit, *most.Value)
+		}
+	}
 	return limits, nil
 }
 

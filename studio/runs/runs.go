@@ -119,6 +119,7 @@ type Request struct {
 	Inline        *registry.Spec
 	Input         json.RawMessage
 	Limits        runtimes.Limits // 0 means unchanged
+	AtMost        runtimes.Limits // lowers the limits; 0 means unchanged
 	Isolation     runtimes.Isolation
 	Trigger       registry.Trigger
 	ParentRunID   string

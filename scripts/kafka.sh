@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# A private Apache Kafka for the tests: one KRaft node on loopback. It needs Java 17 and Maven.
+#   kafka.sh where            prints the directory of its libraries, and downloads them once; nothing if that fails
+#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT
+#   kafka.sh stop DIR
+set -eu
+
+version=4.1.0
+libraries=${XDG_CACHE_HOME:-$HOME/.cache}/atelier-test/kafka-$version
+
+where() {
+  command -v java >/dev/null && command -v mvn >/dev/null || return 0
+  if [ ! -f "$libraries/complete" ]; then
+    local project
+    project=$(mktemp -d)
+    cat >"$project/pom.xml" <<POM
+<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>test</groupId><artifactId>test</artifactId><version>1</version><dependencies>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$version</version></dependency>
+<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+</dependencies></project>
+POM
+    if (cd "$project" && mvn -q -B dependency:copy-dependencies "-DoutputDirectory=$libraries") >"$project/log" 2>&1 </dev/null; then
+      touch "$libraries/complete"
+    else
+      tail -n 5 "$project/log" >&2
+    fi
+    rm -rf "$project"
+  fi
+  [ ! -f "$libraries/complete" ] || echo "$libraries"
+}
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+case ${1:-} in
+  where) where ;;
+  start)
+    lib=$(where)
+    [ -n "$lib" ] || { echo "kafka.sh: no libraries" >&2; exit 1; }
+    mkdir -p "$2"
+    broker=$(free_port)
+    controller=$(free_port)
+    cat >"$2/server.properties" <<PROPERTIES
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:$controller
+listeners=PLAINTEXT://127.0.0.1:$broker,CONTROLLER://127.0.0.1:$controller
+advertised.listeners=PLAINTEXT://127.0.0.1:$broker
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=$2/logs
+num.partitions=4
+message.max.bytes=26000000
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+PROPERTIES
+    run=(java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*")
+    "${run[@]}" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$2/server.properties" >"$2/format.log" 2>&1 || { cat "$2/format.log" >&2; exit 1; }
+    setsid "${run[@]}" kafka.Kafka "$2/server.properties" >"$2/server.log" 2>&1 </dev/null &
+    echo $! >"$2/pid"
+    for _ in $(seq 600); do
+      if (exec 3<>"/dev/tcp/127.0.0.1/$broker") 2>/dev/null; then
+        echo "127.0.0.1:$broker"
+        exit 0
+      fi
+      kill -0 "$(cat "$2/pid")" 2>/dev/null || break
+      sleep 0.1
+    done
+    tail -n 20 "$2/server.log" >&2
+    exit 1
+    ;;
+  stop)
+    [ ! -f "$2/pid" ] || kill -KILL "$(cat "$2/pid")" 2>/dev/null || true
+    ;;
+  *)
+    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/kafkaapi"
+)
+
+// openKafka prepares the Kafka API if brokers are configured. Serve starts it.
+func (a *App) openKafka(context.Context) error {
+	if len(a.Config.Kafka.Brokers) == 0 {
+		return nil
+	}
+	instance, err := a.instance()
+	if err != nil {
+		return err
+	}
+	a.kafka, err = kafkaapi.New(kafkaapi.Options{
+		Kafka: a.Config.Kafka, Instance: instance, Runs: a.runs, Keys: a.store, Propagate: a.Traces.Propagator(), Log: a.Log, Now: a.Now,
+	})
+	if err != nil {
+		return err
+	}
+	a.metrics.Gauge("atelier_kafka_connected", "Whether the server consumes requests from Kafka.", nil, func() float64 {
+		if a.kafka.State().Connected {
+			return 1
+		}
+		return 0
+	})
+	a.metrics.Counter("atelier_kafka_results_total", "Results that were published to Kafka.", nil, func() float64 { return float64(a.kafka.State().Results) })
+	a.metrics.Counter("atelier_kafka_invalid_total", "Requests from Kafka that were not valid.", nil, func() float64 { return float64(a.kafka.State().Invalid) })
+	return nil
+}
+
+// instance returns a name of this server that a restart does not change and that no other server of its group has.
+func (a *App) instance() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	data, err := filepath.Abs(a.Config.Data)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(host + "\n" + data))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// serveKafka consumes requests until ctx ends. finish waits for running tools and their results; after interrupt, only
+// for results that are there.
+func (a *App) serveKafka(ctx context.Context) (finish func(ctx context.Context), interrupt func()) {
+	if a.kafka == nil {
+		return func(context.Context) {}, func() {}
+	}
+	abort, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.kafka.Run(ctx, abort)
+	}()
+	return func(limit context.Context) {
+		select {
+		case <-done:
+		case <-limit.Done():
+			interrupt()
+			<-done
+		}
+	}, interrupt
+}
+
+// kafkaState reports the connection to Kafka, nil if the API is off.
+func (h *statusProvider) kafkaState() *httpapi.KafkaState {
+	if h.app.kafka == nil {
+		return nil
+	}
+	state := h.app.kafka.State()
+	return &httpapi.KafkaState{Connected: state.Connected, Reason: state.Reason}
+}

@@ -1,0 +1,236 @@
+package kafkaapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// answers runs the requests of a poll. Requests of one session run one after the other, in the order of their records;
+// sessions run at the same time. whole is false if the server is stopping and left a request unanswered.
+func (a *API) answers(ctx, abort context.Context, records []*kgo.Record) (all []*kgo.Record, invalid int64, whole bool) {
+	type outcome struct {
+		records []*kgo.Record
+		invalid bool
+		ok      bool
+	}
+	outcomes := make([]outcome, len(records))
+	sessions := map[string][]int{}
+	var order []string
+	parsed := make([]delivery, len(records))
+	for i, record := range records {
+		parsed[i] = a.receive(record)
+		session := parsed[i].SessionID
+		if sessions[session] == nil {
+			order = append(order, session)
+		}
+		sessions[session] = append(sessions[session], i)
+	}
+	var group sync.WaitGroup
+	for _, session := range order {
+		group.Go(func() {
+			for _, i := range sessions[session] {
+				one := &outcomes[i]
+				one.invalid = parsed[i].err != nil
+				if one.records, one.ok = a.answerTo(ctx, abort, parsed[i]); !one.ok {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	whole = true
+	for _, one := range outcomes {
+		whole = whole && one.ok
+		all = append(all, one.records...)
+		if one.invalid {
+			invalid++
+		}
+	}
+	return all, invalid, whole
+}
+
+// delivery is a record with its request.
+type delivery struct {
+	request
+	record *kgo.Record
+	form   envelope
+	trace  string
+	err    error // why the request is not valid
+}
+
+func (a *API) receive(record *kgo.Record) delivery {
+	event, form, trace := open(record)
+	r, err := a.schemas.parse(event)
+	if trace == "" {
+		trace = r.TraceContext[headerTraceText]
+	}
+	return delivery{request: r, record: record, form: form, trace: trace, err: err}
+}
+
+// answerTo returns the records that answer a request. It returns false if the server is stopping.
+func (a *API) answerTo(ctx, abort context.Context, d delivery) ([]*kgo.Record, bool) {
+	var all []*kgo.Record
+	if d.err != nil {
+		all = append(all, a.deadLetter(d))
+		if d.answerable() {
+			all = append(all, a.publish(d, d.answer().failed(statusError, problem(d.err)))...)
+		}
+		return all, true
+	}
+	select {
+	case <-ctx.Done():
+		return nil, false
+	case a.places <- struct{}{}:
+	}
+	defer func() { <-a.places }()
+	answer, ok := a.run(ctx, abort, d)
+	if !ok {
+		return nil, false
+	}
+	return a.publish(d, answer), true
+}
+
+// run executes a tool. While the server cannot take the run, it waits and tries again.
+func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
+	answer := d.answer()
+	workspace, ok := a.Kafka.Workspaces[d.tenant()]
+	if !ok {
+		workspace, ok = a.Kafka.Workspaces["*"]
+	}
+	if !ok {
+		return answer.failed(statusError, "metadata.tenant "+strconv.Quote(d.tenant())+" has no workspace. The operator sets it with --kafka-workspaces."), true
+	}
+	actor := registry.Actor{ID: "kafka", Type: registry.SystemActor, Name: "Kafka", Workspace: workspace}
+	agent, version := d.reference()
+	carrier := propagation.MapCarrier{headerTraceText: d.trace, "tracestate": d.TraceContext["tracestate"]}
+	traced := a.Propagate.Extract(abort, carrier)
+	sum := sha256.Sum256(slices.Concat([]byte(d.ToolName+"\n"), d.Args))
+	key := registry.IdempotencyKey{Workspace: workspace, Owner: workspace + "/kafka", Key: d.EventID, BodyHash: hex.EncodeToString(sum[:])}
+	a.tellStart(d)
+	for {
+		key.ExpiresAt = a.Now().Add(keyFor)
+		run, err := a.Runs.Once(traced, actor, a.Keys, key, runs.Request{
+			Agent: agent, Version: version, Input: d.Args, Trigger: registry.TriggerKafka, AtMost: a.Kafka.Limits(),
+		})
+		switch {
+		case err == nil:
+			return answer.of(run), true
+		case abort.Err() != nil || fault.Is(err, fault.ShuttingDown):
+			return answer, false
+		case !passing(err):
+			return a.refused(traced, answer, d, err), true
+		}
+		pause(ctx, wait(err))
+		if ctx.Err() != nil {
+			return answer, false
+		}
+	}
+}
+
+// passing reports whether an error goes away by itself, so that the request waits instead of being answered.
+func passing(err error) bool {
+	for _, code := range []fault.Code{fault.QueueFull, fault.TooManyRequests, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RunInterrupted} {
+		if fault.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait returns how long to wait after an error.
+func wait(err error) time.Duration {
+	var f *fault.Error
+	if errors.As(err, &f) && f.RetryAfter > 0 {
+		return min(f.RetryAfter, 5*time.Second)
+	}
+	return 200 * time.Millisecond
+}
+
+// refused completes the result of a request that no run could be made for.
+func (a *API) refused(ctx context.Context, answer result, d delivery, err error) result {
+	switch {
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.NoVersion):
+		return answer.failed(statusError, "Unknown tool '"+d.ToolName+"'")
+	case fault.Is(err, fault.Forbidden), fault.Is(err, fault.QuotaExceeded):
+		return answer.failed(statusBlocked, problem(err))
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code == fault.Internal {
+		a.Log.LogAttrs(ctx, slog.LevelError, "a requested tool could not run", slog.String("request_id", d.EventID), slog.Any("error", err))
+		return answer.failed(statusError, "The server failed. Its log has the reason.")
+	}
+	return answer.failed(statusError, problem(err))
+}
+
+// problem writes an error for the reader of a result.
+func problem(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err.Error()
+	}
+	if len(f.Details) > 0 && f.Code == fault.InvalidInput {
+		return "The request is not valid: " + listed(f.Details)
+	}
+	return f.Message
+}
+
+// publish makes the records of a result. A result that its schema refuses is replaced by an error; the run keeps the
+// original.
+func (a *API) publish(d delivery, answer result) []*kgo.Record {
+	text := encode(answer)
+	details := a.schemas.result.Validate(text)
+	if len(text) > messageBytes/2 {
+		details = append(details, fault.Detail{Message: "the result is larger than a message may be"})
+	}
+	if len(details) > 0 {
+		answer.Metadata["sandbox_logs"] = []string{}
+		answer = answer.failed(statusError, "The result cannot be published: "+listed(details))
+		text = encode(answer)
+	}
+	key := d.SessionID
+	all := []*kgo.Record{seal(a.Kafka.Results, key, text, d.form, answer.EventID, d.ToolName, d.trace)}
+	if a.Kafka.Events != "" {
+		event := sideEvent(eventResult, d.request, answer.Status, d.ToolName+": "+answer.Status, answer.ExecutionTime)
+		all = append(all, seal(a.Kafka.Events, key, event, bare, "", "", d.trace))
+	}
+	return all
+}
+
+// tellStart publishes that a tool starts. Nobody depends on it, so a failure is only logged.
+func (a *API) tellStart(d delivery) {
+	if a.Kafka.Events == "" {
+		return
+	}
+	event := sideEvent(eventStart, d.request, "running", d.ToolName+" started", 0)
+	a.side.TryProduce(context.Background(), seal(a.Kafka.Events, d.SessionID, event, bare, "", "", d.trace), func(_ *kgo.Record, err error) {
+		if err != nil {
+			a.Log.LogAttrs(context.Background(), slog.LevelDebug, "a start could not be published", slog.Any("error", err))
+		}
+	})
+}
+
+// deadLetter copies a request that is not valid, with the reason and its origin.
+func (a *API) deadLetter(d delivery) *kgo.Record {
+	record := &kgo.Record{Topic: a.Kafka.Requests + ".dlq", Key: d.record.Key, Value: d.record.Value, Headers: slices.Clone(d.record.Headers)}
+	for _, h := range [][2]string{
+		{"dlq-topic", d.record.Topic}, {"dlq-partition", strconv.Itoa(int(d.record.Partition))}, {"dlq-offset", strconv.FormatInt(d.record.Offset, 10)},
+		{"dlq-error", problem(d.err)}, {"dlq-attempt", "1"},
+	} {
+		record.Headers = append(record.Headers, kgo.RecordHeader{Key: h[0], Value: []byte(h[1])})
+	}
+	return record
+}

@@ -1,0 +1,209 @@
+package kafkaapi
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// request asks for one run of a tool.
+type request struct {
+	EventID      string            `json:"event_id"`
+	SessionID    string            `json:"session_id"`
+	PersonaID    *string           `json:"persona_id"`
+	ToolName     string            `json:"tool_name"` // name, or name@version
+	Args         json.RawMessage   `json:"args"`
+	Metadata     map[string]any    `json:"metadata"`
+	TraceContext map[string]string `json:"trace_context"`
+}
+
+// result is the answer to a request.
+type result struct {
+	EventID       string            `json:"event_id"`
+	SessionID     string            `json:"session_id"`
+	PersonaID     *string           `json:"persona_id,omitempty"`
+	ToolName      string            `json:"tool_name"`
+	Status        string            `json:"status"` // success, error, timeout or blocked
+	Payload       json.RawMessage   `json:"payload"`
+	Metadata      map[string]any    `json:"metadata"`
+	ExecutionTime float64           `json:"execution_time"` // seconds
+	TraceContext  map[string]string `json:"trace_context,omitempty"`
+}
+
+// These are the values of result.Status.
+const (
+	statusSuccess = "success"
+	statusError   = "error"
+	statusTimeout = "timeout"
+	statusBlocked = "blocked"
+)
+
+const requestSchema = `{
+	"type": "object",
+	"properties": {
+		"event_id": {"type": "string", "minLength": 1, "maxLength": 150},
+		"session_id": {"type": "string", "minLength": 1, "maxLength": 500},
+		"persona_id": {"type": ["string", "null"]},
+		"tool_name": {"type": "string", "minLength": 1, "maxLength": 300},
+		"args": {"type": "object"},
+		"metadata": {"type": "object"},
+		"trace_context": {"type": "object", "additionalProperties": {"type": "string"}}
+	},
+	"required": ["event_id", "session_id", "tool_name", "args", "metadata"],
+	"additionalProperties": false
+}`
+
+const resultSchema = `{
+	"type": "object",
+	"properties": {
+		"event_id": {"type": "string", "minLength": 1},
+		"session_id": {"type": "string", "minLength": 1},
+		"persona_id": {"type": ["string", "null"]},
+		"tool_name": {"type": "string", "minLength": 1},
+		"status": {"enum": ["success", "error", "timeout", "blocked"]},
+		"payload": {"type": "object"},
+		"metadata": {"type": "object"},
+		"execution_time": {"type": "number", "minimum": 0},
+		"trace_context": {"type": "object", "additionalProperties": {"type": "string"}}
+	},
+	"required": ["event_id", "session_id", "tool_name", "status", "payload", "metadata", "execution_time"],
+	"additionalProperties": false
+}`
+
+// schemas are the compiled schemas of both kinds of messages.
+type schemas struct{ request, result *schema.Schema }
+
+func compileSchemas() (schemas, error) {
+	cache := schema.NewCache(2)
+	in, inErr := cache.Get(json.RawMessage(requestSchema))
+	out, outErr := cache.Get(json.RawMessage(resultSchema))
+	return schemas{in, out}, errors.Join(inErr, outErr)
+}
+
+// parse reads a request. After an error, the request holds the fields that could be read, so that it can be answered.
+func (s schemas) parse(text []byte) (request, error) {
+	var r request
+	if details := s.request.Validate(text); len(details) > 0 {
+		var fields map[string]json.RawMessage
+		_ = json.Unmarshal(text, &fields) // an unreadable text has no fields
+		for name, to := range map[string]*string{"event_id": &r.EventID, "session_id": &r.SessionID, "tool_name": &r.ToolName} {
+			_ = json.Unmarshal(fields[name], to)
+		}
+		_ = json.Unmarshal(fields["metadata"], &r.Metadata)
+		return r, &fault.Error{Code: fault.InvalidInput, Message: "The request is not valid: " + listed(details), Details: details}
+	}
+	err := json.Unmarshal(text, &r)
+	return r, err
+}
+
+// listed writes details as one sentence.
+func listed(details []fault.Detail) string {
+	var all []string
+	for _, d := range details {
+		all = append(all, strings.TrimSpace(strings.TrimPrefix(d.Pointer, "/")+" "+strings.TrimSuffix(d.Message, ".")))
+	}
+	return strings.Join(all, "; ") + "."
+}
+
+// answerable reports whether a request has the fields that its answer needs.
+func (r request) answerable() bool { return r.EventID != "" && r.SessionID != "" && r.ToolName != "" }
+
+// reference returns the version that a request names. A name alone stands for its latest version.
+func (r request) reference() (agent, version string) {
+	agent, version, _ = strings.Cut(r.ToolName, "@")
+	if version == "" {
+		version = "latest"
+	}
+	return agent, version
+}
+
+// tenant returns the tenant of a request.
+func (r request) tenant() string {
+	if tenant, _ := r.Metadata["tenant"].(string); tenant != "" {
+		return tenant
+	}
+	return registry.DefaultWorkspace
+}
+
+// answer begins the result of a request. Its ID is the same for each delivery of the request.
+func (r request) answer() result {
+	metadata := map[string]any{}
+	for name, value := range r.Metadata {
+		metadata[name] = value
+	}
+	metadata["request_id"], metadata["sandbox_logs"] = r.EventID, []string{}
+	return result{
+		EventID: uuid.NewSHA1(resultSpace, []byte(r.tenant()+"/"+r.EventID)).String(), SessionID: r.SessionID, PersonaID: r.PersonaID, ToolName: r.ToolName,
+		Metadata: metadata, TraceContext: r.TraceContext,
+	}
+}
+
+// resultSpace is the name space of the IDs of results.
+var resultSpace = uuid.MustParse("6f2b8a52-6f0e-4a53-9d0f-3a4f6f0c8a11")
+
+// failed completes a result with a reason.
+func (a result) failed(status, message string) result {
+	a.Status, a.Payload = status, encode(map[string]string{"message": message})
+	return a
+}
+
+// maxLogLines bounds the lines of output that a result repeats. The run keeps more.
+const maxLogLines = 200
+
+// of completes a result with a finished run.
+func (a result) of(run registry.Run) result {
+	a.ExecutionTime = run.Metrics.TotalMs / 1000
+	a.Metadata["run_id"] = run.ID
+	if run.Digest != "" {
+		a.Metadata["reference"], a.Metadata["digest"] = registry.Reference{Agent: run.Agent, Version: run.Version}.String(), run.Digest
+	}
+	logs := []string{}
+	for _, text := range []string{run.Stdout, run.Stderr} {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			lines := strings.Split(text, "\n")
+			logs = append(logs, lines[max(0, len(lines)-maxLogLines):]...)
+		}
+	}
+	a.Metadata["sandbox_logs"] = logs
+	message := string(run.Status)
+	if run.Error != nil {
+		message = run.Error.Message
+	}
+	switch run.Status {
+	case registry.Succeeded:
+		a.Status, a.Payload = statusSuccess, payload(run.Output)
+		return a
+	case registry.TimedOut:
+		return a.failed(statusTimeout, message)
+	case registry.Blocked:
+		return a.failed(statusBlocked, message)
+	default:
+		return a.failed(statusError, message)
+	}
+}
+
+// payload returns an output as an object, which the schema of results wants.
+func payload(output json.RawMessage) json.RawMessage {
+	if len(output) > 0 && output[0] == '{' {
+		return output
+	}
+	if len(output) == 0 {
+		output = json.RawMessage("null")
+	}
+	return encode(map[string]json.RawMessage{"result": output})
+}
+
+// encode writes a value that has no unsupported types.
+func encode(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package kafkaapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	s, err := compileSchemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		text, wrong string
+		answerable  bool
+	}{
+		"valid":          {`{"event_id":"e","session_id":"s","tool_name":"t@^1","args":{},"metadata":{}}`, "", true},
+		"no arguments":   {`{"event_id":"e","session_id":"s","tool_name":"t","metadata":{}}`, "args", true},
+		"unknown field":  {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{},"more":1}`, "more", true},
+		"arguments list": {`{"event_id":"e","session_id":"s","tool_name":"t","args":[],"metadata":{}}`, "args", true},
+		"no session":     {`{"event_id":"e","tool_name":"t","args":{},"metadata":{}}`, "session_id", false},
+		"no JSON":        {`{`, "not valid", false},
+		"a number":       {`7`, "not valid", false},
+	} {
+		r, err := s.parse([]byte(tt.text))
+		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(problem(err), tt.wrong) || r.answerable() != tt.answerable {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	r, _ := s.parse([]byte(`{"event_id":"e","session_id":"s","tool_name":"t@^1","args":{},"metadata":{"tenant":"x"}}`))
+	if agent, version := r.reference(); agent != "t" || version != "^1" || r.tenant() != "x" {
+		t.Errorf("%s, %s, %s", agent, version, r.tenant())
+	}
+	if (request{ToolName: "t"}).tenant() != registry.DefaultWorkspace {
+		t.Error("a request without a tenant has another workspace")
+	}
+}
+
+// Every result fits its schema, whatever the output of the program is.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	s, err := compileSchemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request{EventID: "e", SessionID: "s", ToolName: "t", Metadata: map[string]any{"k": 1.0}}
+	for name, tt := range map[string]struct {
+		run             registry.Run
+		status, payload string
+	}{
+		"object":   {registry.Run{Status: registry.Succeeded, Output: json.RawMessage(`{"a":1}`), Stdout: "x\ny\n"}, statusSuccess, `{"a":1}`},
+		"text":     {registry.Run{Status: registry.Succeeded, Output: json.RawMessage(`"a"`)}, statusSuccess, `{"result":"a"}`},
+		"nothing":  {registry.Run{Status: registry.Succeeded}, statusSuccess, `{"result":null}`},
+		"failed":   {registry.Run{Status: registry.Failed, Error: &runtimes.ProgramError{Message: "no"}}, statusError, `{"message":"no"}`},
+		"late":     {registry.Run{Status: registry.TimedOut, Error: &runtimes.ProgramError{Message: "late"}}, statusTimeout, `{"message":"late"}`},
+		"blocked":  {registry.Run{Status: registry.Blocked}, statusBlocked, `{"message":"blocked"}`},
+		"stranded": {registry.Run{Status: registry.StatusInterrupted}, statusError, `{"message":"interrupted"}`},
+	} {
+		got := r.answer().of(tt.run)
+		if got.Status != tt.status || string(got.Payload) != tt.payload || got.EventID != r.answer().EventID || got.EventID == r.EventID {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if details := s.result.Validate(encode(got)); len(details) > 0 {
+			t.Errorf("%s: %v", name, details)
+		}
+	}
+	if r.Metadata["request_id"] != nil {
+		t.Error("the metadata of the request have changed")
+	}
+}
+
+// The form and the trace of a request are those of its answer.
+func TestEnvelopes(t *testing.T) {
+	t.Parallel()
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, form := range []envelope{bare, binary, structured} {
+		sealed := seal("topic", "key", json.RawMessage(`{"x":1}`), form, "id", "tool", trace)
+		event, got, found := open(sealed)
+		if string(event) != `{"x":1}` || got != form || found != trace {
+			t.Errorf("%d: %s, %d, %s", form, event, got, found)
+		}
+	}
+	broken := &kgo.Record{Value: []byte("{"), Headers: []kgo.RecordHeader{{Key: "Content-Type", Value: []byte("application/cloudevents+json")}}}
+	if event, form, _ := open(broken); string(event) != "{" || form != structured {
+		t.Errorf("%s, %d", event, form)
+	}
+}
