@@ -61,7 +61,7 @@ const (
 	pollEvery    = 500 * time.Millisecond
 	retryEvery   = 2 * time.Second
 	metadataAge  = 500 * time.Millisecond // new topics are found soon
-	messageBytes = 24 << 20 // a result can be 16 MiB of JSON
+	messageBytes = 24 << 20               // a result can be 16 MiB of JSON
 	keyFor       = 7 * 24 * time.Hour
 )
 

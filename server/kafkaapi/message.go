@@ -181,6 +181,8 @@ func (a result) of(run registry.Run) result {
 		return a
 	case registry.TimedOut:
 		return a.failed(statusTimeout, message)
+	case registry.AwaitingApproval:
+		return a.failed(statusBlocked, "approval required")
 	case registry.Blocked:
 		return a.failed(statusBlocked, message)
 	default:

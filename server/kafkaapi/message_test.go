@@ -61,6 +61,7 @@ func TestResults(t *testing.T) {
 		"failed":   {registry.Run{Status: registry.Failed, Error: &runtimes.ProgramError{Message: "no"}}, statusError, `{"message":"no"}`},
 		"late":     {registry.Run{Status: registry.TimedOut, Error: &runtimes.ProgramError{Message: "late"}}, statusTimeout, `{"message":"late"}`},
 		"blocked":  {registry.Run{Status: registry.Blocked}, statusBlocked, `{"message":"blocked"}`},
+		"waiting":  {registry.Run{Status: registry.AwaitingApproval}, statusBlocked, `{"message":"approval required"}`},
 		"stranded": {registry.Run{Status: registry.StatusInterrupted}, statusError, `{"message":"interrupted"}`},
 	} {
 		got := r.answer().of(tt.run)

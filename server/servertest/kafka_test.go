@@ -146,7 +146,9 @@ func TestKafka(t *testing.T) {
 		bareRecord(toolRequest("fails", "s", "fails", map[string]any{})), bareRecord(toolRequest("forever", "t", "forever", map[string]any{})),
 		bareRecord(toolRequest("unknown", "s", "nothing", map[string]any{})), bareRecord(toolRequest("wrong", "s", "double", map[string]any{"n": "many"})),
 		bareRecord(toolRequest("seven", "s", "seven", map[string]any{})), bareRecord(toolRequest("plain", "s", "double", map[string]any{"n": 21})))
-	k.await(t, "every answer comes", func() bool { return len(k.seen["results"]) >= 11 && len(k.seen["requests.dlq"]) >= 3 && len(k.seen["events"]) >= 20 })
+	k.await(t, "every answer comes", func() bool {
+		return len(k.seen["results"]) >= 11 && len(k.seen["requests.dlq"]) >= 3 && len(k.seen["events"]) >= 20
+	})
 
 	results, records := map[string]toolResult{}, map[string]*kgo.Record{}
 	for _, r := range k.seen["results"] {

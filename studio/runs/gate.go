@@ -31,6 +31,7 @@ type saved struct {
 	Inline    *registry.Spec     `json:"inline,omitempty"`
 	Digest    string             `json:"digest,omitempty"` // of the version
 	Limits    runtimes.Limits    `json:"limits"`
+	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
 	Isolation runtimes.Isolation `json:"isolation,omitempty"`
 }
 
@@ -53,7 +54,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 	if masked {
 		return nil, fault.Invalid("/input", "must not contain the value of a secret, because this run waits for an approval and its input is stored until then.")
 	}
-	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, Isolation: req.Isolation})
+	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 		version = more.Digest
 	}
 	l, _, err := s.prepare(ctx, run.Actor, Request{
-		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, Isolation: more.Isolation, Trigger: run.Trigger,
+		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger,
 		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, resumed: &run,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ type Keys interface {
 const onceEvery = 20 * time.Millisecond
 
 // Once executes a request at most once for its key. A repetition returns the run of the first request, and waits for
-// its end. If the first request made no run, a repetition tries again. Error: IdempotencyMismatch if the key belongs to
+// its end, but not for an approval. If the first request made no run, a repetition tries again. Error: IdempotencyMismatch if the key belongs to
 // another request.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
@@ -34,7 +34,7 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			return registry.Run{}, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
 		case existing.Made.ID != "":
 			run, err := s.Get(ctx, actor, existing.Made.ID)
-			if err != nil || run.Status.Final() {
+			if err != nil || run.Status.Final() || run.Status == registry.AwaitingApproval {
 				return run, err
 			}
 		}

@@ -2604,6 +2604,8 @@ export interface components {
     };
     Health: {
       executor_ready: boolean;
+      /** @description Only where --kafka-brokers is set. */
+      kafka?: components['schemas']['KafkaState'];
       registry_loaded: boolean;
       sandbox: components['schemas']['SandboxState'];
       /** Format: int64 */
@@ -2783,6 +2785,11 @@ export interface components {
       slower: boolean;
       /** @enum {string} */
       verdict: 'same' | 'changed' | 'fails' | 'refused' | 'fixed';
+    };
+    KafkaState: {
+      connected: boolean;
+      /** @description Why it is not connected. */
+      reason?: string;
     };
     LabelBody: {
       /** @description Empty takes the label away. */
