@@ -1,10 +1,12 @@
 package mcpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +24,10 @@ const (
 	freshFor = time.Second
 	// maxServers bounds the servers in memory. Callers with access to the same tools share one.
 	maxServers = 256
-	pageSize   = 250
+	// maxSessions bounds the open sessions of a workspace. Many clients leave theirs open when they go, and each takes
+	// about 17 kB until it times out.
+	maxSessions = 256
+	pageSize    = 250
 )
 
 // servers holds one SDK server for each set of tools that callers may see.
@@ -31,8 +36,16 @@ type servers struct {
 	stop chan struct{}
 	done chan struct{}
 
-	mu  sync.Mutex
-	all map[string]*server
+	mu     sync.Mutex
+	all    map[string]*server
+	open   map[string][]session // by workspace, the oldest first; some may have ended already
+	joined sync.WaitGroup       // waits for sessions that are being closed
+}
+
+// session is a session of a server.
+type session struct {
+	*mcp.ServerSession
+	server *server
 }
 
 type server struct {
@@ -48,7 +61,7 @@ type server struct {
 }
 
 func newServers(a *API) *servers {
-	s := &servers{api: a, stop: make(chan struct{}), done: make(chan struct{}), all: map[string]*server{}}
+	s := &servers{api: a, stop: make(chan struct{}), done: make(chan struct{}), all: map[string]*server{}, open: map[string][]session{}}
 	go s.watch()
 	return s
 }
@@ -90,6 +103,7 @@ func (s *servers) listening() []*server {
 func (s *servers) close() {
 	close(s.stop)
 	<-s.done
+	s.joined.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.all {
@@ -125,11 +139,21 @@ func (s *servers) get(caller registry.Caller, selection tools.Selection) *server
 	return one
 }
 
-// evict drops the server that was used longest ago. Its sessions end; their clients begin new ones.
+// evict drops the server that was used longest ago, of the workspace that has most, so that one workspace does not end
+// the sessions of others. Its sessions end; their clients begin new ones.
 func (s *servers) evict() {
+	count := map[string]int{}
+	for _, one := range s.all {
+		count[one.caller.Actor.Workspace]++
+	}
 	var oldest string
 	for key, one := range s.all {
-		if oldest == "" || one.used.Before(s.all[oldest].used) {
+		if oldest == "" {
+			oldest = key
+			continue
+		}
+		other := s.all[oldest]
+		if by := cmp.Compare(count[one.caller.Actor.Workspace], count[other.caller.Actor.Workspace]); by > 0 || by == 0 && one.used.Before(other.used) {
 			oldest = key
 		}
 	}
@@ -137,6 +161,21 @@ func (s *servers) evict() {
 		_ = session.Close() // its client begins a new one
 	}
 	delete(s.all, oldest)
+}
+
+// began remembers a new session. Beyond the limit of a workspace its oldest session ends; the client begins a new one.
+func (s *servers) began(one *server, new *mcp.ServerSession) {
+	workspace := one.caller.Actor.Workspace
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[workspace] = append(s.open[workspace], session{new, one})
+	if len(s.open[workspace]) <= maxSessions {
+		return
+	}
+	oldest := s.open[workspace][0]
+	s.open[workspace] = slices.Delete(s.open[workspace], 0, 1)
+	oldest.server.levels.Delete(oldest.ID())
+	s.joined.Go(func() { _ = oldest.Close() }) // it may have ended already
 }
 
 // runsCode reports whether a caller may run programs of its own: the right that POST /execute needs.
@@ -154,11 +193,23 @@ func (a *API) newServer(caller registry.Caller, selection tools.Selection) *serv
 			c.TTLMs, c.CacheScope = int(freshFor.Milliseconds()), "private"
 		},
 	})
-	one.sdk.AddReceivingMiddleware(one.noteLevel)
+	one.sdk.AddReceivingMiddleware(one.noteLevel, a.servers.noteSession(one))
 	if runsCode(caller, selection) {
 		one.sdk.AddTool(codeTool(), a.executeCode)
 	}
 	return one
+}
+
+// noteSession records the sessions that clients begin. The revision without sessions has none with an ID.
+func (s *servers) noteSession(one *server) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if begun, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && begun.ID() != "" {
+				s.began(one, begun)
+			}
+			return next(ctx, method, req)
+		}
+	}
 }
 
 // noteLevel records which sessions want log messages, because following a run takes time.

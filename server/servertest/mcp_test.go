@@ -358,3 +358,31 @@ func TestToolsetCommand_PutListShowDelete(t *testing.T) {
 		}
 	}
 }
+
+// TestMCP_ManySessions_OldestEnds: each session takes memory until it times out, so a workspace has a limited number. A
+// client whose session ended begins a new one.
+func TestMCP_ManySessions_OldestEnds(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	accept := servertest.Headers{"Accept": "application/json, text/event-stream"}
+	begin := func() string {
+		t.Helper()
+		body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+		return s.Want(t, 200, "POST", "/mcp", body, accept).Header.Get("Mcp-Session-Id")
+	}
+	status := func(id string) int {
+		t.Helper()
+		return s.Do(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, accept, servertest.Headers{"Mcp-Session-Id": id}).Status
+	}
+	first, last := begin(), ""
+	if got := status(first); got != 200 {
+		t.Fatalf("a new session answers %d", got)
+	}
+	for range 256 {
+		last = begin()
+	}
+	servertest.Eventually(t, "the oldest session ends", func() bool { return status(first) == 404 })
+	if got := status(last); got != 200 {
+		t.Errorf("the newest session answers %d", got)
+	}
+}
