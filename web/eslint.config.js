@@ -18,6 +18,7 @@ const layers = [
   ['editor', 'schema', 'provenance'],
   ['console', 'draft'],
   ['agent'],
+  ['verdict'],
   ['diff', 'frame'],
   ['features'],
   ['workbench'],

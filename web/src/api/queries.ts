@@ -7,6 +7,7 @@ import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
   diff,
   getAgent,
+  getApproval,
   getCapabilities,
   getDraftRuntime,
   getHealth,
@@ -15,7 +16,9 @@ import {
   getQuotas,
   getQuotasOf,
   getSession,
+  getVerdict,
   getVersion,
+  listApprovals,
   listInvitations,
   listMembers,
   listOwnSessions,
@@ -40,6 +43,9 @@ export const keys = {
   registry: ['registry'] as const,
   listed: (publisher: string, name: string) => ['registry', publisher, name] as const,
   skills: ['skills'] as const,
+  approvals: ['approvals'] as const,
+  approval: (id: string) => ['approvals', 'one', id] as const,
+  verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
   quotas: ['quotas'] as const,
@@ -96,6 +102,21 @@ const refetchInterval = ({ state }: { state: { data: unknown } }) => (state.data
 export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval });
 // Folders can change on disk at any time.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval });
+// Requests come from other people and programs at any time.
+const approvalsEvery = 10_000;
+export const useApprovals = (status: 'pending' | undefined, enabled = true) =>
+  useQuery({
+    queryKey: [...keys.approvals, 'list', status ?? 'all'],
+    queryFn: () => listApprovals(status),
+    refetchInterval: ({ state }) => (state.data === undefined ? false : approvalsEvery),
+    enabled,
+  });
+export const useApproval = (id: string) =>
+  useQuery({ queryKey: keys.approval(id), queryFn: () => getApproval(id), staleTime: 0 });
+export const refreshApprovals = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.approvals });
+/** The verdict about the draft in its saved revision. */
+export const useVerdict = (name: string, revision: number, enabled: boolean) =>
+  useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });

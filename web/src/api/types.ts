@@ -89,6 +89,11 @@ export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 
+export type Approval = With<Wire['Approval'], { input?: Json }>;
+export type Verdict = Wire['Verdict'];
+export type VerdictFinding = Wire['Finding'];
+/** A publication that waits for a person. */
+export type AwaitedPublication = Wire['AwaitedPublication'];
 export type Finding = Wire['Detail'];
 /** Where a schema came from. */
 export type SchemaSource = Wire['SchemaSource'];

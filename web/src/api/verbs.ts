@@ -8,6 +8,8 @@ import type {
   Agent,
   AgentBody,
   AgentSummary,
+  Approval,
+  AwaitedPublication,
   Capabilities,
   Diff,
   Draft,
@@ -45,6 +47,7 @@ import type {
   Token,
   TokenBody,
   Validation,
+  Verdict,
   Version,
   VersionSummary,
   Workspace,
@@ -261,7 +264,7 @@ export function publish(
   as: PublishAs,
   { changelog, comment, replay }: PublishMore,
   revision: number | undefined,
-): Promise<VersionSummary> {
+): Promise<VersionSummary | AwaitedPublication> {
   const force = comment === '' ? {} : { force: true, comment };
   return request(`${agentPath(agent)}/versions`, {
     method: 'POST',
@@ -271,6 +274,24 @@ export function publish(
 
 /** Names the revision of the draft that the user sees; the server refuses the request if another one was saved. */
 const seen = (revision: number | undefined): { revision?: number } => (revision === undefined ? {} : { revision });
+
+export interface ApprovalPage {
+  items: Approval[];
+  nextCursor: string;
+  pending: number;
+}
+export const listApprovals = (status: 'pending' | undefined): Promise<ApprovalPage> =>
+  request(`/approvals?limit=100${status === undefined ? '' : `&status=${status}`}`);
+export const getApproval = (id: string): Promise<Approval> => request(`/approvals/${encodeURIComponent(id)}`);
+export interface ApprovalDecision {
+  decision: 'approve' | 'deny';
+  scope?: 'once' | 'version' | 'caller';
+  comment: string;
+}
+export const decideApproval = (id: string, body: ApprovalDecision): Promise<Approval> =>
+  request(`/approvals/${encodeURIComponent(id)}`, { method: 'POST', body });
+/** The verdict that the gate would give about the draft now. */
+export const getVerdict = (agent: string): Promise<Verdict> => request(`${agentPath(agent)}/verdict`);
 
 export function diff(agent: string, from: string, to: string, revision?: number): Promise<Diff> {
   const query = new URLSearchParams({ from, to, ...(revision !== undefined && { revision: String(revision) }) });

@@ -28,6 +28,12 @@ import { decoded, readRef } from '../state/urlState';
 
 // Pages and dialogs that the first paint does not need.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const ApprovalsPage = lazy(() =>
+  import('../features/approvals/ApprovalsPage').then((m) => ({ default: m.ApprovalsPage })),
+);
+const ApprovalPage = lazy(() =>
+  import('../features/approvals/ApprovalPage').then((m) => ({ default: m.ApprovalPage })),
+);
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RunsPage = lazy(() => import('../features/run/RunsPage').then((m) => ({ default: m.RunsPage })));
@@ -177,6 +183,22 @@ function Pages() {
               <SkillsPage />
             </Framed>
           </Guarded>
+        </Route>
+        <Route path="/approvals">
+          <Guarded what={say.approvalsHere} needs="read">
+            <Framed what={say.theApprovals}>
+              <ApprovalsPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/approvals/:id">
+          {({ id }) => (
+            <Guarded what={say.approvalsHere} needs="read">
+              <Framed what={say.theApprovals}>
+                <ApprovalPage key={id} id={decoded(id)} />
+              </Framed>
+            </Guarded>
+          )}
         </Route>
         <Route path="/secrets">
           <Guarded what={say.secretsAndQuotas} needs="read">

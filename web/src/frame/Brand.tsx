@@ -3,7 +3,7 @@ import { CircleUser, Menu as MenuIcon, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError, explain } from '../api/http';
-import { useSession } from '../api/queries';
+import { useApprovals, useSession } from '../api/queries';
 import { rightsOf, useRights } from '../api/rights';
 import { signOut } from '../api/verbs';
 import { brand as say } from '../texts/app';
@@ -42,6 +42,7 @@ const places = [
   { to: '/runs', label: say.runs },
   { to: '/registry', label: say.publicRegistry },
   { to: '/skills', label: say.skills },
+  { to: '/approvals', label: say.approvals },
 ];
 
 /**
@@ -51,6 +52,7 @@ const places = [
 export function Places({ crowded = false }: { crowded?: boolean }) {
   const [here, navigate] = useLocation();
   const { mayAnywhere } = useRights();
+  const waiting = useApprovals('pending', mayAnywhere('read')).data?.pending ?? 0;
   if (!mayAnywhere('read')) return null;
   return (
     <>
@@ -62,6 +64,12 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
             aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
           >
             {label}
+            {to === '/approvals' && waiting > 0 && (
+              <span className={css.badge}>
+                {waiting}
+                <span className="visually-hidden"> {say.waiting(waiting)}</span>
+              </span>
+            )}
           </Link>
         ))}
       </nav>
@@ -136,6 +144,7 @@ function User({ theme }: { theme: Theme }) {
           ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
           ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
           ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
+          ...only(mayAnywhere('read'), say.approvals, () => navigate('/approvals')),
         ],
         [
           ...only(mayAnywhere('read'), say.people, () => runCommand('people')),

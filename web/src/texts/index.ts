@@ -4,6 +4,7 @@ import * as access from './access';
 import * as agents from './agents';
 import * as api from './api';
 import * as app from './app';
+import * as approvals from './approvals';
 import * as archives from './archives';
 import { common } from './common';
 import * as compare from './compare';
@@ -34,6 +35,7 @@ export const texts = {
   agents,
   api,
   app,
+  approvals,
   archives,
   common,
   compare,

@@ -1,7 +1,7 @@
 // Loads the server's problems in the saved draft: Python and Bash syntax errors, and features the sandbox does not
 // support.
 import { useEffect } from 'react';
-import type { Finding, Language } from '../../api/types';
+import type { Finding, Language, VerdictFinding } from '../../api/types';
 import { validate } from '../../api/verbs';
 import type { Marker, Workspace } from '../../editor/workspace';
 import { useOpenFiles, type OpenAgent } from '../../agent/openAgent';
@@ -22,10 +22,11 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
     const aborted = new AbortController();
     const timer = setTimeout(() => {
       validate({ language, runtime, files, entrypoint, ...(rules && { rules }) }, aborted.signal).then(
-        ({ errors, warnings }) => {
+        ({ errors, warnings, verdict }) => {
           if (aborted.signal.aborted) return;
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
-          workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
+          const judged = (verdict?.findings ?? []).filter(({ ruleId }) => ruleId !== 'syntax').map(ofFinding);
+          workspace.setMarkers([...found, ...warnings.map(markerOf('warning')), ...judged].flat());
         },
         // Markers are optional; without the server the syntax colours stay.
         () => undefined,
@@ -39,6 +40,15 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
 }
 
 const syntaxError = 'syntax_error';
+
+/** A finding of the gate is a warning with its remedy. */
+const ofFinding = ({ file, line, column, message, remedy }: VerdictFinding): Marker[] =>
+  markerOf('warning')({
+    message: `${message} ${remedy ?? ''}`.trim(),
+    ...(file !== undefined && { file }),
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+  });
 
 const markerOf =
   (severity: Marker['severity']) =>

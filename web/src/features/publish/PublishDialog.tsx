@@ -2,11 +2,21 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
-import { keys, refreshFacts } from '../../api/queries';
-import type { Advice as AdviceOf, FieldProblem, ReplayReport, RuntimeChoice } from '../../api/types';
-import { diff, publish } from '../../api/verbs';
+import { keys, refreshApprovals, refreshFacts, useVerdict } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import type {
+  Advice as AdviceOf,
+  AwaitedPublication,
+  FieldProblem,
+  ReplayReport,
+  RuntimeChoice,
+  Verdict,
+} from '../../api/types';
+import { decideApproval, diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../state/dialogs';
+import { notify } from '../../state/notices';
 import { agentUrl } from '../../state/urlState';
+import { approvalsPage as approvals, verdict as gateSays } from '../../texts/approvals';
 import { common } from '../../texts/common';
 import { publishDialog as said } from '../../texts/publish';
 import { Button } from '../../ui/Button';
@@ -24,6 +34,7 @@ import { Reasons } from '../../diff/Changes';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { RuntimeReason } from '../../agent/RuntimeReason';
 import { fieldLabel } from '../../agent/fieldLabel';
+import { VerdictView } from '../../verdict/VerdictView';
 import { EditorErrors, type EditorErrorsProps } from './EditorErrors';
 import { differs, heard } from './heard';
 import { OlderSchemas } from './OlderSchemas';
@@ -35,6 +46,7 @@ type State =
   | { kind: 'asking' }
   | { kind: 'busy' }
   | { kind: 'failed'; message: string; fields: FieldProblem[]; tooSmall?: boolean }
+  | { kind: 'waiting'; request: AwaitedPublication }
   | { kind: 'done'; version: string; choice: RuntimeChoice | undefined };
 
 const bumps: { bump: Bump; about: string }[] = [
@@ -84,6 +96,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
 
   const smaller = isSmaller(version, advice.data?.version ?? '');
   const forced = smaller || (state.kind === 'failed' && state.tooSmall === true);
+  const verdict = useVerdict(name, session?.get().draft.revision ?? 0, true);
   const unreachable = useUnreachable();
   const causeId = useId();
   const cause = unreachable ?? (forced && comment.trim() === '' ? said.sayWhyFirst : undefined);
@@ -109,6 +122,10 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
           revision,
         ),
       );
+      if ('approvalId' in published) {
+        void refreshApprovals();
+        return setState({ kind: 'waiting', request: published });
+      }
       session?.published(published.version);
       refreshFacts(name);
       setState({ kind: 'done', version: published.version, choice: published.runtimeChoice });
@@ -122,6 +139,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     }
   };
 
+  if (state.kind === 'waiting') return <Awaited reference={`${name}@${version}`} request={state.request} />;
   if (state.kind === 'done')
     return <Published reference={`${name}@${state.version}`} version={state.version} choice={state.choice} />;
   return (
@@ -193,6 +211,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
             />
           </div>
         )}
+        {verdict.data && shows(verdict.data) && <VerdictView verdict={verdict.data} />}
         <RuntimeOutlook />
         <Field label={said.changelog}>
           {(control) => (
@@ -226,6 +245,60 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
           </div>
         )}
       </form>
+    </Dialog>
+  );
+}
+
+/** A verdict without findings needs no place in the dialog. */
+const shows = ({ findings, capabilityChanges }: Verdict): boolean => findings.length + capabilityChanges.length > 0;
+
+interface AwaitedProps {
+  reference: string;
+  request: AwaitedPublication;
+}
+
+/** The publication waits. Who may approve does so here. */
+function Awaited({ reference, request }: AwaitedProps) {
+  const { name } = useOpenAgent();
+  const [, navigate] = useLocation();
+  const { may } = useRights();
+  const approve = async (): Promise<void> => {
+    try {
+      const decided = await decideApproval(request.approvalId, { decision: 'approve', comment: '' });
+      notify('done', decided.outcome ?? approvals.approved);
+      closeDialog();
+    } catch (error) {
+      notify('failed', explain(error));
+    }
+    refreshFacts(name);
+    await refreshApprovals();
+  };
+  return (
+    <Dialog
+      medium
+      title={gateSays.waits(reference)}
+      about={gateSays.waitsAbout}
+      onClose={closeDialog}
+      foot={
+        <>
+          <Button onClick={closeDialog}>{common.done}</Button>
+          <Button
+            onClick={() => {
+              closeDialog();
+              navigate(`/approvals/${encodeURIComponent(request.approvalId)}`);
+            }}
+          >
+            {gateSays.openRequest}
+          </Button>
+          {may('approve') && (
+            <Button look="primary" onClick={() => void approve()}>
+              {gateSays.approveNow}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <VerdictView verdict={request.verdict} />
     </Dialog>
   );
 }

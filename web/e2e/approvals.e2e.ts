@@ -1,0 +1,82 @@
+// Approvals: a publication and a run wait, and an approver decides in the Studio.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn } from './kit/browser';
+
+let atelier: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+interface Asked {
+  approvalId: string;
+  runId: string;
+}
+
+async function enforce(): Promise<void> {
+  const gate = (await atelier.api('GET', '/api/v1/gate')).body as Record<string, unknown>;
+  await atelier.api('PUT', '/api/v1/gate', { ...gate, gate: 'enforce' });
+}
+
+describe('approvals', () => {
+  test('a new host waits in the inbox, and is published when it is approved', async () => {
+    await enforce();
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name: 'fetcher',
+      language: 'python',
+      code: "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n",
+      capabilities: { hosts: ['api.example.com:443'] },
+      safetyFlags: ['network_access'],
+    });
+    const asked = await atelier.api('POST', '/api/v1/code-agents/fetcher/versions', {});
+    expect(asked.status).toBe(202);
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto('/studio/approvals');
+    const row = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+    await row.getByText('Newly reaches api.example.com:443 (main.py:5).').waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).getByText('1 waiting').waitFor({ state: 'attached' });
+    expect(await violations(page)).toEqual([]);
+    await row.getByRole('link', { name: 'Publication of fetcher@1.0.0' }).click();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('a known host');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Published fetcher@1.0.0.').waitFor();
+    const run = await atelier.api('POST', '/api/v1/code-agents/fetcher/execute', { version: '1.0.0', input: {} });
+    expect(run.body).toMatchObject({ success: true });
+    await session.close();
+  });
+
+  test('a run that is denied says why', async () => {
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name: 'asks',
+      language: 'javascript',
+      code: 'export default () => 1',
+      requiresApproval: true,
+    });
+    await atelier.api('POST', '/api/v1/code-agents/asks/versions', {});
+    const { body } = await atelier.api('POST', '/api/v1/code-agents/asks/execute', { version: '1.0.0', input: {} });
+    const { approvalId, runId } = body as Asked;
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto(`/studio/approvals/${approvalId}`);
+    await page.getByText('Each run of this version needs an approval.').waitFor();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('not today');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('denied by').waitFor();
+    const run = await atelier.api('GET', `/api/v1/runs/${runId}`);
+    expect(run.body).toMatchObject({
+      status: 'blocked',
+      error: { message: expect.stringContaining('not today') as string },
+    });
+    await session.close();
+  });
+});

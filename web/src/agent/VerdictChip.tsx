@@ -1,0 +1,25 @@
+import { useVerdict } from '../api/queries';
+import { verdict as say } from '../texts/approvals';
+import { useOpenAgent } from './openAgent';
+import css from './VerdictChip.module.css';
+
+/** The gate's verdict about the saved draft, beside Run and Publish. */
+export function VerdictChip({ onClick }: { onClick: () => void }) {
+  const { name, version, session, save } = useOpenAgent();
+  const draft = version === undefined && session !== undefined;
+  const found = useVerdict(name, session?.get().draft.revision ?? 0, draft && save.kind === 'saved');
+  if (!draft || !found.data) return null;
+  const { verdict, findings, capabilityChanges } = found.data;
+  const all = [...capabilityChanges, ...findings].map(({ message }) => message);
+  return (
+    <button
+      type="button"
+      className={css.chip}
+      data-verdict={verdict}
+      title={all.slice(0, 10).join('\n')}
+      onClick={onClick}
+    >
+      {say[verdict]}
+    </button>
+  );
+}
