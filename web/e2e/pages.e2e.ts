@@ -173,3 +173,64 @@ test('a result is shown as its schema asks, sorts, and downloads as CSV', async 
   await result.getByRole('button', { name: 'CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('rows.csv');
 });
+
+describe('the workbench', () => {
+  test('marks the line at which a run failed until the next edit, and the file with an error', async () => {
+    await must(atelier, 'POST', '/code-agents', { name: 'fails-at', language: 'javascript', code: divides });
+    await studio.openAgent('fails-at');
+    await run('fails-at', { by: 1 });
+    await page.getByRole('tab', { name: 'Input' }).click();
+    await page.getByRole('radio', { name: 'JSON' }).click();
+    await page.getByRole('textbox', { name: 'Input as JSON' }).fill('{"by": 0}');
+    await studio.start();
+    await studio.ended(/^Failed ·/);
+    const marked = page.locator('.failed-text');
+    await expect.poll(() => marked.allInnerTexts()).toEqual([expect.stringContaining('zero')]);
+    await studio.replace('export default (input) => input.;\n');
+    await expect.poll(() => marked.count()).toBe(0);
+    await page.getByRole('treeitem', { name: 'main.js entry, has errors' }).waitFor();
+  });
+
+  test('shows the time of each printed line on demand', async () => {
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'prints',
+      language: 'javascript',
+      code: 'export default () => console.log("one line");\n',
+    });
+    await studio.openAgent('prints');
+    await studio.start();
+    await studio.ended(/^Succeeded ·/);
+    const output = await studio.panel('Console');
+    expect(await output.getByText(/^\d\d:\d\d:\d\d\.\d{3}$/).count()).toBe(0);
+    await output.getByRole('button', { name: 'Show the time of each line' }).click();
+    await output.getByText(/^\d\d:\d\d:\d\d\.\d{3}$/).waitFor();
+  });
+
+  test('explains ctx and the runtime from the types of the editor', async () => {
+    await must(atelier, 'POST', '/code-agents', { name: 'asks', language: 'javascript', code: divides });
+    await studio.openAgent('asks');
+    await page.keyboard.press('ControlOrMeta+Shift+P');
+    await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('ctx and runtime');
+    await page.keyboard.press('Enter');
+    const help = page.getByRole('dialog', { name: 'ctx and runtime' });
+    await help.getByRole('heading', { name: 'Ctx', exact: true }).waitFor();
+    await help.getByRole('textbox', { name: 'Search' }).fill('searchParams origin');
+    await expect.poll(() => help.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['URL']);
+  });
+});
+
+test('an address without a page says so and offers others', async () => {
+  await page.goto('/studio/nope/at/all');
+  await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
+  await page.getByText('/nope/at/all').waitFor();
+  await page.getByRole('button', { name: 'All runs' }).click();
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+});
+
+test('the page of the API searches and opens linked parts', async () => {
+  await page.goto('/docs#schema-RunSummary');
+  await expect.poll(() => page.locator('#schema-RunSummary').getAttribute('open')).not.toBeNull();
+  await page.getByRole('searchbox', { name: 'Search the API' }).fill('inputPreview');
+  await page.getByText(/^\d+ parts? match/).waitFor();
+  await expect.poll(() => page.locator('#createAgent').isVisible()).toBe(false);
+});

@@ -15,7 +15,7 @@ import { Retry } from '../ui/Retry';
 import { Waiting } from '../ui/Waiting';
 import { AgentDialogs } from '../workbench/AgentDialogs';
 import { AgentRoute } from './AgentRoute';
-import { listenForKeys, useCommand } from '../state/commands';
+import { listenForKeys, runCommand, useCommand } from '../state/commands';
 import { showDialog, useDialog, type OpenDialog } from '../state/dialogs';
 import { ErrorBoundary } from './ErrorBoundary';
 import { setLayout, toggleRight, useLayout } from '../state/layout';
@@ -105,6 +105,7 @@ function Pages() {
   const { mayAnywhere, runsServer } = useRights();
   const sees = (path: string) => (mayAnywhere('read') ? () => navigate(path) : undefined);
   useCommand('palette', () => showDialog({ kind: 'palette', scope: 'all' }));
+  useCommand('palette.commands', () => showDialog({ kind: 'palette', scope: 'all' }));
   useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
   useCommand('agents', () => navigate('/'));
   useCommand('registry', sees('/registry'));
@@ -246,12 +247,36 @@ function Pages() {
         <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decoded(ref)} />}</Route>
         <Route>
           <Page>
-            <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>{say.pageNotFound}</Empty>
+            <NotFound />
           </Page>
         </Route>
       </Switch>
       <Dialogs />
     </>
+  );
+}
+
+/** An address without a page. */
+function NotFound() {
+  const [here, navigate] = useLocation();
+  useEffect(() => {
+    document.title = say.notFoundTitle;
+  }, []);
+  return (
+    <Empty
+      title={say.pageNotFound}
+      actions={
+        <>
+          <Button look="primary" onClick={() => navigate('/')}>
+            {say.allAgents}
+          </Button>
+          <Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>
+          <Button onClick={() => runCommand('palette')}>{say.search}</Button>
+        </>
+      }
+    >
+      {say.noPageAt(<code>{here}</code>)}
+    </Empty>
   );
 }
 

@@ -1,3 +1,4 @@
+import { basePath } from '../api/base';
 import { Component, type ReactNode } from 'react';
 import { errorBoundary as say } from '../texts/app';
 import { Button } from '../ui/Button';
@@ -15,7 +16,17 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: E
     const { error } = this.state;
     if (!error) return this.props.children;
     return (
-      <Empty actions={<Button onClick={() => location.reload()}>{say.reload}</Button>}>
+      <Empty
+        title={say.title}
+        actions={
+          <>
+            <Button look="primary" onClick={() => location.reload()}>
+              {say.reload}
+            </Button>
+            <Button onClick={() => location.assign(`${basePath}/studio/`)}>{say.allAgents}</Button>
+          </>
+        }
+      >
         {say.thePageStopped(error.message)}
       </Empty>
     );

@@ -8,6 +8,7 @@ import button from '../ui/Button.module.css';
 import { classes } from '../ui/classes';
 import { NotLoaded } from '../ui/NotLoaded';
 import { PasswordForm } from './PasswordForm';
+import { Mark } from '../frame/Brand';
 import css from '../frame/SignIn.module.css';
 import { TokenForm } from './TokenForm';
 
@@ -48,7 +49,10 @@ export function SignIn() {
   return (
     <main className={css.page}>
       <div className={css.card}>
-        <h1>{said.signInToAtelier}</h1>
+        <div className={css.brand}>
+          <Mark size={32} />
+          <h1>{said.signInToAtelier}</h1>
+        </div>
         {refused !== undefined && (
           <p role="alert" className={css.refused}>
             {refused}

@@ -19,6 +19,7 @@ const rowHeight = 18;
 const spare = 8;
 // The width next to a line's text: its number and a margin.
 const beside = 64 + 12;
+const timeWidth = 104;
 const probe = '0'.repeat(100);
 
 // The time that search may use per frame, in milliseconds.
@@ -36,6 +37,7 @@ export function Console({ ring, running, onClear }: Props) {
   const [search, setSearch] = useState('');
   const [hit, setHit] = useState(0);
   const wrap = useEditorSettings((settings) => settings.wrapOutput);
+  const times = useEditorSettings((settings) => settings.outputTimes);
   const list = useRef<HTMLDivElement>(null);
   const ruler = useRef<HTMLSpanElement>(null);
   const [box, setBox] = useState({ top: 0, height: 400, columns: 80 });
@@ -83,14 +85,15 @@ export function Console({ ring, running, onClear }: Props) {
     if (!element || !measure) return;
     const look = (): void => {
       const cell = measure.getBoundingClientRect().width / probe.length;
-      const columns = cell > 0 ? Math.max(10, Math.floor((element.clientWidth - beside) / cell)) : 80;
+      const columns =
+        cell > 0 ? Math.max(10, Math.floor((element.clientWidth - beside - (times ? timeWidth : 0)) / cell)) : 80;
       setBox((b) => ({ ...b, height: element.clientHeight, columns }));
     };
     const observer = new ResizeObserver(look);
     observer.observe(element);
     observer.observe(measure); // the width changes when the font loads
     return () => observer.disconnect();
-  }, []);
+  }, [times]);
 
   // The reader stays at their line when the lines above change their height.
   const reading = useRef(0);
@@ -158,7 +161,15 @@ export function Console({ ring, running, onClear }: Props) {
     if (!line) continue;
     const look = line.number === hitNumber ? 'hit' : selection.isHit(line.number) ? 'match' : 'plain';
     drawn.push(
-      <ConsoleRow key={line.number} line={line} text={line.text} position={index + 1} size={count} look={look} />,
+      <ConsoleRow
+        key={line.number}
+        line={line}
+        text={line.text}
+        position={index + 1}
+        size={count}
+        look={look}
+        time={times}
+      />,
     );
   }
 
@@ -176,6 +187,8 @@ export function Console({ ring, running, onClear }: Props) {
         onFilter={setFilter}
         wrap={wrap}
         onWrap={toggleWrap}
+        times={times}
+        onTimes={() => useEditorSettings.setState({ outputTimes: !times })}
         onStep={(by) => goToHit(hit + by)}
         onClear={onClear}
       />

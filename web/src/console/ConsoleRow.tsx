@@ -1,5 +1,6 @@
 import type { CSSProperties } from 'react';
 import { consoleRow as say } from '../texts/console';
+import { clockTime } from '../texts/format';
 import { classes } from '../ui/classes';
 import css from './Console.module.css';
 import type { Line } from './lines';
@@ -14,10 +15,11 @@ interface Props {
   position: number;
   size: number;
   look: 'plain' | 'match' | 'hit';
+  time: boolean;
 }
 
 /** One console line. Program output becomes text nodes only. The `text` property renders a row again when it grows. */
-export function ConsoleRow({ line, text, position, size, look }: Props) {
+export function ConsoleRow({ line, text, position, size, look, time }: Props) {
   const shown = text.length > mostShown ? text.slice(0, mostShown) : text;
   const { spans } = parseLine(shown, line.style);
   const kind = line.stream === 'stdout' || line.stream === 'log' ? undefined : css[line.stream];
@@ -31,6 +33,7 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
       <span className={css.number} aria-hidden>
         {line.number}
       </span>
+      {time && <time className={css.time}>{clockTime(line.at)}</time>}
       <span className={css.text}>
         {(line.stream === 'log' || line.stream === 'progress') && (
           <span className={css.level} data-level={line.level}>

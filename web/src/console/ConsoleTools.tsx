@@ -1,4 +1,4 @@
-import { ChevronDown, ChevronUp, Download, Eraser, WrapText } from 'lucide-react';
+import { ChevronDown, ChevronUp, Clock, Download, Eraser, WrapText } from 'lucide-react';
 import { useId } from 'react';
 import { download } from '../state/clipboard';
 import { consoleTools as say } from '../texts/console';
@@ -18,13 +18,15 @@ interface Props {
   onStep: (by: 1 | -1) => void;
   wrap: boolean;
   onWrap: () => void;
+  times: boolean;
+  onTimes: () => void;
   onClear: () => void;
 }
 
 const filters: readonly Filter[] = ['all', 'stdout', 'stderr', 'log'];
 
 export function ConsoleTools(props: Props) {
-  const { ring, search, filter, hits, wrap, onSearch, onFilter, onStep, onWrap, onClear } = props;
+  const { ring, search, filter, hits, wrap, times, onTimes, onSearch, onFilter, onStep, onWrap, onClear } = props;
   const id = useId();
   return (
     <div className={css.tools}>
@@ -63,6 +65,9 @@ export function ConsoleTools(props: Props) {
           </option>
         ))}
       </select>
+      <IconButton small label={say.showTimes} aria-pressed={times} onClick={onTimes}>
+        <Clock size={14} aria-hidden />
+      </IconButton>
       <IconButton small label={say.wrapLongLines} aria-pressed={wrap} onClick={onWrap}>
         <WrapText size={14} aria-hidden />
       </IconButton>

@@ -22,11 +22,20 @@ export interface EditorEvents {
   open(path: string, line: number, column: number): void;
 }
 
+/** The line at which the last run failed. */
+export interface Failure {
+  path: string;
+  line: number;
+  message: string;
+}
+
 export class CodeEditor {
   private readonly editor: monaco.editor.IStandaloneCodeEditor;
   private readonly keys: EditorKeys;
   private readonly disposables: monaco.IDisposable[] = [];
   private shown: { workspace: Workspace; path: string } | undefined;
+  private failure: Failure | undefined;
+  private readonly failed: monaco.editor.IEditorDecorationsCollection;
 
   /** `modeLine` is the element in which a Vim keymap shows its mode. */
   constructor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents) {
@@ -52,6 +61,7 @@ export class CodeEditor {
       unicodeHighlight: { ambiguousCharacters: false },
       ...looks(useEditorSettings.getState()),
     });
+    this.failed = this.editor.createDecorationsCollection();
     this.keys = new EditorKeys(this.editor, modeLine);
     this.keys.choose(useEditorSettings.getState().keys);
     this.disposables.push(
@@ -59,6 +69,8 @@ export class CodeEditor {
       this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
       monaco.editor.onDidChangeMarkers(() => events.problems(this.problems())),
       this.editor.onDidChangeModel(() => events.problems(this.problems())),
+      // An edit may have moved or fixed the line.
+      this.editor.onDidChangeModelContent(() => this.fail(undefined)),
       monaco.editor.registerEditorOpener({
         openCodeEditor: (source, uri, at) => {
           const path = this.shown?.workspace.pathAt(uri);
@@ -78,6 +90,7 @@ export class CodeEditor {
       this.editor.restoreViewState(workspace.view(path));
       this.shown = { workspace, path };
       workspace.python.look(languageOf(path) === 'python');
+      this.markFailure();
     }
     this.editor.updateOptions({ readOnly, ariaLabel: readOnly ? say.readOnly(path) : say.waysOut(path) });
   }
@@ -85,6 +98,35 @@ export class CodeEditor {
   reveal(line: number, column = 1): void {
     this.editor.setPosition({ lineNumber: line, column });
     this.editor.revealLineInCenterIfOutsideViewport(line);
+  }
+
+  /** Marks the line at which a run failed, until the next edit. */
+  fail(failure: Failure | undefined): void {
+    this.failure = failure;
+    this.markFailure();
+  }
+
+  private markFailure(): void {
+    const { failure, shown } = this;
+    const model = this.editor.getModel();
+    if (!failure || failure.path !== shown?.path || !model || failure.line > model.getLineCount()) {
+      this.failed.clear();
+      return;
+    }
+    const { line, message } = failure;
+    const end = model.getLineMaxColumn(line);
+    this.failed.set([
+      {
+        range: new monaco.Range(line, 1, line, end),
+        options: {
+          isWholeLine: true,
+          className: 'failed-line',
+          linesDecorationsClassName: 'failed-mark',
+          hoverMessage: { value: message.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&') },
+          after: { content: `   ${firstLine(message)}`, inlineClassName: 'failed-text' },
+        },
+      },
+    ]);
   }
 
   focus(): void {
@@ -126,6 +168,8 @@ const looks = ({ fontSize, wrap, minimap }: EditorSettings): monaco.editor.IEdit
   wordWrap: wrap ? 'on' : 'off',
   minimap: { enabled: minimap },
 });
+
+const firstLine = (text: string): string => (text.split('\n')[0] ?? '').slice(0, 160);
 
 function startOf(at: monaco.IRange | monaco.IPosition | undefined): monaco.IPosition {
   if (!at) return { lineNumber: 1, column: 1 };

@@ -52,6 +52,20 @@ const keywords = {
     deprecated: flag,
     'x-multiline': flag,
     'x-secret': flag,
+    'x-view': {
+      anyOf: [
+        { enum: ['markdown', 'text', 'table'] },
+        {
+          type: 'object',
+          properties: {
+            chart: { enum: ['line', 'area', 'bar', 'scatter'] },
+            x: text,
+            y: { anyOf: [text, { type: 'array', items: text }] },
+          },
+          required: ['chart', 'x', 'y'],
+        },
+      ],
+    },
   },
 };
 

@@ -8,6 +8,8 @@ export interface EditorSettings {
   wrap: boolean;
   /** Whether the console wraps long lines. */
   wrapOutput: boolean;
+  /** Whether the console shows the time of each line. */
+  outputTimes: boolean;
   minimap: boolean;
   /** Spaces per indentation; 0 is the language's default. */
   tabSize: number;
@@ -25,6 +27,7 @@ const initial: EditorSettings = {
   fontSize: 13,
   wrap: false,
   wrapOutput: false,
+  outputTimes: false,
   minimap: false,
   tabSize: 0,
   python: true,
@@ -36,6 +39,7 @@ export const readEditorSettings = (was: unknown): EditorSettings =>
     fontSize: isWithin(fontSizes.min, fontSizes.max),
     wrap: isSwitch,
     wrapOutput: isSwitch,
+    outputTimes: isSwitch,
     minimap: isSwitch,
     tabSize: isWithin(0, 8),
     python: isSwitch,

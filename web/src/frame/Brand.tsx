@@ -18,20 +18,27 @@ import { showKeys } from '../state/hotkeys';
 import { dismissAll, notify } from '../state/notices';
 import { currentTheme, onTheme, switchTheme, type Theme } from '../state/theme';
 
+/** The mark of the product. */
+export function Mark({ size }: { size: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 16 16" aria-hidden>
+      <rect width="16" height="16" rx="4" fill="var(--accent-bg)" />
+      <path
+        d="M4 12 8 4l4 8M5.6 9h4.8"
+        fill="none"
+        stroke="#fff"
+        strokeWidth="1.6"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  );
+}
+
 export function Brand() {
   return (
     <Link href="/" className={css.brand} aria-label={say.atelierAllAgents}>
-      <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden>
-        <rect width="16" height="16" rx="4" fill="var(--accent-bg)" />
-        <path
-          d="M4 12 8 4l4 8M5.6 9h4.8"
-          fill="none"
-          stroke="#fff"
-          strokeWidth="1.6"
-          strokeLinecap="round"
-          strokeLinejoin="round"
-        />
-      </svg>
+      <Mark size={20} />
       <span>Atelier</span>
     </Link>
   );

@@ -25,6 +25,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
         <Missing name={name} />
       ) : (
         <Empty
+          title={missing ? say.notFound : say.couldNotOpen}
           actions={
             <>
               {missing ? (
@@ -55,6 +56,7 @@ function Missing({ name }: { name: string }) {
     const { by = '', comment = '' } = gone.deletion ?? {};
     return (
       <Empty
+        title={say.deletedAgent}
         actions={
           <>
             {may('write') && (
@@ -72,6 +74,7 @@ function Missing({ name }: { name: string }) {
   }
   return (
     <Empty
+      title={say.notFound}
       actions={
         <>
           {may('write') && (

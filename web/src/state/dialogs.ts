@@ -18,6 +18,7 @@ export type OpenDialog =
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }
   | { kind: 'palette'; scope: 'all' | 'places' }
+  | { kind: 'reference' }
   | { kind: 'editor' }
   | { kind: 'keys' };
 

@@ -36,6 +36,7 @@ export const commands = [
   { id: 'file.upload', title: say.uploadFiles, group: 'Agent' },
   { id: 'file.search', title: say.searchInFiles, group: 'Go', keys: 'Mod+Shift+F' },
   { id: 'palette', title: say.commandPalette, group: 'Go', keys: 'Mod+K' },
+  { id: 'palette.commands', title: say.allCommands, group: 'Go', keys: 'Mod+Shift+P' },
   { id: 'goto', title: say.goToFileOrAgent, group: 'Go', keys: 'Mod+P' },
   { id: 'agents', title: say.allAgents, group: 'Go', keys: 'g a' },
   { id: 'registry', title: say.publicRegistry, group: 'Go', keys: 'g r' },
@@ -60,6 +61,7 @@ export const commands = [
   { id: 'view.wrap', title: say.wrapLines, group: 'View' },
   { id: 'view.editor', title: say.editorSettings, group: 'View' },
   { id: 'view.theme', title: say.switchTheme, group: 'View' },
+  { id: 'help.reference', title: say.reference, group: 'Help' },
   { id: 'help.keys', title: say.keyboardShortcuts, group: 'Help', keys: '?' },
 ] as const satisfies readonly Command[];
 

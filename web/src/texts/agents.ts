@@ -201,6 +201,9 @@ export const nameFaults = {
 };
 
 export const notOpened = {
+  notFound: 'Not found',
+  couldNotOpen: 'Not opened',
+  deletedAgent: 'Deleted agent',
   allAgents: 'All agents',
   openTheDraft: 'Open the draft',
   thereIsNoVersion: (agentRef: ReactNode) => rich`There is no version ${agentRef}.`,

@@ -28,7 +28,12 @@ export const app = {
   tokens: 'Tokens',
   theAgent: 'the agent',
   allAgents: 'All agents',
-  pageNotFound: 'Page not found.',
+  pageNotFound: 'Page not found',
+  notFoundTitle: 'Not found · Atelier',
+  noPageAt: (address: ReactNode) =>
+    rich`There is no page at ${address}. It may have been moved, or the link is incomplete.`,
+  allRuns: 'All runs',
+  search: 'Search…',
 };
 
 export const brand = {
@@ -61,7 +66,10 @@ export const brand = {
 };
 
 export const errorBoundary = {
-  thePageStopped: (reason: string) => `The page stopped: ${reason}. Your edits are stored in this browser.`,
+  title: 'The page stopped',
+  allAgents: 'All agents',
+  thePageStopped: (reason: string) =>
+    `Your edits are stored in this browser. Reload to go on. If it happens again, report this: ${reason}`,
   reload: 'Reload',
 };
 
@@ -147,6 +155,8 @@ export const workbench = {
 };
 
 export const hotkeys = {
+  allCommands: 'All commands',
+  reference: 'ctx and runtime reference',
   run: 'Run',
   runWithTheLastInput: 'Run with the last input again',
   stop: 'Stop',

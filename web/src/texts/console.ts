@@ -25,6 +25,7 @@ export const consoleTools = {
   noMatch: 'No match',
   matches: (at: number, of: number) => `${at} of ${number(of)}`,
   show: 'Show',
+  showTimes: 'Show the time of each line',
   wrapLongLines: 'Wrap long lines',
   copyTheOutput: 'Copy the output',
   downloadTheOutput: 'Download the output',

@@ -44,8 +44,8 @@ export const editorTabs = {
 
 export const fileRow = {
   entry: 'entry',
-  labelled: (name: string, entry: boolean, binary: boolean) =>
-    `${name}${entry ? ' entry' : ''}${binary ? ' binary' : ''}`,
+  labelled: (name: string, entry: boolean, binary: boolean, severity: 'error' | 'warning' | undefined) =>
+    `${name}${entry ? ' entry' : ''}${binary ? ' binary' : ''}${severity === undefined ? '' : `, has ${severity}s`}`,
   actionsFor: (path: string) => `Actions for ${path}`,
 };
 

@@ -67,5 +67,13 @@ export const day = (iso: string): string => iso.slice(0, 10);
 /** A time in the reader's time zone: 2026-11-23 00:00. */
 export const moment = (iso: string): string => clock.format(new Date(iso));
 
+/** The time of day in the reader's time zone with milliseconds: 09:05:01.250. */
+export function clockTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return '';
+  const two = (n: number): string => String(n).padStart(2, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+}
+
 /** Ends what a person wrote with a stop, so that a sentence can follow it. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);

@@ -16,6 +16,7 @@ import * as form from './form';
 import * as guarded from './guarded';
 import * as provenance from './provenance';
 import * as publish from './publish';
+import * as reference from './reference';
 import * as registry from './registry';
 import * as run from './run';
 import * as runs from './runs';
@@ -47,6 +48,7 @@ export const texts = {
   guarded,
   provenance,
   publish,
+  reference,
   registry,
   run,
   runs,

@@ -4,6 +4,10 @@ import { rich } from './rich';
 export const serverPage = {
   pageTitle: 'Server · Atelier',
   server: 'Server',
+  lead: 'The engines that run programs, their load, the isolation of this machine and the limits of a run. The numbers refresh by themselves.',
+  workers: 'Workers',
+  workersAre: (busy: number, preparing: number, idle: number) =>
+    `${busy} busy, ${preparing} being prepared, ${idle} ready`,
   notLoaded: (reason: string) => `The capabilities could not be loaded. ${reason}`,
   engines: 'Engines',
   theEngines: 'the engines',
@@ -31,6 +35,7 @@ export const serverPage = {
   processes: 'Processes',
   output: 'Output',
   disk: 'Disk',
+  recursion: 'Recursion',
   limitsOfARun: 'Limits of a run',
   limit: 'Limit',
   unlessSaid: 'Default',

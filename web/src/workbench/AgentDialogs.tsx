@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { useOpenAgent } from '../agent/openAgent';
 import { useDialog } from '../state/dialogs';
 import type { EditorErrorsProps } from '../features/publish/EditorErrors';
 
@@ -23,6 +24,10 @@ const EditorSettings = lazy(() =>
   import('../features/files/EditorSettings').then((m) => ({ default: m.EditorSettings })),
 );
 
+const ReferenceDialog = lazy(() =>
+  import('../features/reference/ReferenceDialog').then((m) => ({ default: m.ReferenceDialog })),
+);
+
 /** The dialogs of the open agent. */
 export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   const { open } = useDialog();
@@ -33,8 +38,14 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
       {open.kind === 'editor' && <EditorSettings />}
+      {open.kind === 'reference' && <Reference />}
       {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
       {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
     </Suspense>
   );
+}
+
+function Reference() {
+  const { language } = useOpenAgent().fields;
+  return <ReferenceDialog language={language} />;
 }

@@ -4,6 +4,7 @@ import { ServerStatus } from '../frame/StatusLine';
 import type { Tab } from '../state/urlState';
 import { agentStatus as say } from '../texts/agents';
 import { common } from '../texts/common';
+import { reference } from '../texts/reference';
 import { classes } from '../ui/classes';
 import { showDialog } from '../state/dialogs';
 import { setLayout, useLayout } from '../state/layout';
@@ -80,6 +81,9 @@ export function AgentStatus({ tab, problems, python }: Props) {
       )}
       <button ref={settings} type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
         {say.editorSettings}
+      </button>
+      <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'reference' })}>
+        {reference.title}
       </button>
       <ServerStatus />
     </>

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
-import type { Problem } from '../editor/codeEditor';
+import type { Failure, Problem } from '../editor/codeEditor';
 import type { PythonView } from '../editor/python';
 import { showRight } from '../state/layout';
 import { useOfferPlaces } from '../state/editorPlaces';
@@ -9,9 +9,11 @@ import { ConfigPanel } from '../features/config/ConfigPanel';
 import { EditorPane } from './EditorPane';
 import { Problems } from '../features/files/Problems';
 import { tabOf } from '../agent/schemaPaths';
+import { severitiesOf, type Severity } from '../features/files/tree';
 import { FilesPanel } from '../features/files/FilesPanel';
 import { useTabs } from '../agent/useTabs';
 import { RunPanel } from '../features/run/RunPanel';
+import type { RunState } from '../features/run/controller';
 import { useRun } from '../features/run/useRun';
 import { AgentDialogs } from './AgentDialogs';
 import { AgentHeader } from './AgentHeader';
@@ -49,6 +51,8 @@ export function AgentWorkbench() {
   const fixed = view.run.kind === 'starting' || view.stopping;
 
   // Output changes the run on every frame. These parts do not depend on it and render only when they change.
+  const severities = useSeverities(problems);
+  const failure = useMemo(() => failureOf(view.run), [view.run]);
   const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
   const left = useMemo(
     () => (
@@ -56,22 +60,23 @@ export function AgentWorkbench() {
         <AgentsPanel current={name} />
         <FilesPanel
           current={active.kind === 'file' ? active.path : undefined}
+          severities={severities}
           onOpen={(path, line) => open({ kind: 'file', path }, line)}
           onRenamed={renamed}
         />
       </div>
     ),
-    [name, active, open, renamed],
+    [name, active, severities, open, renamed],
   );
   const main = useMemo(
     () => (
       <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
         <ConflictBar />
-        <EditorPane tabs={tabs} onProblems={setProblems} onPython={setPython} />
+        <EditorPane tabs={tabs} failure={failure} onProblems={setProblems} onPython={setPython} />
         <Problems problems={problems} onGoTo={goToColumn} />
       </div>
     ),
-    [tabs, goToColumn, problems],
+    [tabs, goToColumn, problems, failure],
   );
   const right = useMemo(
     () => <ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(active)} />,
@@ -103,6 +108,20 @@ export function AgentWorkbench() {
       <AgentDialogs editor={{ problems, onGoTo: goToColumn }} />
     </>
   );
+}
+
+/** Changes only if the severities do: the editor reports its problems after each key. */
+function useSeverities(problems: Problem[]): ReadonlyMap<string, Severity> {
+  const now = severitiesOf(problems);
+  const text = JSON.stringify([...now]);
+  return useMemo(() => new Map(JSON.parse(text) as [string, Severity][]), [text]);
+}
+
+/** The line at which the shown run failed. */
+function failureOf(run: RunState): Failure | undefined {
+  const error = run.kind === 'done' ? run.answer.error : undefined;
+  if (error?.file === undefined || error.line === undefined) return undefined;
+  return { path: error.file, line: error.line, message: error.message };
 }
 
 const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { CodeEditor, Problem } from '../editor/codeEditor';
+import type { CodeEditor, Failure, Problem } from '../editor/codeEditor';
 import type { EditorKit } from '../editor/kit';
 import { usePythonVersion } from '../api/queries';
 import { loadEditor } from '../editor/load';
@@ -28,6 +28,7 @@ import type { Tabs } from '../agent/useTabs';
 
 interface Props {
   tabs: Tabs;
+  failure: Failure | undefined;
   onProblems: (problems: Problem[]) => void;
   onPython: (python: PythonView) => void;
 }
@@ -79,12 +80,14 @@ export function EditorPane({ tabs, ...events }: Props) {
   );
 }
 
+type Events = Pick<Props, 'onProblems' | 'onPython'>;
+
 interface HostProps extends Props {
   kit: EditorKit;
   text: string | undefined;
 }
 
-function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
+function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   const agent = useOpenAgent();
   const files = useOpenFiles();
   const { active, target } = tabs;
@@ -93,7 +96,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const [editor, setEditor] = useState<CodeEditor>();
   const [workspace, setWorkspace] = useState<Workspace>();
   const [python, setPython] = useState<PythonState>('off');
-  const latest = useRef({ agent, files, events, tabs });
+  const latest = useRef<{ agent: OpenAgent; files: Files; events: Events; tabs: Tabs }>({ agent, files, events, tabs });
   useEffect(() => {
     latest.current = { agent, files, events, tabs };
   });
@@ -154,6 +157,8 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     performance.mark('editor-ready');
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the path is the tab
   }, [editor, workspace, path, readOnly, shown, target]);
+
+  useEffect(() => editor?.fail(failure), [editor, failure]);
 
   const input = agent.schemas.input.text;
   const output = agent.schemas.output.text;

@@ -41,8 +41,8 @@ export function Samples({ first }: { first: boolean }) {
           <li key={sample.name}>
             <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
               <strong>
-                <LanguageMark language={sample.language} />
                 {sample.title}
+                <LanguageMark language={sample.language} />
               </strong>
               <span>{sample.description}</span>
               <small>{say.offline(languageNames[sample.language])}</small>

@@ -1,11 +1,11 @@
-import { Binary, ChevronDown, ChevronRight, Ellipsis, FileCode } from 'lucide-react';
+import { Binary, ChevronDown, ChevronRight, CircleX, Ellipsis, FileCode, TriangleAlert } from 'lucide-react';
 import { memo, useRef, useState, type DragEvent, type SyntheticEvent } from 'react';
 import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import { fileRow as say } from '../../texts/files';
 import css from './FilesPanel.module.css';
-import type { TreeRow } from './tree';
+import type { Severity, TreeRow } from './tree';
 
 /** Events from a row to the tree. */
 export interface RowHandlers {
@@ -30,6 +30,8 @@ interface Props {
   /** Whether a dragged item would drop here. */
   target: boolean;
   movable: boolean;
+  /** The worst problem in the file or folder. */
+  severity: Severity | undefined;
   on: RowHandlers;
 }
 
@@ -43,6 +45,7 @@ export const FileRow = memo(function FileRow({
   focused,
   target,
   movable,
+  severity,
   on,
 }: Props) {
   const [pointed, setPointed] = useState(false);
@@ -55,7 +58,7 @@ export const FileRow = memo(function FileRow({
       ref={item}
       role="treeitem"
       data-path={row.path}
-      aria-label={say.labelled(row.name, entry, binary)}
+      aria-label={say.labelled(row.name, entry, binary, severity)}
       aria-level={row.level}
       aria-setsize={row.setSize}
       aria-posinset={row.position}
@@ -64,6 +67,7 @@ export const FileRow = memo(function FileRow({
       tabIndex={focused ? 0 : -1}
       title={row.path}
       className={classes(css.row, target && css.target)}
+      data-severity={severity}
       style={{ top, paddingInlineStart: 8 + (row.level - 1) * 16 }}
       draggable={movable}
       onDragStart={(e) => on.drag(e, row)}
@@ -81,6 +85,11 @@ export const FileRow = memo(function FileRow({
       <Icon row={row} binary={binary} />
       {/* A right-to-left name starts at the same side as the others. */}
       <bdi className={css.name}>{row.name}</bdi>
+      {severity && (
+        <span className={css.mark} aria-hidden>
+          {severity === 'error' ? <CircleX size={12} /> : <TriangleAlert size={12} />}
+        </span>
+      )}
       {entry && <span className={css.entry}> {say.entry}</span>}
       {/* Rendered only where it can be reached, so that many files stay fast. */}
       {acts && (focused || pointed || menuOpen) && (

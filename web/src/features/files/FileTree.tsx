@@ -7,7 +7,7 @@ import { fileTree as say } from '../../texts/files';
 import { FileRow, folderOf, type RowHandlers } from './FileRow';
 import css from './FilesPanel.module.css';
 import { NameInput } from './NameInput';
-import { pathFault, rowsOf, type TreeRow } from './tree';
+import { pathFault, rowsOf, type Severity, type TreeRow } from './tree';
 
 /** The actions of the tree. Undefined actions are not available, for example in a published version. */
 export interface TreeActions {
@@ -27,6 +27,7 @@ interface Props {
   current: string | undefined;
   /** The path of the row being renamed. */
   renaming: string | undefined;
+  severities: ReadonlyMap<string, Severity>;
   onRenamed: (from: string, to: string | undefined) => void;
   actions: TreeActions;
 }
@@ -38,7 +39,7 @@ const dragType = 'application/x-atelier-path';
  * The file tree with the keys of the WAI-ARIA pattern. Rows can be dragged into folders, and files can be dropped from
  * outside. Only visible rows are drawn, plus the focused and the dragged row.
  */
-export function FileTree({ files, entrypoint, current, renaming, onRenamed, actions }: Props) {
+export function FileTree({ files, entrypoint, current, renaming, severities, onRenamed, actions }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<string>();
   const [target, setTarget] = useState<string>();
@@ -188,6 +189,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
               focused={row === focused}
               target={target === row.path}
               movable={actions.move !== undefined}
+              severity={severities.get(row.path)}
               on={on}
             />
           );

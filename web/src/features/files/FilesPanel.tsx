@@ -16,10 +16,11 @@ import { FileSearch } from './FileSearch';
 import css from './FilesPanel.module.css';
 import { FileTree, type TreeActions } from './FileTree';
 import { NameInput } from './NameInput';
-import { pathFault, type TreeRow } from './tree';
+import { pathFault, type Severity, type TreeRow } from './tree';
 
 interface Props {
   current: string | undefined;
+  severities: ReadonlyMap<string, Severity>;
   onOpen: (path: string, line?: number) => void;
   onRenamed: (from: string, to: string) => void;
 }
@@ -36,7 +37,7 @@ type Doing =
  * The files of the open agent. Draft files can be created, renamed, moved, uploaded and deleted; all files can be
  * downloaded.
  */
-export function FilesPanel({ current, onOpen, onRenamed }: Props) {
+export function FilesPanel({ current, severities, onOpen, onRenamed }: Props) {
   const { fields, paths, session } = useOpenAgent();
   const { entrypoint } = fields;
   const files = useOpenFiles();
@@ -191,6 +192,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
           entrypoint={entrypoint}
           current={current}
           renaming={doing.kind === 'rename' ? doing.path : undefined}
+          severities={severities}
           onRenamed={(from, to) => {
             done();
             if (to !== undefined) move(from, to);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pathFault, rowsOf } from './tree';
+import { pathFault, rowsOf, severitiesOf } from './tree';
 
 describe('rowsOf', () => {
   it('shows folders first, and what is in an open one', () => {
@@ -36,4 +36,19 @@ describe('pathFault', () => {
     it(`refuses ${JSON.stringify(path)}`, () => expect(pathFault(path, taken)).toBeDefined());
   }
   it('takes a new file in a folder', () => expect(pathFault('lib/b.ts', taken)).toBeUndefined());
+});
+
+describe('severitiesOf', () => {
+  it('gives a folder the worst problem of its files', () => {
+    const found = severitiesOf([
+      { path: 'lib/a.ts', severity: 'warning' },
+      { path: 'lib/b.ts', severity: 'error' },
+      { path: 'lib/a.ts', severity: 'warning' },
+    ]);
+    expect([...found].sort()).toEqual([
+      ['lib', 'error'],
+      ['lib/a.ts', 'warning'],
+      ['lib/b.ts', 'error'],
+    ]);
+  });
 });

@@ -69,3 +69,18 @@ export function pathFault(path: string, taken: readonly string[]): string | unde
 
 /** The form in which paths must differ: some file systems ignore case and compose accents. */
 const folded = (path: string): string => path.normalize('NFC').toLowerCase();
+
+export type Severity = 'error' | 'warning';
+
+/** The worst problem of each file and of the folders above it. */
+export function severitiesOf(problems: readonly { path: string; severity: Severity }[]): ReadonlyMap<string, Severity> {
+  const found = new Map<string, Severity>();
+  for (const { path, severity } of problems) {
+    const parts = path.split('/');
+    for (let n = parts.length; n > 0; n--) {
+      const at = parts.slice(0, n).join('/');
+      if (found.get(at) !== 'error') found.set(at, severity);
+    }
+  }
+  return found;
+}

@@ -39,7 +39,11 @@ export function ChartView({ chart, path }: { chart: Chart; path: string }) {
 function optionsOf(chart: Chart, host: HTMLElement): Options {
   const style = getComputedStyle(host);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
-  const axis = { stroke: colour('--fg2'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
+  const axis = {
+    stroke: colour('--fg2'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+  };
   const label = (_: uPlot, splits: number[]): string[] => splits.map((at) => chart.labels[at] ?? '');
   return {
     width: host.clientWidth,

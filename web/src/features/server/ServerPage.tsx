@@ -1,7 +1,8 @@
+import { CircleCheck, ShieldAlert, ShieldCheck, TriangleAlert } from 'lucide-react';
 import { useEffect } from 'react';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
-import { bytes, milliseconds } from '../../texts/format';
+import { bytes, milliseconds, number } from '../../texts/format';
 import { serverPage as say } from '../../texts/server';
 import { classes } from '../../ui/classes';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -19,7 +20,10 @@ export function ServerPage() {
   return (
     <Page>
       <Column>
-        <h1>{say.server}</h1>
+        <div className={css.head}>
+          <h1>{say.server}</h1>
+          <p className={css.lead}>{say.lead}</p>
+        </div>
         <Engines />
         <NotLoaded found={capabilities} why={say.notLoaded} />
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
@@ -49,6 +53,7 @@ function Engines() {
               <tr>
                 <th scope="col">{say.engine}</th>
                 <th scope="col">{say.state}</th>
+                <th scope="col">{say.workers}</th>
                 <th scope="col">{say.running}</th>
                 <th scope="col">{say.waiting}</th>
                 <th scope="col">{say.prepared}</th>
@@ -57,8 +62,8 @@ function Engines() {
               </tr>
             </thead>
             <tbody>
-              {runtimes.data.map((engine) => (
-                <Engine key={`${engine.runtime} ${engine.language}`} engine={engine} />
+              {enginesOf(runtimes.data).map((engine) => (
+                <Engine key={engine.runtime} engine={engine} />
               ))}
             </tbody>
           </table>
@@ -68,15 +73,36 @@ function Engines() {
   );
 }
 
-function Engine({ engine: { runtime, language, ready, queue, workers } }: { engine: RuntimeState }) {
+/** An engine with all its languages: they share its workers, so their counters are the same. */
+type Shared = Omit<RuntimeState, 'language'> & { languages: RuntimeState['language'][] };
+
+function enginesOf(states: RuntimeState[]): Shared[] {
+  const found = new Map<string, Shared>();
+  for (const { language, ...state } of states) {
+    const known = found.get(state.runtime);
+    if (known) known.languages.push(language);
+    else found.set(state.runtime, { ...state, languages: [language] });
+  }
+  return [...found.values()];
+}
+
+function Engine({ engine: { runtime, languages, ready, queue, workers } }: { engine: Shared }) {
   return (
     <tr>
       <th scope="row">
-        {runtime} <span className={css.quiet}>{languageNames[language]}</span>
+        {runtime} <span className={css.quiet}>{languages.map((language) => languageNames[language]).join(', ')}</span>
       </th>
-      <td className={ready ? css.ok : css.warn}>{ready ? say.ready : say.notReady}</td>
+      <td className={ready ? css.ok : css.warn}>
+        <span className={css.state}>
+          {ready ? <CircleCheck size={14} aria-hidden /> : <TriangleAlert size={14} aria-hidden />}
+          {ready ? say.ready : say.notReady}
+        </span>
+      </td>
+      <td>
+        <Workers workers={workers} />
+      </td>
       <td>{queue.running}</td>
-      <td>{queue.depth}</td>
+      <td className={queue.depth > 0 ? css.warn : undefined}>{queue.depth}</td>
       <td>
         {workers.idle}
         {workers.preparing > 0 && ` +${workers.preparing}`}
@@ -87,11 +113,24 @@ function Engine({ engine: { runtime, language, ready, queue, workers } }: { engi
   );
 }
 
+/** The workers of an engine as a bar: busy, being prepared, ready. The columns beside it have the numbers. */
+function Workers({ workers: { busy, preparing, idle } }: { workers: RuntimeState['workers'] }) {
+  return (
+    <span className={css.bar} title={say.workersAre(busy, preparing, idle)} aria-hidden>
+      {busy + preparing + idle === 0 && <span className={css.empty} style={{ flexGrow: 1 }} />}
+      <span className={css.busy} style={{ flexGrow: busy }} />
+      <span className={css.preparing} style={{ flexGrow: preparing }} />
+      <span className={css.idle} style={{ flexGrow: idle }} />
+    </span>
+  );
+}
+
 function Jail({ sandbox: { level, missing } }: { sandbox: Capabilities['sandbox'] }) {
   return (
     <section className={css.section} aria-labelledby="jail">
       <h2 id="jail">{say.sandbox}</h2>
-      <p className={missing.length === 0 ? css.ok : css.warn}>
+      <p className={classes(css.level, missing.length === 0 ? css.ok : css.warn)}>
+        {missing.length === 0 ? <ShieldCheck size={16} aria-hidden /> : <ShieldAlert size={16} aria-hidden />}
         {missing.length === 0 ? say.everyWall(level) : say.lacks(level, missing.join(', '))}
       </p>
       <p className={css.lead}>{say.doctor(<code>atelier doctor</code>)}</p>
@@ -127,6 +166,7 @@ function Limits({ limits: { defaults, ceilings } }: { limits: Capabilities['limi
     [say.processes, (l) => String(l.processes)],
     [say.output, (l) => bytes(l.outputBytes)],
     [say.disk, (l) => bytes(l.diskBytes)],
+    [say.recursion, (l) => number(l.recursionDepth)],
   ];
   return (
     <section className={css.section} aria-labelledby="limits">
