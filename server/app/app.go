@@ -161,14 +161,14 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
 	skills := skillsapi.New(skillsapi.Options{
-		Skills: a.skills, Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Runs: a.runs, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
+		Skills: a.skills, Agents: a.agents, Packages: a.packages, Approvals: a.approvals, Policy: a.policy, Runs: a.runs, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
 	})
 	skills.Hang(api.Router())
 	if err := api.DescribeToo(skills.Describe); err != nil {

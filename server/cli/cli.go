@@ -64,6 +64,8 @@ type grammar struct {
 	Rename     renameCommand     `cmd:"" help:"Rename an agent."`
 	Delete     deleteCommand     `cmd:"" help:"Delete an agent. Its names cannot be used again."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a deleted agent."`
+	Packages   packagesCommand   `cmd:"" help:"List and remove installed packages, and resolve those of a draft."`
+	SBOM       sbomCommand       `cmd:"" name:"sbom" help:"Print the bill of materials of a version, in CycloneDX JSON."`
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
 	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`

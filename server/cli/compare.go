@@ -45,7 +45,8 @@ func printDiff(p Process, answer json.RawMessage) error {
 			Name          string
 			Before, After json.RawMessage
 		}
-		Advice struct {
+		Packages []struct{ Name, Before, After string }
+		Advice   struct {
 			Bump, Version string
 			Reasons       []struct{ Bump, Pointer, Message string }
 		}
@@ -66,6 +67,9 @@ func printDiff(p Process, answer json.RawMessage) error {
 			continue // the reasons are clearer
 		}
 		fmt.Fprintf(&text, "%s: %s → %s\n", s.Name, s.Before, s.After)
+	}
+	for _, p := range diff.Packages {
+		fmt.Fprintf(&text, "package %s: %s → %s\n", p.Name, or(p.Before, "(none)"), or(p.After, "(none)"))
 	}
 	fmt.Fprintf(&text, "\n%s → %s: %s", diff.From, diff.To, diff.Advice.Bump)
 	if diff.Advice.Version != "" {

@@ -24,6 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/oidc"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/quotas"
@@ -69,6 +70,7 @@ type Options struct {
 	Runs           *runs.Service
 	Secrets        *secrets.Service
 	Skills         *skills.Service
+	Packages       *packages.Service
 	Pins           *pins.Service
 	Tools          *tools.Service
 	Access         *access.Service
@@ -116,6 +118,7 @@ func (a *API) Router() chi.Router { return a.router }
 func (a *API) routes() {
 	a.agentRoutes()
 	a.versionRoutes()
+	a.packageRoutes()
 	a.runRoutes()
 	a.skillRoutes()
 	a.gateRoutes()

@@ -101,3 +101,106 @@ func TestPackages_NPM(t *testing.T) {
 		}
 	}
 }
+
+// TestPackages_Versions runs two versions with different majors of a package side by side. The difference, the bill of
+// materials and the list of installations name them. What no version and no recent draft uses is removed.
+func TestPackages_Versions(t *testing.T) {
+	t.Parallel()
+	model := func(version string) packagestest.Wheel {
+		return packagestest.Wheel{Name: "pydantic", Version: version, License: "MIT", Files: map[string]string{"pydantic/__init__.py": "VERSION = '" + version + "'\n"}}
+	}
+	index := packagestest.NewIndex(t, model("1.10.0"), model("2.9.0"))
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	s.Create(t, map[string]any{"name": "models", "language": "python", "code": "import pydantic\n\ndef main():\n    return {'version': pydantic.VERSION}\n", "packages": []string{"pydantic<2"}})
+	s.Publish(t, "models", "1.0.0")
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/models", map[string]any{"packages": []string{"pydantic>=2"}}, servertest.Headers{"If-Match": `"1"`})
+	for range 2 {
+		for version, want := range map[string]string{"1.0.0": "1.10.0", "draft": "2.9.0"} {
+			if run := s.Execute(t, "models", version, map[string]any{}); !run.Success || string(run.Output) != `{"version":"`+want+`"}` {
+				t.Fatalf("%s: %+v %s", version, run.Error, run.Output)
+			}
+		}
+	}
+	s.Publish(t, "models", "2.0.0")
+	for path, wanted := range map[string][]string{
+		"/code-agents/models/versions/1.0.0/diff/2.0.0": {`"packages":[{"name":"pydantic","before":"1.10.0","after":"2.9.0"}]`},
+		"/code-agents/models/versions/2.0.0/sbom":       {`"bomFormat":"CycloneDX"`, `"purl":"pkg:pypi/pydantic@2.9.0"`, `"name":"MIT"`, `"alg":"SHA-256"`},
+		"/packages/installed":                           {`"name":"pydantic","version":"1.10.0"`, `"versions":true`},
+	} {
+		body := string(s.Want(t, 200, "GET", "/api/v1"+path, nil).Body)
+		for _, want := range wanted {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s has no %s: %s", path, want, body)
+			}
+		}
+	}
+	index.Add(t, model("2.10.0"))
+	if body := string(s.Want(t, 200, "POST", "/api/v1/code-agents/models/packages/resolve", `{"renew":true}`).Body); !strings.Contains(body, `"changes":[{"name":"pydantic","before":"2.9.0","after":"2.10.0"}]`) {
+		t.Errorf("resolved again: %s", body)
+	}
+	s.Want(t, 422, "POST", "/api/v1/packages/gc", `{"unusedHours":0}`)
+	if body := string(s.Want(t, 200, "POST", "/api/v1/packages/gc", `{"unusedHours":1}`).Body); !strings.Contains(body, `"locks":0`) {
+		t.Errorf("removed what versions have: %s", body)
+	}
+}
+
+// TestPackages_Refused names the package and a way out for every list that cannot be installed. The agent that ran
+// before keeps working.
+func TestPackages_Refused(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t, shouting())
+	index.Add(t, packagestest.Wheel{Name: "evil", Version: "1.0", Members: []packagestest.Member{{Name: "../../evil.py", Content: "1"}}})
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	for _, bad := range []string{"-r /etc/passwd", "x @ http://127.0.0.1/x.whl", "git+https://x.test/y"} {
+		refused := s.Want(t, 422, "POST", "/api/v1/code-agents", map[string]any{"name": "bad", "language": "python", "code": "def main(): pass", "packages": []string{"shout", bad}}).Problem(t)
+		if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/packages/1" {
+			t.Errorf("%s: %+v", bad, refused)
+		}
+	}
+	s.Want(t, 422, "POST", "/api/v1/code-agents", map[string]any{"name": "bad", "language": "bash", "code": "true", "packages": []string{"shout"}})
+	s.Create(t, map[string]any{"name": "loud", "language": "python", "code": "import shout\n\ndef main():\n    return {'text': shout.shout('a')}\n", "packages": []string{"shout"}})
+	s.Publish(t, "loud", "1.0.0")
+	for name, want := range map[string]string{"missing": "missing was not found in the package index", "evil": "evil contains the path"} {
+		s.Create(t, map[string]any{"name": "uses-" + name, "language": "python", "code": "def main():\n    return 1\n", "packages": []string{name}})
+		run := s.Execute(t, "uses-"+name, "draft", map[string]any{})
+		if run.Success || run.Error == nil || !strings.Contains(run.Error.Message, want) || run.Error.Remedy == "" {
+			t.Errorf("%s: %+v", name, run.Error)
+		}
+		refused := s.Want(t, 422, "POST", "/api/v1/code-agents/uses-"+name+"/versions", `{"version":"1.0.0"}`).Problem(t)
+		if len(refused.Errors) != 1 || !strings.HasPrefix(refused.Errors[0].Pointer, "/packages") || refused.Remedy == "" {
+			t.Errorf("publishing %s: %+v", name, refused)
+		}
+	}
+	index.Close()
+	s.Create(t, map[string]any{"name": "late", "language": "python", "code": "def main():\n    return 1\n", "packages": []string{"shout>=0"}})
+	if refused := s.Want(t, 503, "POST", "/api/v1/code-agents/late/packages/resolve", `{}`).Problem(t); refused.Code != "index_unavailable" {
+		t.Errorf("a closed index: %+v", refused)
+	}
+	if run := s.Execute(t, "loud", "1.0.0", map[string]any{}); !run.Success {
+		t.Errorf("an installed version: %+v", run.Error)
+	}
+}
+
+// TestPackages_Inline runs inline code with packages. Without an index, packages are refused with the setting that helps.
+func TestPackages_Inline(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t, shouting())
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	inline := map[string]any{"language": "python", "code": "import shout\n\ndef main(name):\n    return shout.shout(name)\n", "input": map[string]any{"name": "ada"}, "packages": []string{"shout"}}
+	var downloads []int64
+	for range 2 {
+		var run servertest.Run
+		if err := json.Unmarshal(s.Want(t, 200, "POST", "/api/v1/execute", inline).Body, &run); err != nil || string(run.Output) != `"ADA"` {
+			t.Fatalf("%v %+v", err, run)
+		}
+		downloads = append(downloads, index.Downloads.Load())
+	}
+	if downloads[0] != downloads[1] {
+		t.Errorf("the second run downloaded again: %v", downloads)
+	}
+	plain := servertest.New(t)
+	refused := plain.Want(t, 422, "POST", "/api/v1/execute", inline).Problem(t)
+	if len(refused.Errors) != 1 || !strings.Contains(refused.Errors[0].Message, "--python-index") {
+		t.Errorf("without an index: %+v", refused)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/approvals"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/skills"
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Skills    *skills.Service
 	Agents    *agents.Service
+	Packages  *packages.Service // nil for none
 	Approvals *approvals.Service
 	Policy    *policy.Service
 	Runs      *runs.Service

@@ -153,8 +153,26 @@ func (d *API) packages(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, importables{all, len(all), "Modules that created skills may import. " + nothingElse})
 }
 
-const nothingElse = "This server installs no packages. Programs have the standard library of their interpreter."
+const nothingElse = "Created skills have only the standard library of their interpreter."
 
+// installedPackages lists the packages that are installed for agents of the workspace.
 func (d *API) installedPackages(w http.ResponseWriter, r *http.Request) {
-	d.write(w, r, http.StatusOK, importables{[]importable{}, 0, nothingElse})
+	all, note := []importable{}, "No packages are installed in this workspace."
+	if d.Packages != nil {
+		installed, err := d.Packages.Installed(r.Context(), actor(r).Workspace)
+		if err != nil {
+			d.refuse(w, r, err, nil)
+			return
+		}
+		seen := map[string]bool{}
+		for _, lock := range installed {
+			for _, p := range lock.Packages {
+				if name := p.Name + " " + p.Version; !seen[name] {
+					seen[name], note = true, "Packages of the agents of this workspace. Each version has its own exact ones."
+					all = append(all, importable{name, string(lock.Ecosystem)})
+				}
+			}
+		}
+	}
+	d.write(w, r, http.StatusOK, importables{all, len(all), note})
 }

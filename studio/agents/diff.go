@@ -14,16 +14,18 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/packages"
 )
 
 // Diff holds the differences between two versions of an agent, or a version and the draft.
 type Diff struct {
-	From     string          `json:"from" doc:"A version, or draft."`
-	To       string          `json:"to"`
-	Revision int64           `json:"draftRevision,omitempty" doc:"Of the draft, where it is one of the two."`
-	Files    []FileDiff      `json:"files" doc:"Changed files."`
-	Settings []SettingDiff   `json:"settings" doc:"Other changes, by field."`
-	Advice   registry.Advice `json:"advice"`
+	From     string            `json:"from" doc:"A version, or draft."`
+	To       string            `json:"to"`
+	Revision int64             `json:"draftRevision,omitempty" doc:"Of the draft, where it is one of the two."`
+	Files    []FileDiff        `json:"files" doc:"Changed files."`
+	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
+	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
+	Advice   registry.Advice   `json:"advice"`
 }
 
 // FileDiff is one file that differs.
@@ -61,6 +63,9 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 		return Diff{}, err
 	}
 	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
+	if d.Packages, err = s.packagesApart(ctx, a.Workspace, before, after); err != nil {
+		return Diff{}, err
+	}
 	if from == registry.DraftVersion || to == registry.DraftVersion {
 		d.Revision = a.Draft.Revision
 	}

@@ -1,0 +1,88 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/packages"
+)
+
+// Resolved holds the exact packages of a draft, and how they differ from those of the latest version.
+type Resolved struct {
+	Digest   string            `json:"digest,omitempty" doc:"Digest of the lock. Absent without packages."`
+	Lock     *runtimes.Lock    `json:"lock,omitempty"`
+	Compared string            `json:"comparedWith,omitempty" doc:"The latest version, if there is one."`
+	Changes  []packages.Change `json:"changes" doc:"Packages that differ from that version."`
+}
+
+// ResolvePackages returns the exact packages of a draft. It resolves them if that was not done yet, or again with renew.
+func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, renew bool) (Resolved, error) {
+	if s.Packages == nil {
+		return Resolved{}, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+	}
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return Resolved{}, err
+	}
+	draft, err := a.DraftAt(seen)
+	if err != nil {
+		return Resolved{}, err
+	}
+	var found Resolved
+	if len(draft.Packages) > 0 {
+		var lock runtimes.Lock
+		if renew {
+			lock, err = s.Packages.Renew(ctx, actor.Workspace, a.ID, draft.Spec)
+		} else {
+			lock, err = s.Packages.Lock(ctx, actor.Workspace, a.ID, draft.Spec, func(packages.Step) {})
+		}
+		if err != nil {
+			return found, err
+		}
+		found.Lock, found.Digest = &lock, lock.Digest()
+	}
+	var before *runtimes.Lock
+	if a.LatestVersion != "" {
+		latest, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: a.LatestVersion})
+		if err != nil {
+			return found, err
+		}
+		before, found.Compared = latest.Lock, latest.Version
+	}
+	found.Changes = packages.Changes(before, found.Lock)
+	return found, nil
+}
+
+// SBOM describes the packages of a version.
+func (s *Service) SBOM(ctx context.Context, actor registry.Actor, ref, version string) (packages.BOM, error) {
+	if s.Packages == nil {
+		return packages.BOM{}, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+	}
+	v, err := s.Version(ctx, actor, ref, version)
+	if err != nil {
+		return packages.BOM{}, err
+	}
+	return s.Packages.SBOM(actor.Workspace, v), nil
+}
+
+// packagesApart lists the packages that differ between two sides of a comparison. A draft has those that it last ran
+// with.
+func (s *Service) packagesApart(ctx context.Context, workspace string, before, after registry.Version) ([]packages.Change, error) {
+	if s.Packages == nil {
+		return []packages.Change{}, nil
+	}
+	was, err := s.Packages.Known(ctx, workspace, before.AgentID, before.Spec)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.Packages.Known(ctx, workspace, after.AgentID, after.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if was == nil && len(before.Packages) > 0 || is == nil && len(after.Packages) > 0 {
+		return []packages.Change{}, nil // not resolved yet: the lists are among the settings
+	}
+	return packages.Changes(was, is), nil
+}

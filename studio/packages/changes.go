@@ -1,0 +1,64 @@
+package packages
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Change is one package that differs between two locks.
+type Change struct {
+	Name   string `json:"name"`
+	Before string `json:"before,omitempty" doc:"Version before. Absent for an added package."`
+	After  string `json:"after,omitempty" doc:"Version after. Absent for a removed package."`
+}
+
+// Changes lists the packages that differ between two locks, by name. nil is a lock without packages.
+func Changes(before, after *runtimes.Lock) []Change {
+	was, is := byPlace(before), byPlace(after)
+	all := []Change{}
+	for place, p := range was {
+		if now, ok := is[place]; !ok || now.Version != p.Version || now.Hash != p.Hash {
+			all = append(all, Change{Name: p.Name, Before: p.Version, After: now.Version})
+		}
+	}
+	for place, p := range is {
+		if _, ok := was[place]; !ok {
+			all = append(all, Change{Name: p.Name, After: p.Version})
+		}
+	}
+	slices.SortFunc(all, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After))
+	})
+	return all
+}
+
+// byPlace returns the packages of a lock by their folder, or by name where they have none.
+func byPlace(lock *runtimes.Lock) map[string]runtimes.LockedPackage {
+	all := map[string]runtimes.LockedPackage{}
+	if lock != nil {
+		for _, p := range lock.Packages {
+			all[cmp.Or(p.Path, p.Name)] = p
+		}
+	}
+	return all
+}
+
+// Known returns the exact packages of a version, or those that a draft already has; nil for none. It resolves nothing.
+func (s *Service) Known(ctx context.Context, workspace, agentID string, spec registry.Spec) (*runtimes.Lock, error) {
+	if spec.Lock != nil || len(spec.Packages) == 0 {
+		return spec.Lock, nil
+	}
+	_, list, _, err := s.read(spec)
+	if err != nil {
+		return nil, nil //nolint:nilerr // packages that are not valid have no lock
+	}
+	known, found, err := s.Store.PackageLock(ctx, workspace, agentID, list)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &known.Lock, nil
+}
