@@ -412,6 +412,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/packages/resolve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Resolve the packages of a draft
+     * @description The exact packages that the draft runs with and that publishing keeps, and how they differ from those of the latest version. A list is resolved once; renew resolves it again.
+     */
+    post: operations['resolvePackages'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/pins': {
     parameters: {
       query?: never;
@@ -632,6 +652,26 @@ export interface paths {
      * @description The version as a tool, in the form that a client understands. An answer about an exact version or digest may be cached for a year.
      */
     get: operations['getManifest'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/{agent}/versions/{version}/sbom': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the bill of materials of a version
+     * @description The packages of the version with hashes and licences, in CycloneDX JSON. Licences are those that installed packages name.
+     */
+    get: operations['getSBOM'];
     put?: never;
     post?: never;
     delete?: never;
@@ -910,6 +950,46 @@ export interface paths {
      * @description Takes effect at once, also for open streams. The last administrator cannot be demoted.
      */
     patch: operations['setRole'];
+    trace?: never;
+  };
+  '/api/v1/packages/gc': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Remove packages that are not used
+     * @description Removes the installations that no version has and that no draft or inline program used for some time. A later run installs them again.
+     */
+    post: operations['collectPackages'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/packages/installed': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the installed packages of the workspace
+     * @description Each entry is one lock with its packages, the most recently used first. The list is complete.
+     */
+    get: operations['listInstalledLocks'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/api/v1/pins': {
@@ -1793,7 +1873,7 @@ export interface paths {
     };
     /**
      * List packages in addition to the standard library
-     * @description This server installs none, so the list is empty.
+     * @description The packages that are installed for agents of the workspace, with their versions. The list is complete.
      */
     get: operations['listInstalledPackages'];
     put?: never;
@@ -2187,6 +2267,44 @@ export interface components {
       status: 'awaiting_approval';
       verdict: components['schemas']['Verdict'];
     };
+    BOM: {
+      bomFormat: string;
+      components: components['schemas']['BOMComponent'][];
+      dependencies: components['schemas']['BOMDependency'][];
+      metadata: components['schemas']['BOMMetadata'];
+      specVersion: string;
+      /** Format: int64 */
+      version: number;
+    };
+    BOMComponent: {
+      'bom-ref': string;
+      description?: string;
+      hashes?: components['schemas']['BOMHash'][];
+      licenses?: components['schemas']['BOMLicense'][];
+      name: string;
+      purl?: string;
+      type: string;
+      version: string;
+    };
+    BOMDependency: {
+      dependsOn: string[];
+      ref: string;
+    };
+    BOMHash: {
+      alg: string;
+      content: string;
+    };
+    BOMLicense: {
+      license: components['schemas']['BOMLicenseName'];
+    };
+    BOMLicenseName: {
+      name: string;
+    };
+    BOMMetadata: {
+      component: components['schemas']['BOMComponent'];
+      /** Format: date-time */
+      timestamp: string;
+    };
     Binding: {
       /** @description Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value}). */
       format?: string;
@@ -2225,6 +2343,13 @@ export interface components {
       message: string;
       name: string;
     };
+    Change: {
+      /** @description Version after. Absent for a removed package. */
+      after?: string;
+      /** @description Version before. Absent for an added package. */
+      before?: string;
+      name: string;
+    };
     ChangelogEntry: {
       changes: string;
       /** Format: date-time */
@@ -2253,6 +2378,25 @@ export interface components {
       /** Format: double */
       score: number;
       verdict: components['schemas']['Verdict'] | null;
+    };
+    CollectBody: {
+      /**
+       * Format: int64
+       * @description Hours since the last use.
+       */
+      unusedHours: number;
+    };
+    Collected: {
+      /**
+       * Format: int64
+       * @description Freed bytes.
+       */
+      bytes: number;
+      /**
+       * Format: int64
+       * @description Number of removed installations.
+       */
+      locks: number;
     };
     ContractNames: {
       contracts: string[];
@@ -2362,6 +2506,8 @@ export interface components {
       files: components['schemas']['FileDiff'][];
       /** @description A version, or draft. */
       from: string;
+      /** @description Packages with another version or file. */
+      packages: components['schemas']['Change'][];
       /** @description Other changes, by field. */
       settings: components['schemas']['SettingDiff'][];
       to: string;
@@ -2734,6 +2880,36 @@ export interface components {
       /** @description URL of a .tar.gz on a granted host. */
       url?: string;
     };
+    Installed: {
+      /**
+       * Format: int64
+       * @description Size of the unpacked files.
+       */
+      bytes: number;
+      /** @description Digest of the lock. */
+      digest: string;
+      /** @enum {string} */
+      ecosystem: 'pypi' | 'npm';
+      /** Format: date-time */
+      installedAt: string;
+      packages: components['schemas']['PackageDetail'][];
+      platform: string;
+      /**
+       * Format: date-time
+       * @description About the time of the last run.
+       */
+      usedAt: string;
+      /** @description true if a version has this lock. */
+      versions: boolean;
+    };
+    InstalledPackages: {
+      /**
+       * Format: int64
+       * @description Total size of the unpacked files.
+       */
+      bytes: number;
+      items: components['schemas']['Installed'][];
+    };
     InstalledSkills: {
       /** Format: int64 */
       count: number;
@@ -3062,6 +3238,16 @@ export interface components {
       source: string;
       title: string;
     };
+    PackageDetail: {
+      license?: string;
+      name: string;
+      summary?: string;
+      version: string;
+    };
+    PackagesBody: {
+      /** @description Resolve again and replace the exact packages of the draft. Versions keep theirs. */
+      renew?: boolean;
+    };
     PasswordBody: {
       /** @description Current password, if there is one. */
       current?: string;
@@ -3350,6 +3536,15 @@ export interface components {
     };
     ResolveBody: {
       references: string[];
+    };
+    Resolved: {
+      /** @description Packages that differ from that version. */
+      changes: components['schemas']['Change'][];
+      /** @description The latest version, if there is one. */
+      comparedWith?: string;
+      /** @description Digest of the lock. Absent without packages. */
+      digest?: string;
+      lock?: components['schemas']['Lock'];
     };
     ResolvedReference: {
       agent?: string;
@@ -7474,6 +7669,152 @@ export interface operations {
       };
     };
   };
+  resolvePackages: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as If-Match.
+         * @example 7
+         */
+        revision?: number;
+      };
+      header?: {
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
+        'If-Match'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PackagesBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Resolved'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listPins: {
     parameters: {
       query?: {
@@ -9122,6 +9463,112 @@ export interface operations {
         };
         content: {
           'application/json': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getSBOM: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+        /**
+         * @description 1.2.0, ^1, latest or sha256:….
+         * @example 1.0.0
+         */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BOM'];
         };
       };
       /** @description Bad Request */
@@ -10994,6 +11441,203 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  collectPackages: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CollectBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Collected'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listInstalledLocks: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InstalledPackages'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
