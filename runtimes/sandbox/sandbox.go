@@ -124,7 +124,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 // probe tests which kind of jail this host supports.
 func (s *Sandbox) probe(ctx context.Context) error {
 	if version := kernel(); version < oldestKernel {
-		return fmt.Errorf("Linux %d.%d is too old; 5.12 or later is required", version/1000, version%1000)
+		return fmt.Errorf("this kernel is Linux %d.%d; 5.12 or later is required", version/1000, version%1000)
 	}
 	return s.chooseMechanisms(func() error {
 		profile := Profile{
