@@ -163,6 +163,7 @@ def serve():
     os.write(control, json.dumps({"memory": memory, "control": control, "thread": thread(libc), "random": states()}).encode())
     image = os.read(control, LOOP_MEMORY)
     ctypes.memmove(memory, image, len(image))
+    names = expect()
     settle()
     find()
     annotations()
@@ -178,7 +179,8 @@ def serve():
     os.write(control, b"ready")
     loop(memory)
     rehearse(scan(str(JOB, "ascii"), 0)[0], None)
+    return names
 
 
-serve()
+ahead(serve())
 boot(False)

@@ -18,6 +18,7 @@ compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 ROOT = "/work"
 PACKAGES = "/packages"  # mounted if the program has any
+AHEAD = 4  # seconds for imports before the job
 PACKAGE = "__agent__"  # base of relative imports
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
 CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with its end
@@ -784,6 +785,37 @@ def settle():
         sys.path.append(PACKAGES)
 
 
+def expect():
+    """Returns the packages to import ahead. The program does not see the variable."""
+    return os.environ.pop("ATELIER_IMPORTS", "").split()
+
+
+def ahead(names):
+    """Imports packages that the program will import, while this process waits for it in its sandbox. A package that fails is
+    left to the program, and so are those after one that takes too long."""
+    if not names:
+        return
+    import signal
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, AHEAD)
+    try:
+        for name in names:
+            try:
+                __import__(name)
+            except TimeoutError:
+                break
+            except BaseException:  # the program gets the error when it imports the package itself
+                pass
+    except TimeoutError:
+        pass
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
 def part(told, code):
     """Ends a forked process that returned from main. Only its parent reports the result."""
     if told.startswith(b'{"error"'):
@@ -802,6 +834,7 @@ def end(channel, told, code):
 def boot(ready):
     channel = Channel()
     if ready:
+        ahead(expect())
         channel.send(b'{"ready":true}\n')
     told, code = run(channel.job(), channel)
     if "atexit" in sys.modules:

@@ -3,7 +3,11 @@ package python
 import (
 	"context"
 	"errors"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +29,7 @@ type lockKey struct {
 
 // lockPools holds the pools for programs with packages: the packages are mounted into the jails of a pool.
 type lockPools struct {
-	create func(launcher string, key lockKey) *worker.Pool
+	create func(launcher string, key lockKey, environment []string) *worker.Pool
 
 	mu     sync.Mutex
 	named  map[lockKey]*workspacePool
@@ -35,7 +39,7 @@ type lockPools struct {
 	joined sync.WaitGroup // waits for closing pools
 }
 
-func newLockPools(create func(launcher string, key lockKey) *worker.Pool) *lockPools {
+func newLockPools(create func(launcher string, key lockKey, environment []string) *worker.Pool) *lockPools {
 	return &lockPools{create: create, named: map[lockKey]*workspacePool{}}
 }
 
@@ -44,6 +48,29 @@ func newLockPools(create func(launcher string, key lockKey) *worker.Pool) *lockP
 func oneThread() []string {
 	return []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
 }
+
+// importLine matches the import of a module at the beginning of a line. It may match text that is no import: a module that
+// is imported ahead and not needed does no harm.
+var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_][A-Za-z0-9_]*)`)
+
+// expected returns the variable with the packages that a program imports, for the interpreters that wait for it.
+func expected(job runtimes.Job) string {
+	found := map[string]bool{}
+	for name, source := range job.Files {
+		if !strings.HasSuffix(name, ".py") || len(source) > maxCode {
+			continue
+		}
+		for _, match := range importLine.FindAllSubmatch(source, maxImports) {
+			if module := string(match[1]); slices.Contains(job.Packages.Modules, module) {
+				found[module] = true
+			}
+		}
+	}
+	return "ATELIER_IMPORTS=" + strings.Join(slices.Sorted(maps.Keys(found)), " ")
+}
+
+// maxImports limits the imports of a file that count.
+const maxImports = 200
 
 // runLocked executes a program with packages, in a fork of an interpreter if possible.
 func (e *Engine) runLocked(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
@@ -63,7 +90,7 @@ func (e *Engine) runLocked(ctx context.Context, task worker.Task, host runtimes.
 }
 
 func (f *lockPools) run(ctx context.Context, key lockKey, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
-	own := f.acquire(key)
+	own := f.acquire(key, task.Job)
 	if own == nil {
 		return runtimes.Outcome{}, fault.New(fault.ShuttingDown, "The server is shutting down.")
 	}
@@ -71,7 +98,7 @@ func (f *lockPools) run(ctx context.Context, key lockKey, task worker.Task, host
 	return own.pool.Run(ctx, task, host)
 }
 
-func (f *lockPools) acquire(key lockKey) *workspacePool {
+func (f *lockPools) acquire(key lockKey, job runtimes.Job) *workspacePool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -83,7 +110,7 @@ func (f *lockPools) acquire(key lockKey) *workspacePool {
 			f.dropOldest()
 		}
 		f.made++
-		own = &workspacePool{pool: f.create("python packages "+strconv.Itoa(f.made), key), used: time.Now()}
+		own = &workspacePool{pool: f.create("python packages "+strconv.Itoa(f.made), key, append(oneThread(), expected(job))), used: time.Now()}
 		own.idle = time.AfterFunc(poolIdle, func() { f.expire(key, own) })
 		f.named[key] = own
 	}

@@ -166,17 +166,17 @@ func New(options Options) *Engine {
 		forked: newWorkspacePools(func(launcher string) *worker.Pool { return pool(forking(profile(launcher)), options.Idle, nil) }),
 		fresh:  pool(profile("python"), 0, ahead()), granted: pool(granted, 0, ahead(program.Network()...)),
 	}
-	engine.locked = newLockPools(func(launcher string, key lockKey) *worker.Pool {
+	engine.locked = newLockPools(func(launcher string, key lockKey, environment []string) *worker.Pool {
 		p := profile(launcher)
 		p.Mounts = slices.Concat(p.Mounts, []sandbox.Mount{{Host: key.dir, Path: PackagesDir, Private: true}})
 		switch {
 		case key.network:
 			p.Network, p.Mounts = true, slices.Concat(p.Mounts, program.Certificates())
-			return pool(p, 1, ahead(append(program.Network(), oneThread()...)...))
+			return pool(p, 1, ahead(append(program.Network(), environment...)...))
 		case key.fresh:
 			return pool(p, 0, ahead(oneThread()...))
 		}
-		return pool(forking(p, oneThread()...), 1, nil)
+		return pool(forking(p, environment...), options.Idle, nil)
 	})
 	if options.Models != "" {
 		models := profile("python with models")
