@@ -12,6 +12,8 @@ type ApprovalKind string
 const (
 	RunApproval     ApprovalKind = "run"
 	PublishApproval ApprovalKind = "publish"
+	// BlockedRequest is a run that the policy service denied. An approver submits it again (approved) or drops it (denied).
+	BlockedRequest ApprovalKind = "blocked"
 )
 
 // ApprovalStatus is the state of a request for approval.

@@ -67,6 +67,8 @@ type Config struct {
 	SkillsHosts        []string // hosts from which archives may be fetched
 	ApproveSideEffects bool
 
+	Policy Policy
+
 	Quotas Quotas
 
 	Defaults limits.Limits

@@ -138,6 +138,8 @@ func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.
 	}
 	if f.Kind != "" {
 		query = query.Where("ap.kind = ?", string(f.Kind))
+	} else {
+		query = query.Where("ap.kind <> ?", string(registry.BlockedRequest))
 	}
 	if f.AgentID != "" {
 		query = query.Where("ap.agent_id = ?", f.AgentID)
@@ -170,7 +172,7 @@ func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.
 
 // CountPending returns the number of requests of a workspace that wait.
 func (s *Store) CountPending(ctx context.Context, workspace string) (int, error) {
-	n, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.status = ?", string(registry.ApprovalPending)).Count(ctx)
+	n, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.status = ?", string(registry.ApprovalPending)).Where("ap.kind <> ?", string(registry.BlockedRequest)).Count(ctx)
 	return int(n), wrap("count approvals", err)
 }
 

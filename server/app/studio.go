@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/quotas"
@@ -49,7 +50,7 @@ func (a *App) openStudio(context.Context) error {
 		return err
 	}
 	a.approvals = approvals.New(approvals.Options{
-		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Policy: a.policy, Log: a.Log, Now: a.now, NewID: a.newID,
+		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Policy: a.policy, Asker: a.policyService(), Keep: a.Config.Policy.Keep, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
 	choose := a.engines.chooser(a.store)
 	a.packages = a.engines.packages(a.store, a.store, a.now)
@@ -70,6 +71,17 @@ func (a *App) openStudio(context.Context) error {
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil
+}
+
+// policyService returns the external policy service, nil if there is none.
+func (a *App) policyService() approvals.Asker {
+	p := a.Config.Policy
+	if p.URL == "" {
+		return nil
+	}
+	service := opa.New(opa.Options{URL: p.URL, Path: p.Path, TTL: p.TTL, Now: a.Now})
+	a.closers.add("policy service", func() error { service.Close(); return nil })
+	return service
 }
 
 // follow returns a reader of a run's events for the WebSocket.

@@ -73,6 +73,7 @@ type grammar struct {
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
 	Approvals  approvalsCommand  `cmd:"" help:"List, approve and deny what waits for a person."`
+	Blocked    blockedCommand    `cmd:"" help:"List requests that the policy service denied, and submit them again or drop them."`
 	Gate       gateCommand       `cmd:"" help:"Show and change the gate of the workspace, and its rule packs."`
 	Quotas     quotasCommand     `cmd:"" help:"Show and set the quotas of a workspace."`
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`

@@ -132,6 +132,8 @@ func needs() map[string]need {
 		"GET " + api + "/approvals":                   {read, workspace},
 		"GET " + api + "/approvals/{approval}":        {read, workspace},
 		"POST " + api + "/approvals/{approval}":       {approve, workspace},
+		"GET " + api + "/blocked":                     {read, workspace},
+		"POST " + api + "/blocked/{request}":          {approve, workspace},
 		"GET " + api + "/gate":                        {read, workspace},
 		"PUT " + api + "/gate":                        {admin, workspace},
 		"GET " + api + "/rule-packs":                  {read, workspace},

@@ -194,6 +194,8 @@ func (a *API) gateRoutes() {
 	a.listApprovals()
 	a.getApproval()
 	a.decideApproval()
+	a.listBlocked()
+	a.decideBlocked()
 	a.getGate()
 	a.setGate()
 	a.listRulePacks()

@@ -219,6 +219,8 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/approvals":                   anything,
 		"GET /api/v1/approvals/{approval}":        {about: has.approvals, at: "approval"},
 		"POST /api/v1/approvals/{approval}":       {about: has.approvals, at: "approval", body: `{"decision":"approve"}`},
+		"GET /api/v1/blocked":                     anything,
+		"POST /api/v1/blocked/{request}":          {about: has.approvals, at: "request", body: `{"action":"drop"}`},
 		"GET /api/v1/gate":                        anything,
 		"PUT /api/v1/gate":                        anything,
 		"GET /api/v1/rule-packs":                  anything,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/runs"
 )
@@ -49,6 +50,14 @@ type Grants interface {
 type Runs interface {
 	Resume(ctx context.Context, workspace, id string, request json.RawMessage) error
 	Deny(ctx context.Context, workspace, id, message string) error
+	Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error
+}
+
+// Asker is a policy service.
+type Asker interface {
+	Ask(ctx context.Context, q opa.Question) opa.Answer
+	// Forget clears cached decisions.
+	Forget()
 }
 
 // Publisher publishes what was approved.
@@ -63,6 +72,8 @@ type Options struct {
 	Finder   Finder
 	Grants   Grants
 	Policy   *policy.Service
+	Asker    Asker         // nil for none
+	Keep     time.Duration // of blocked requests
 	Log      *slog.Logger
 	Now      func() time.Time
 	NewID    func() string
@@ -94,7 +105,11 @@ func (s *Service) Pending(ctx context.Context, actor registry.Actor) (int, error
 
 // Get returns one request. Error: NotFound.
 func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Approval, error) {
-	return s.Reader.Approval(ctx, actor.Workspace, id)
+	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
+	if err == nil && a.Kind == registry.BlockedRequest {
+		return registry.Approval{}, fault.New(fault.NotFound, "No such approval.")
+	}
+	return a, err
 }
 
 // OfRun returns the request of a run. Error: NotFound.
@@ -110,6 +125,9 @@ func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, reques
 	a, err := s.Finder.ApprovalOfRequest(ctx, actor.Workspace, actor.ID, request)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
+	}
+	if a.Kind == registry.BlockedRequest {
+		return runOf(a), err
 	}
 	return a.RunID, err
 }
@@ -133,7 +151,7 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 	if len(d.Comment) > maxComment {
 		return registry.Approval{}, fault.Invalid("/comment", "must have at most %d bytes.", maxComment)
 	}
-	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
+	a, err := s.Get(ctx, actor, id)
 	if err != nil {
 		return a, err
 	}
@@ -199,6 +217,8 @@ func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
 			return err
 		}
 		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "")
+	case a.Status == registry.ApprovalApproved && a.Kind == registry.BlockedRequest:
+		return s.resubmit(ctx, a)
 	case a.Status == registry.ApprovalApproved:
 		return s.publish(ctx, a)
 	case a.Kind == registry.RunApproval && a.Status != registry.ApprovalWithdrawn:
@@ -271,6 +291,14 @@ func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candi
 		return runs.Ruling{}, err
 	}
 	var r runs.Ruling
+	if s.Asker != nil && !c.Allowed {
+		if answer := s.Asker.Ask(ctx, question(actor, c)); !answer.Allowed {
+			return runs.Ruling{Blocked: true, Reasons: []string{answer.Reason}, Remedy: answer.Remedy, Keep: true}, nil
+		}
+	}
+	if c.Draft {
+		return r, nil
+	}
 	if c.Version.RequiresApproval {
 		r.Reasons = append(r.Reasons, "Each run of this version needs an approval.")
 	}
@@ -353,10 +381,14 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 		return err
 	}
 	now := s.Now()
+	kind, keep := registry.RunApproval, time.Duration(settings.ApprovalHours)*time.Hour
+	if r.Blocked {
+		kind, keep = registry.BlockedRequest, s.Keep
+	}
 	return s.Requests.InsertApproval(ctx, registry.Approval{
-		ID: s.NewID(), Workspace: run.Workspace, Kind: registry.RunApproval, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
+		ID: s.NewID(), Workspace: run.Workspace, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
 		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
-		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
+		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(keep),
 	})
 }
 

@@ -17,6 +17,9 @@ type Candidate struct {
 	Inline    bool
 	Input     json.RawMessage
 	RequestID string // the client's own ID
+	Draft     bool   // runs of drafts only ask the policy service
+	Allowed   bool   // the policy service has allowed this run already
+	Trigger   registry.Trigger
 }
 
 // Ruling is the gate's answer about one run. The zero value lets it run.
@@ -24,6 +27,8 @@ type Ruling struct {
 	Blocked bool
 	Reasons []string // why it is blocked, or why a person must approve; none lets it run
 	Verdict *registry.Verdict
+	Remedy  string
+	Keep    bool // a blocked request that may be submitted again
 }
 
 // saved is the part of a waiting run's request that its record does not hold.
@@ -38,25 +43,32 @@ type saved struct {
 // review asks the gate. It records a run that is blocked or that waits, and returns it. Runs of a draft are free: their
 // author tries them.
 func (s *Service) review(ctx context.Context, actor registry.Actor, req Request, t target, run registry.Run, masked bool) (*Result, error) {
-	if s.Gate == nil || req.resumed != nil || req.Version == registry.DraftVersion {
+	if s.Gate == nil || req.resumed != nil {
 		return nil, nil //nolint:nilnil // nothing is held
 	}
-	c := Candidate{Version: t.of, Inline: req.Inline != nil, Input: run.Input, RequestID: req.RequestID}
-	c.Version.Spec = t.spec
+	c := Candidate{
+		Version: t.of, Inline: req.Inline != nil, Input: run.Input, RequestID: req.RequestID, Draft: req.Version == registry.DraftVersion, Allowed: req.allowed, Trigger: req.Trigger,
+	}
+	c.Version.Spec, c.Version.Agent, c.Version.Version, c.Version.Digest = t.spec, t.agent, t.version, t.digest
 	ruling, err := s.Gate.Review(ctx, actor, c)
 	if err != nil || !ruling.Blocked && len(ruling.Reasons) == 0 {
 		return nil, err
 	}
 	run.CreatedAt = stamp(s.Now())
+	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation})
+	if err != nil {
+		return nil, err
+	}
 	if ruling.Blocked {
+		if ruling.Keep && !masked && !c.Draft {
+			if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
+				return nil, err
+			}
+		}
 		return s.block(ctx, req, t, run, ruling)
 	}
 	if masked {
 		return nil, fault.Invalid("/input", "must not contain the value of a secret, because this run waits for an approval and its input is stored until then.")
-	}
-	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation})
-	if err != nil {
-		return nil, err
 	}
 	run.Status = registry.AwaitingApproval
 	// The request comes first: a run without one would wait forever.
@@ -71,8 +83,11 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 
 // block records a run that the gate refuses.
 func (s *Service) block(ctx context.Context, req Request, t target, run registry.Run, ruling Ruling) (*Result, error) {
-	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate"}
-	if len(ruling.Reasons) > 0 {
+	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate", Remedy: ruling.Remedy}
+	switch {
+	case ruling.Verdict == nil && len(ruling.Reasons) > 0:
+		e.Message, e.Rule = ruling.Reasons[0], "policy"
+	case len(ruling.Reasons) > 0:
 		e.Message = "The gate blocks this program: " + ruling.Reasons[0]
 	}
 	if v := ruling.Verdict; v != nil && len(v.Findings) > 0 {
@@ -131,18 +146,55 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	if err := json.Unmarshal(request, &more); err != nil {
 		return fmt.Errorf("request of run %s: %w", id, err)
 	}
+	req := more.request(run)
+	req.resumed = &run
+	l, _, err := s.prepare(ctx, run.Actor, req)
+	if err != nil {
+		return s.unresumed(ctx, run, err)
+	}
+	return s.accept(ctx, l)
+}
+
+// Resubmit runs a blocked request again under a given ID, which makes a repetition harmless. The caller has asked the
+// policy service anew.
+func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	if _, err := s.Archive.Run(ctx, workspace, id); !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	run, err := s.Archive.Run(ctx, workspace, blocked)
+	if err != nil {
+		return err
+	}
+	var more saved
+	if err := json.Unmarshal(request, &more); err != nil {
+		return fmt.Errorf("request of run %s: %w", blocked, err)
+	}
+	req := more.request(run)
+	req.ParentRunID, req.RequestID, req.id, req.allowed = run.ID, requestID, id, true
+	l, held, err := s.prepare(ctx, run.Actor, req)
+	if err != nil || held != nil {
+		return err
+	}
+	return s.accept(ctx, l)
+}
+
+// request returns the request of a recorded run.
+func (more saved) request(run registry.Run) Request {
 	version := run.Version
 	if more.Digest != "" {
 		version = more.Digest
 	}
-	l, _, err := s.prepare(ctx, run.Actor, Request{
+	return Request{
 		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger,
-		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, resumed: &run,
-	})
-	if err != nil {
-		return s.unresumed(ctx, run, err)
+		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID,
 	}
-	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.run); err != nil { // as queued: a crash from here on interrupts it, and it never runs twice
+}
+
+// accept records a prepared run as queued and starts it. A crash from here on interrupts it, and it never runs twice.
+func (s *Service) accept(ctx context.Context, l *execution) error {
+	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.run); err != nil {
 		l.abandon()
 		s.leave(l)
 		s.all.Done()

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}
 	hide := redact.New(given.Values)
 	stored := hide.JSON(input)
-	id := s.NewID()
+	id := cmp.Or(req.id, s.NewID())
 	run := registry.Run{
 		ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
 		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,

@@ -64,7 +64,7 @@ type Meter interface {
 type Gate interface {
 	// Review says whether a program may run at once, never, or after a person has approved.
 	Review(ctx context.Context, actor registry.Actor, c Candidate) (Ruling, error)
-	// Ask records that a run waits for a person.
+	// Ask records that a run waits for a person, or that a blocked one may be submitted again.
 	Ask(ctx context.Context, run registry.Run, c Candidate, r Ruling, request json.RawMessage) error
 	// Withdraw ends the request of a waiting run that was cancelled.
 	Withdraw(ctx context.Context, actor registry.Actor, runID string) error
@@ -134,6 +134,8 @@ type Request struct {
 	RequestID string
 
 	resumed *registry.Run // the waiting run that continues
+	id      string        // of the run; "" for a new one
+	allowed bool          // the policy service has allowed it
 }
 
 // Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.

@@ -1,0 +1,184 @@
+// Package opa asks an external policy service whether a run may start, in the form of the Open Policy Agent. It fails
+// closed: no answer, a slow answer and an undefined rule are denials.
+package opa
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/jcs"
+)
+
+// Question is the input of the rule.
+type Question struct {
+	Tenant   string  `json:"tenant"`     // workspace
+	Persona  string  `json:"persona_id"` // caller
+	Action   string  `json:"action"`
+	Resource string  `json:"resource"` // name of the agent; inline for code without one
+	Context  Context `json:"context"`
+}
+
+// Context holds details of the run.
+type Context struct {
+	Args     json.RawMessage   `json:"args"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// ExecuteAction is the action of every question.
+const ExecuteAction = "tool.execute"
+
+// Answer is a decision. A denial has a reason, and a remedy if the service is at fault.
+type Answer struct {
+	Allowed bool
+	Reason  string
+	Remedy  string
+}
+
+const (
+	patience   = 2 * time.Second // for one answer
+	maxAnswer  = 64 << 10        // bytes
+	maxCached  = 4096
+	maxArgs    = 1 << 20 // bytes of input that are sent; a larger one is denied
+	deniedText = "The policy service denies this run."
+)
+
+// Options configures a Service.
+type Options struct {
+	URL  string // of the service, without the path
+	Path string // of the rule, such as /v1/data/soma/allow
+	TTL  time.Duration
+	Now  func() time.Time
+}
+
+// Service asks and caches. It is safe for concurrent use.
+type Service struct {
+	Options
+
+	address string
+	client  *http.Client
+
+	mu     sync.Mutex
+	cached map[string]cached
+}
+
+type cached struct {
+	answer Answer
+	until  time.Time
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	transport := &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: patience}
+	return &Service{
+		Options: o, address: strings.TrimSuffix(o.URL, "/") + "/" + strings.TrimPrefix(o.Path, "/"), cached: map[string]cached{},
+		client: &http.Client{Timeout: patience, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// Close closes idle connections.
+func (s *Service) Close() { s.client.CloseIdleConnections() }
+
+// Ask returns the service's decision. Decisions are cached for a short time; failures are not.
+func (s *Service) Ask(ctx context.Context, q Question) Answer {
+	if len(q.Context.Args) > maxArgs {
+		return Answer{Reason: "The input is too large for the policy service.", Remedy: "Send less than 1 MiB of input, or store large data elsewhere and send its address."}
+	}
+	text, err := json.Marshal(map[string]any{"input": q})
+	if err != nil {
+		return s.failed(err)
+	}
+	key, err := jcs.Digest(text)
+	if err != nil {
+		return s.failed(err)
+	}
+	if answer, ok := s.known(key); ok {
+		return answer
+	}
+	answer, err := s.ask(ctx, text)
+	if err != nil {
+		return s.failed(err)
+	}
+	s.keep(key, answer)
+	return answer
+}
+
+func (s *Service) known(key string) (Answer, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.cached[key]
+	return c.answer, ok && s.Now().Before(c.until)
+}
+
+func (s *Service) keep(key string, answer Answer) {
+	if s.TTL <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.cached) >= maxCached {
+		clear(s.cached)
+	}
+	s.cached[key] = cached{answer, s.Now().Add(s.TTL)}
+}
+
+// Forget clears the cache, so that the next question is asked anew.
+func (s *Service) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.cached)
+}
+
+func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(text))
+	if err != nil {
+		return Answer{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := s.client.Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }() // reading is finished
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case response.StatusCode != http.StatusOK:
+		return Answer{}, fmt.Errorf("it answered %s", response.Status)
+	case len(body) > maxAnswer:
+		return Answer{}, errors.New("its answer is too large")
+	}
+	var said struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return Answer{}, errors.New("its answer is not valid JSON")
+	}
+	switch string(said.Result) {
+	case "true":
+		return Answer{Allowed: true}, nil
+	case "false":
+		return Answer{Reason: deniedText, Remedy: "Ask who maintains the policy. The request is kept, and an approver can submit it again."}, nil
+	case "", "null":
+		return Answer{Reason: "The policy service has no rule at " + s.Path + ", which is a denial.", Remedy: "Load a policy that defines the rule, or set --policy-path."}, nil
+	}
+	return Answer{}, errors.New("its result is neither true nor false")
+}
+
+// failed denies, because nobody could be asked. The address in an error may have credentials, so only the cause is told.
+func (s *Service) failed(err error) Answer {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
+}
