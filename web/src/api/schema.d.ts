@@ -72,6 +72,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/blocked': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List requests that the policy service denied, newest first
+     * @description Without the input of the runs.
+     */
+    get: operations['listBlocked'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/blocked/{request}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Submit a blocked request again, or drop it
+     * @description The policy service is asked first. A request that it still denies stays, and the answer is forbidden. A request runs once, also if it is submitted twice.
+     */
+    post: operations['decideBlocked'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/capabilities': {
     parameters: {
       query?: never;
@@ -2313,6 +2353,37 @@ export interface components {
       /** @description The only host:port that the secret is sent to. */
       host: string;
     };
+    BlockedList: {
+      items: components['schemas']['BlockedRequest'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+    };
+    BlockedRequest: {
+      /** @description Empty for inline code. */
+      agent: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      decidedAt?: string;
+      decider?: components['schemas']['Actor'];
+      /** Format: date-time */
+      expiresAt: string;
+      id: string;
+      /** @description Absent in lists. */
+      input?: unknown;
+      outcome?: string;
+      reason: string;
+      /** @description The client's own ID of the request. */
+      requestId?: string;
+      requester: components['schemas']['Actor'];
+      /** @description The run of the request that was submitted again. */
+      resubmittedRunId?: string;
+      /** @description The blocked run. */
+      runId: string;
+      /** @enum {string} */
+      status: 'blocked' | 'resubmitted' | 'dropped' | 'expired';
+      version: string;
+    };
     Capabilities: {
       hostFunctions: string[];
       hosts: string[];
@@ -2799,6 +2870,10 @@ export interface components {
       names: number;
       /** @enum {string} */
       outcome: 'created' | 'restored' | 'extended' | 'unchanged';
+    };
+    InBody: {
+      /** @enum {string} */
+      action: 'resubmit' | 'drop';
     };
     InferBody: {
       /** @description Shorthand for files with only the entry file. */
@@ -4920,6 +4995,241 @@ export interface operations {
       };
       /** @description Too Many Requests */
       429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listBlocked: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
+        limit?: number;
+        /** @description Also requests that were submitted again, dropped or expired. */
+        all?: boolean;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BlockedList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  decideBlocked: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /** @description ID of the blocked request. */
+        request: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BlockedRequest'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
         headers: {
           [name: string]: unknown;
         };
