@@ -14,6 +14,7 @@ main() {
     jobs -rp | xargs -r kill # of one that was interrupted
     [ ! -d "$work/pg/data" ] || scripts/postgres.sh stop "$work/pg"
     scripts/kafka.sh stop "$work/kafka"
+    scripts/s3.sh stop "$work/s3"
     rm -rf "$work"
   }
   trap finish EXIT
@@ -73,6 +74,13 @@ main() {
   elif brokers=$(scripts/kafka.sh start "$work/kafka"); then
     export ATELIER_TEST_KAFKA=$brokers
     echo "Kafka: $brokers"
+  fi
+
+  if [ -z "$(scripts/s3.sh where)" ]; then
+    skip s3 "Java, Maven or the libraries of S3Proxy are not on this machine"
+  elif endpoint=$(scripts/s3.sh start "$work/s3"); then
+    export ATELIER_TEST_S3="$endpoint $work/s3"
+    echo "S3: $endpoint"
   fi
 
   # Unit tests run in parallel with the Go tests, which wait for processes a third of their time.

@@ -21,6 +21,7 @@ type Config struct {
 	BasePath       string         // "" or /path, without a slash at the end
 	Data           string         // directory
 	Kafka          Kafka
+	S3             S3
 	DatabaseURL    string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
 	Token          string     // fixes the administrator's token; "" lets the server make one
 	SecretsKeys    vault.Keys // keys of stored secrets; if empty they are read from a file

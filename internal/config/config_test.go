@@ -129,6 +129,19 @@ func TestKafka(t *testing.T) {
 	}
 }
 
+func TestS3(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_S3_ENDPOINT": "https://s3.example.com/", "ATELIER_S3_BUCKET": "code"})})
+	if s := c.S3; err != nil || s.Endpoint != "s3.example.com" || !s.TLS || s.Bucket != "code" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for name, text := range map[string]string{"ATELIER_S3_ENDPOINT": "s3.example.com", "ATELIER_S3_BUCKET": "x"} {
+		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{name: text})}); err == nil {
+			t.Errorf("%s=%s is accepted", name, text)
+		}
+	}
+}
+
 // Each unknown variable is reported once, with the most similar known name.
 func TestNamesThatNobodyReads(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,7 @@ const (
 	RuntimeUnavailable   Code = "runtime_unavailable"
 	ProviderUnavailable  Code = "provider_unavailable"
 	IndexUnavailable     Code = "index_unavailable"   // of packages
+	ContentChanged       Code = "content_changed"     // the bucket returned other bytes than were stored
 	StorageUnavailable   Code = "storage_unavailable" // nothing can be recorded now
 	RunInterrupted       Code = "run_interrupted"     // by another server, while this one carried it out
 	ShuttingDown         Code = "shutting_down"

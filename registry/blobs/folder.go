@@ -44,7 +44,7 @@ func Digest(content []byte) string {
 
 // Put stores a blob and returns its digest. The blob is on disk when Put returns, so a row that refers to it may be
 // committed.
-func (f *Folder) Put(ctx context.Context, content []byte) (string, error) {
+func (f *Folder) Put(ctx context.Context, _ string, content []byte) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (f *Folder) Put(ctx context.Context, content []byte) (string, error) {
 }
 
 // Get returns the content of a blob. Errors: NotFound; Internal if the file does not match its digest.
-func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
+func (f *Folder) Get(ctx context.Context, _, digest string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
 }
 
 // Size returns the number of bytes of a blob. Error: NotFound.
-func (f *Folder) Size(ctx context.Context, digest string) (int64, error) {
+func (f *Folder) Size(ctx context.Context, _, digest string) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -28,14 +28,14 @@ func TestFolderGivesBackWhatWasPut(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"empty": {}, "text": []byte("hello"), "binary": {0, 255, 0}, "large": bytes.Repeat([]byte("x"), 3<<20),
 	} {
-		digest, err := f.Put(t.Context(), content)
+		digest, err := f.Put(t.Context(), "a/1.0.0", content)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		if digest != blobs.Digest(content) {
 			t.Errorf("%s: digest %s", name, digest)
 		}
-		got, err := f.Get(t.Context(), digest)
+		got, err := f.Get(t.Context(), "a/1.0.0", digest)
 		if err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%s: got %d bytes, %v", name, len(got), err)
 		}
@@ -48,7 +48,7 @@ func TestFolderKeepsEqualContentOnceAndLeavesNothingBehind(t *testing.T) {
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			if _, err := f.Put(t.Context(), []byte("same")); err != nil {
+			if _, err := f.Put(t.Context(), "a/1.0.0", []byte("same")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -67,7 +67,7 @@ func TestFolderKeepsEqualContentOnceAndLeavesNothingBehind(t *testing.T) {
 func TestFolderRefusesDamageAndRepairsIt(t *testing.T) {
 	t.Parallel()
 	f, dir := open(t)
-	digest, err := f.Put(t.Context(), []byte("content"))
+	digest, err := f.Put(t.Context(), "a/1.0.0", []byte("content"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +75,13 @@ func TestFolderRefusesDamageAndRepairsIt(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, name[:2], name[2:]), []byte("cont"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Get(t.Context(), digest); fault.CodeOf(err) != fault.Internal {
+	if _, err := f.Get(t.Context(), "a/1.0.0", digest); fault.CodeOf(err) != fault.Internal {
 		t.Errorf("a damaged blob was read: %v", err)
 	}
-	if _, err := f.Put(t.Context(), []byte("content")); err != nil {
+	if _, err := f.Put(t.Context(), "a/1.0.0", []byte("content")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Get(t.Context(), digest); err != nil {
+	if _, err := f.Get(t.Context(), "a/1.0.0", digest); err != nil {
 		t.Errorf("putting it again did not repair it: %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestFolderNeverLeavesItsDirectory(t *testing.T) {
 	t.Parallel()
 	f, _ := open(t)
 	for _, digest := range []string{"", "sha256:", "sha256:" + strings.Repeat("../", 21) + "x", "sha256:" + strings.Repeat("A", 64), blobs.Digest([]byte("other"))} {
-		if _, err := f.Get(t.Context(), digest); !fault.Is(err, fault.NotFound) {
+		if _, err := f.Get(t.Context(), "a/1.0.0", digest); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", digest, err)
 		}
 	}
@@ -110,15 +110,15 @@ func TestOpenTellsWhenTheDirectoryCannotBeMade(t *testing.T) {
 func TestFolderMeasures(t *testing.T) {
 	t.Parallel()
 	folder, _ := open(t)
-	digest, err := folder.Put(t.Context(), []byte("seven b"))
+	digest, err := folder.Put(t.Context(), "a/1.0.0", []byte("seven b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size, err := folder.Size(t.Context(), digest); err != nil || size != 7 {
+	if size, err := folder.Size(t.Context(), "a/1.0.0", digest); err != nil || size != 7 {
 		t.Error(size, err)
 	}
 	for _, absent := range []string{"", "../x", blobs.Digest([]byte("other"))} {
-		if _, err := folder.Size(t.Context(), absent); !fault.Is(err, fault.NotFound) {
+		if _, err := folder.Size(t.Context(), "a/1.0.0", absent); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", absent, err)
 		}
 	}

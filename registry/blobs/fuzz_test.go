@@ -20,7 +20,7 @@ func FuzzGet(f *testing.F) {
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	stored, err := folder.Put(f.Context(), []byte("stored"))
+	stored, err := folder.Put(f.Context(), "a/1.0.0", []byte("stored"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func FuzzGet(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		content, err := folder.Get(t.Context(), name)
+		content, err := folder.Get(t.Context(), "a/1.0.0", name)
 		switch {
 		case name == stored && (err != nil || string(content) != "stored"):
 			t.Fatalf("%s, %v", content, err)

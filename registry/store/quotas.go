@@ -80,15 +80,15 @@ func (s *Store) sizeOf(alias string, columns []string) string {
 
 // storedBlobs adds up the sizes of the blobs of a workspace's versions.
 func (s *Store) storedBlobs(ctx context.Context, workspace string) (int64, error) {
-	var digests []string
-	err := s.read.NewSelect().TableExpr("versions AS v").ColumnExpr("v.files_digest").
-		Where("v.workspace_id = ?", workspace).Where("v.files_digest IS NOT NULL").Scan(ctx, &digests)
+	var rows []versionRow
+	err := s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").
+		Where("v.workspace_id = ?", workspace).Where("v.files_digest IS NOT NULL").Scan(ctx)
 	if err != nil {
 		return 0, wrap("measure blobs", err)
 	}
 	var total int64
-	for _, digest := range digests {
-		size, err := s.blobs.Size(ctx, digest)
+	for _, row := range rows {
+		size, err := s.blobs.Size(ctx, blobName(row.AgentID, row.Version), row.FilesDigest)
 		if err != nil && !fault.Is(err, fault.NotFound) { // a missing blob uses no space
 			return 0, wrap("measure blobs", err)
 		}

@@ -18,13 +18,16 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Blobs stores the files of large versions outside the database, by digest. It is an interface so that an object store
-// can replace the directory when several servers share a database.
+// Blobs stores the files of large versions outside the database: in a directory, or in a bucket that several servers
+// share. A name is the ID of an agent, a slash and a version. Every read is verified against the digest.
 type Blobs interface {
-	Put(ctx context.Context, content []byte) (digest string, err error)
-	Get(ctx context.Context, digest string) ([]byte, error)
-	Size(ctx context.Context, digest string) (int64, error)
+	Put(ctx context.Context, name string, content []byte) (digest string, err error)
+	Get(ctx context.Context, name, digest string) ([]byte, error)
+	Size(ctx context.Context, name, digest string) (int64, error)
 }
+
+// blobName returns the name of the files of a version.
+func blobName(agentID, version string) string { return agentID + "/" + version }
 
 // Options configures a Store.
 type Options struct {

@@ -144,7 +144,11 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 	text := []byte(row.Files)
 	if row.FilesDigest != "" {
 		var err error
-		if text, err = s.blobs.Get(ctx, row.FilesDigest); err != nil {
+		if text, err = s.blobs.Get(ctx, blobName(row.AgentID, row.Version), row.FilesDigest); err != nil {
+			var known *fault.Error
+			if errors.As(err, &known) && known.Code != fault.NotFound {
+				return nil, err // it says which object was changed or cannot be read
+			}
 			// A missing blob is an internal error, because the requested version exists.
 			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
 		}
@@ -285,7 +289,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 	}
 	var digest string
 	if len(files) > largestInline {
-		if digest, err = s.blobs.Put(ctx, []byte(files)); err != nil {
+		if digest, err = s.blobs.Put(ctx, blobName(v.AgentID, v.Version), []byte(files)); err != nil {
 			return nil, fmt.Errorf("store files: %w", err)
 		}
 		files = ""

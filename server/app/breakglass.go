@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/studio/access"
 )
@@ -32,7 +30,7 @@ func BreakGlass(ctx context.Context, c config.Config, log *slog.Logger, workspac
 			return "", fmt.Errorf("no database found; set its directory with --data: %w", err)
 		}
 	}
-	files, err := blobs.Open(filepath.Join(c.Data, "blobs"))
+	files, err := openBlobs(ctx, c)
 	if err != nil {
 		return "", err
 	}

@@ -3,11 +3,9 @@ package app
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
-	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 )
 
@@ -36,7 +34,7 @@ func withStore(ctx context.Context, c config.Config, log *slog.Logger, use func(
 	if err := a.openData(ctx); err != nil {
 		return err
 	}
-	files, err := blobs.Open(filepath.Join(a.Config.Data, "blobs"))
+	files, err := openBlobs(ctx, a.Config)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 )
 
@@ -25,7 +24,7 @@ func DatabaseURL(c config.Config) string {
 // openStore opens the database and cleans up after an earlier server. It marks unfinished runs as interrupted and lets
 // unanswered requests be retried.
 func (a *App) openStore(ctx context.Context) error {
-	files, err := blobs.Open(filepath.Join(a.Config.Data, "blobs"))
+	files, err := openBlobs(ctx, a.Config)
 	if err != nil {
 		return err
 	}

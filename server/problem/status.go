@@ -43,6 +43,8 @@ func Status(code fault.Code) int {
 		return http.StatusTooManyRequests
 	case fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.IndexUnavailable, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown:
 		return http.StatusServiceUnavailable
+	case fault.ContentChanged:
+		return http.StatusBadGateway
 	case fault.Cancelled:
 		return clientGone
 	}

@@ -1,0 +1,190 @@
+package blobs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// S3Options names a bucket and how to reach it.
+type S3Options struct {
+	Endpoint   string // host:port
+	TLS        bool
+	Bucket     string
+	Region     string
+	AccessKey  string
+	SecretKey  string
+	CacheDir   string
+	CacheBytes int64
+}
+
+// S3 is a blob store in a bucket. Objects are code-blobs/NAME. Every read is verified against the digest, and a local
+// cache saves downloads. It is safe for concurrent use, also by several servers.
+type S3 struct {
+	options S3Options
+	client  *minio.Client
+	cache   *Folder
+
+	mu    sync.Mutex
+	etags map[string]string // of verified objects in the cache, by digest
+}
+
+const (
+	keyPrefix  = "code-blobs/"
+	s3Patience = 30 * time.Second
+	maxObject  = 64 << 20
+)
+
+// OpenS3 checks the options and that the bucket can be read.
+func OpenS3(ctx context.Context, o S3Options) (*S3, error) {
+	cache, err := Open(o.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	client, err := minio.New(o.Endpoint, &minio.Options{
+		Creds: credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""), Secure: o.TLS, Region: o.Region, BucketLookup: minio.BucketLookupPath, MaxRetries: 3,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--s3-endpoint: %w", err)
+	}
+	s := &S3{options: o, client: client, cache: cache, etags: map[string]string{}}
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	found, err := client.BucketExists(ctx, o.Bucket)
+	if err != nil {
+		return nil, fmt.Errorf("reach the bucket %s at %s: %w", o.Bucket, o.Endpoint, err)
+	}
+	if !found {
+		return nil, fmt.Errorf("the bucket %s does not exist at %s; create it or change --s3-bucket", o.Bucket, o.Endpoint)
+	}
+	return s, nil
+}
+
+// Put stores a blob under a name and returns its digest.
+func (s *S3) Put(ctx context.Context, name string, content []byte) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	digest := Digest(content)
+	info, err := s.client.PutObject(ctx, s.options.Bucket, keyPrefix+name, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
+		ContentType: "application/json", DisableMultipart: true, SendContentMd5: true,
+	})
+	if err != nil {
+		return "", s.failure("store", name, err)
+	}
+	s.remember(ctx, name, digest, info.ETag, content)
+	return digest, nil
+}
+
+// Get returns the content of a blob. Errors: NotFound; StorageUnavailable if the bucket does not answer and the cache
+// does not have the blob; ContentChanged if the object was changed.
+func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	s.mu.Lock()
+	known := s.etags[digest]
+	s.mu.Unlock()
+	if known != "" {
+		info, err := s.client.StatObject(ctx, s.options.Bucket, keyPrefix+name, minio.StatObjectOptions{})
+		if err != nil || info.ETag == known { // the cached content is verified, so it also serves while the bucket is away
+			if content, cached := s.cache.Get(ctx, name, digest); cached == nil && !isMissing(err) {
+				return content, nil
+			}
+		}
+	}
+	object, err := s.client.GetObject(ctx, s.options.Bucket, keyPrefix+name, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, s.failure("read", name, err)
+	}
+	defer object.Close()
+	content, err := io.ReadAll(io.LimitReader(object, maxObject))
+	if err != nil {
+		return nil, s.failure("read", name, err)
+	}
+	if got := Digest(content); got != digest {
+		return nil, &fault.Error{Code: fault.ContentChanged, Message: fmt.Sprintf(
+			"The object %s%s in the bucket %s was changed: its digest is %s, and the version has %s. Restore the object.", keyPrefix, name, s.options.Bucket, got, digest)}
+	}
+	if info, err := object.Stat(); err == nil {
+		s.remember(ctx, name, digest, info.ETag, content)
+	}
+	return content, nil
+}
+
+// Size returns the number of bytes of a blob. Errors: NotFound, StorageUnavailable.
+func (s *S3) Size(ctx context.Context, name, _ string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	info, err := s.client.StatObject(ctx, s.options.Bucket, keyPrefix+name, minio.StatObjectOptions{})
+	if err != nil {
+		return 0, s.failure("measure", name, err)
+	}
+	return info.Size, nil
+}
+
+func isMissing(err error) bool {
+	code := minio.ToErrorResponse(err).Code
+	return code == "NoSuchKey" || code == "NotFound"
+}
+
+func (s *S3) failure(verb, name string, err error) error {
+	if isMissing(err) {
+		return notFound(keyPrefix+name, err)
+	}
+	return &fault.Error{
+		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s.", s.options.Bucket, verb, keyPrefix, name), Err: err, RetryAfter: time.Second,
+	}
+}
+
+// remember puts verified content into the cache. A full disk costs only the cache.
+func (s *S3) remember(ctx context.Context, name, digest, etag string, content []byte) {
+	if _, err := s.cache.Put(ctx, name, content); err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.etags[digest] = etag
+	s.prune()
+}
+
+// prune removes the oldest files of a cache that has become too large.
+func (s *S3) prune() {
+	type file struct {
+		path string
+		size int64
+		at   time.Time
+	}
+	var files []file
+	var total int64
+	_ = filepath.WalkDir(s.options.CacheDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			files = append(files, file{path, info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+		return nil
+	})
+	slices.SortFunc(files, func(a, b file) int { return a.at.Compare(b.at) })
+	for _, f := range files {
+		if total <= s.options.CacheBytes {
+			return
+		}
+		if err := os.Remove(f.path); err == nil || errors.Is(err, fs.ErrNotExist) {
+			total -= f.size
+		}
+	}
+}

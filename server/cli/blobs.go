@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/atelier-run/atelier/server/app"
+)
+
+type blobsCommand struct {
+	Move blobsMove `cmd:"" help:"Copy the files of large versions from the data directory to the bucket of --s3-endpoint. Stop the server first."`
+}
+
+type blobsMove struct{ database }
+
+func (c *blobsMove) run(ctx context.Context, p Process) error {
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	if settings.S3.Endpoint == "" {
+		return errors.New("no bucket is configured; set ATELIER_S3_ENDPOINT and its keys, or s3Endpoint in the settings file")
+	}
+	moved, err := app.MoveBlobs(ctx, settings, p.quietLog())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "copied %d files to the bucket %s; start the server with the same settings, then the folder blobs in the data directory can be removed\n", moved, settings.S3.Bucket)
+	return err
+}

@@ -1,0 +1,117 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// withS3 returns the flags and the variables for a server whose large files lie in a bucket, and the directory of the
+// bucket's objects.
+func withS3(t *testing.T) (flags, environment []string, objects string) {
+	t.Helper()
+	url, dir, ok := strings.Cut(os.Getenv("ATELIER_TEST_S3"), " ")
+	if !ok {
+		t.Skip("no S3: ATELIER_TEST_S3 is not set; scripts/s3.sh start DIR starts one, and the variable is its URL, a space and DIR")
+	}
+	return []string{"--token", kafkaToken, "--s3-endpoint", url, "--s3-access-key", "test-only-key"}, []string{"ATELIER_S3_SECRET_KEY=test-only-key"}, filepath.Join(dir, "data", "code-agents", "code-blobs")
+}
+
+func agentID(t *testing.T, p *servertest.Process, name string) string {
+	t.Helper()
+	var agent struct{ ID string }
+	if err := json.Unmarshal(p.Do(t, "GET", "/api/v1/code-agents/"+name, nil).Body, &agent); err != nil {
+		t.Fatal(err)
+	}
+	return agent.ID
+}
+
+func largeAgent(name string) map[string]any {
+	return map[string]any{"name": name, "language": "javascript", "files": map[string]string{"main.js": "export default () => 'large'\n//" + strings.Repeat(" padding", 20_000)}}
+}
+
+// A large version lies in the bucket under its agent and number. Another server with the same database runs it. A
+// changed object is refused with both digests.
+func TestS3(t *testing.T) {
+	t.Parallel()
+	flags, environment, objects := withS3(t)
+	data := t.TempDir()
+	p := servertest.SpawnWith(t, data, environment, flags...)
+	p.Token = kafkaToken
+	p.Create(t, largeAgent("large"))
+	p.Publish(t, "large", "1.0.0")
+	object := filepath.Join(objects, agentID(t, p, "large"), "1.0.0")
+	stored, err := os.ReadFile(object)
+	if err != nil || len(stored) < 100_000 {
+		t.Fatalf("the object: %d bytes, %v", len(stored), err)
+	}
+	if run := p.Execute(t, "large", "1.0.0", map[string]any{}); string(run.Output) != `"large"` {
+		t.Errorf("the run is %+v", run)
+	}
+	p.Signal(t, syscall.SIGTERM)
+	p.Exit()
+	if err := os.RemoveAll(filepath.Join(data, "blob-cache")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(object, []byte(strings.Replace(string(stored), "large", "other", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := servertest.SpawnWith(t, data, environment, flags...)
+	again.Token = kafkaToken
+	answer := again.Do(t, "POST", "/api/v1/code-agents/large/execute", map[string]any{"version": "1.0.0"})
+	if answer.Status != 502 || strings.Count(string(answer.Body), "sha256:") != 2 || !strings.Contains(string(answer.Body), "was changed") {
+		t.Errorf("a changed object is answered with %d %s", answer.Status, answer.Body)
+	}
+	if err := os.WriteFile(object, stored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	servertest.Eventually(t, "the restored object runs", func() bool {
+		return again.Do(t, "POST", "/api/v1/code-agents/large/execute", map[string]any{"version": "1.0.0"}).Status == 200
+	})
+}
+
+// Files that lie in the data directory are copied to the bucket, once.
+func TestS3_MoveBlobs(t *testing.T) {
+	t.Parallel()
+	flags, environment, objects := withS3(t)
+	data := t.TempDir()
+	p := servertest.Spawn(t, data, "--token", kafkaToken)
+	p.Token = kafkaToken
+	p.Create(t, largeAgent("moves"))
+	p.Publish(t, "moves", "1.0.0")
+	moves := agentID(t, p, "moves")
+	p.Signal(t, syscall.SIGTERM)
+	p.Exit()
+	move := func() string {
+		cmd := exec.Command(servertest.Binary(t), "blobs", "move", "--data", data)
+		cmd.Env = append(os.Environ(), append(environment, "ATELIER_S3_ENDPOINT="+flags[3], "ATELIER_S3_ACCESS_KEY=test-only-key")...)
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return string(text)
+	}
+	if text := move(); !strings.HasPrefix(text, "copied 1 files") {
+		t.Errorf("it says %s", text)
+	}
+	if text := move(); !strings.HasPrefix(text, "copied 0 files") {
+		t.Errorf("again it says %s", text)
+	}
+	if _, err := os.Stat(filepath.Join(objects, moves, "1.0.0")); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Join(data, "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	again := servertest.SpawnWith(t, data, environment, flags...)
+	again.Token = kafkaToken
+	if run := again.Execute(t, "moves", "1.0.0", map[string]any{}); string(run.Output) != `"large"` {
+		t.Errorf("the run is %+v", run)
+	}
+}
