@@ -54,6 +54,7 @@ export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: strin
 
 export type VersionSummary = Wire['VersionSummary'];
 export type Version = With<Wire['Version'], Schemas>;
+export type ResolvedPackages = Wire['Resolved'];
 export type Diff = With<Wire['Diff'], { settings: With<Wire['SettingDiff'], { before: Json; after: Json }>[] }>;
 export type Advice = Wire['Advice'];
 export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;

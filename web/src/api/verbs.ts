@@ -18,6 +18,7 @@ import type {
   Formatted,
   Health,
   Inferred,
+  ResolvedPackages,
   Invitation,
   Invited,
   JsonSchema,
@@ -380,6 +381,12 @@ type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environme
 /** Reads the schemas of a program from its types. */
 export function inferSchemas(body: InferRequest): Promise<Inferred> {
   return request('/infer', { method: 'POST', body });
+}
+
+/** The exact packages of a draft. */
+export function resolvePackages(name: string, revision: number, renew: boolean): Promise<ResolvedPackages> {
+  const path = `/code-agents/${encodeURIComponent(name)}/packages/resolve?revision=${String(revision)}`;
+  return request(path, { method: 'POST', body: { renew } });
 }
 
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {

@@ -14,10 +14,26 @@ const groups = {
 
 /** Shows the differences of two versions: sentences, then field tables, then files. */
 export function Changes({ diff }: { diff: Diff }) {
-  if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0) return null;
+  if (
+    diff.advice.reasons.length === 0 &&
+    diff.files.length === 0 &&
+    diff.settings.length === 0 &&
+    diff.packages.length === 0
+  )
+    return null;
   return (
     <div className={css.changes}>
       <Reasons reasons={diff.advice.reasons} />
+      {diff.packages.length > 0 && (
+        <section aria-label={say.packages}>
+          <h3>{say.packages}</h3>
+          <ul>
+            {diff.packages.map((p) => (
+              <li key={`${p.name} ${p.before ?? ''} ${p.after ?? ''}`}>{say.packageChanged(p)}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       {Object.entries(groups).map(([group, title]) => {
         const fields = diff.settings.filter((s) => s.group === group);
         if (fields.length === 0) return null;

@@ -4,6 +4,9 @@ export const changes = {
   limits: 'Limits',
   settings: 'Settings',
   schemasAsJson: 'Schemas as JSON',
+  packages: 'Packages',
+  packageChanged: ({ name, before = 'none', after = 'none' }: { name: string; before?: string; after?: string }) =>
+    `${name} ${before} → ${after}`,
   whatChanged: 'Summary of changes',
   changesOf: (title: string) => `Changes of ${title}`,
   field: 'Field',

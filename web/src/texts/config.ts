@@ -87,6 +87,22 @@ export const secretsSection = {
   setForThisAgent: 'set for this agent',
 };
 
+export const packagesSection = {
+  packages: 'Packages',
+  none: 'None',
+  packagesNamed: (n: number) => plural(n, { one: 'package', other: 'packages' }),
+  oneALine: 'Packages, one per line',
+  hint: 'A name with versions. The first run resolves them, and publishing keeps exactly what ran.',
+  pythonExample: 'requests==2.32.3',
+  npmExample: 'zod@^4',
+  resolve: 'Show exact versions',
+  renew: 'Resolve again',
+  resolving: 'Resolving…',
+  exactPackages: 'Exact packages',
+  changed: (before: string | undefined, after: string) =>
+    before === undefined ? `${after}, new` : `${before} → ${after}`,
+};
+
 export const versionsSection = {
   versions: 'Versions',
   theVersions: 'the versions',

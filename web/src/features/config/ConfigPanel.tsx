@@ -3,6 +3,7 @@ import { EnvironmentSection } from './EnvironmentSection';
 import { GeneralSection } from './GeneralSection';
 import { LimitsSection } from './LimitsSection';
 import { NetworkSection } from './NetworkSection';
+import { PackagesSection } from './PackagesSection';
 import { RuntimeSection } from './RuntimeSection';
 import { SafetySection } from './SafetySection';
 import { SchemaSection } from './SchemaSection';
@@ -22,6 +23,7 @@ export function ConfigPanel({ active, onSchema }: Props) {
       <GeneralSection />
       <SchemaSection which="input" active={active === 'input'} onEdit={() => onSchema('input')} />
       <SchemaSection which="output" active={active === 'output'} onEdit={() => onSchema('output')} />
+      <PackagesSection />
       <EnvironmentSection />
       <SecretsSection />
       <NetworkSection />

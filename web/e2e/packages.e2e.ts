@@ -1,0 +1,89 @@
+// Packages of an agent: named in the panel, resolved, run, published and compared.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn } from './kit/browser';
+import { startRegistry, type Registry } from './kit/registry';
+import { must } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+let registry: Registry;
+let store: string;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  registry.add('greetings', '1.0.0', 'exports.greet = (name) => `Hello ${name}`;');
+  store = await mkdtemp(join(tmpdir(), 'atelier-packages-'));
+  await chmod(store, 0o755); // the users of sandboxes read it
+  const flags = ['--npm-registry', registry.url, '--packages-dir', store];
+  [atelier, browser] = await Promise.all([startAtelier(...flags), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+  await registry.stop();
+  await rm(store, { recursive: true, force: true });
+});
+
+test('a package is named, resolved, published, and compared with the next version of it', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'greeter',
+    language: 'javascript',
+    code: "import { greet } from 'greetings';\nexport default ({ name }) => greet(name);\n",
+  });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  const studio = new Studio(page);
+  await studio.openAgent('greeter');
+  const section = page.getByRole('button', { name: /^Packages/ });
+  if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+  await page.getByRole('textbox', { name: 'Packages, one per line' }).fill('greetings@^1');
+  await studio.saved();
+  await page.getByRole('button', { name: 'Show exact versions' }).click();
+  const exact = page.getByRole('list', { name: 'Exact packages' });
+  await exact.getByText('1.0.0').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const run = { version: 'draft', input: { name: 'Ada' } };
+  expect(await must(atelier, 'POST', '/code-agents/greeter/execute', run)).toMatchObject({ output: 'Hello Ada' });
+  await must(atelier, 'POST', '/code-agents/greeter/versions', { version: '1.0.0' });
+  registry.add('greetings', '1.1.0', 'exports.greet = (name) => `Good day ${name}`;');
+  await page.reload();
+  await page.getByRole('button', { name: 'Show exact versions' }).click();
+  await page.getByRole('button', { name: 'Resolve again' }).click();
+  await exact.getByText('1.0.0 → 1.1.0').waitFor();
+  await must(atelier, 'POST', '/code-agents/greeter/versions', { version: '1.1.0' });
+  await studio.versions('greeter');
+  await page
+    .getByRole('button', { name: /Compare/ })
+    .first()
+    .click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('From').selectOption('1.0.0');
+  await dialog.getByLabel('To', { exact: true }).selectOption('1.1.0');
+  await dialog.getByText('greetings 1.0.0 → 1.1.0').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await session.close();
+});
+
+test('a package that does not exist is named with the way out', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'mistaken',
+    language: 'javascript',
+    code: 'export default () => 1;\n',
+    packages: ['greetngs'],
+  });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await new Studio(page).openAgent('mistaken');
+  const section = page.getByRole('button', { name: /^Packages/ });
+  if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+  await page.getByRole('button', { name: 'Show exact versions' }).click();
+  await page.getByRole('alert').getByText('greetngs was not found').waitFor();
+  await session.close();
+});

@@ -1,0 +1,78 @@
+import { useState } from 'react';
+import type { ResolvedPackages } from '../../api/types';
+import { resolvePackages } from '../../api/verbs';
+import { packagesSection as say } from '../../texts/config';
+import { Button } from '../../ui/Button';
+import { useTask } from '../../ui/useTask';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
+import css from './ConfigPanel.module.css';
+import { LinesField } from './LinesField';
+import { Section } from './Section';
+
+/** The packages that the program imports, and their exact versions. */
+export function PackagesSection() {
+  const { name, fields, save, session } = useOpenAgent();
+  const { packages, language } = fields;
+  const [found, setFound] = useState<{ list: string; resolved: ResolvedPackages }>();
+  const task = useTask();
+  const fault = problemAt(save, '/packages');
+  const list = packages.join('\n');
+  const exact = found?.list === list ? found.resolved : undefined;
+  const resolve = (renew: boolean): void => {
+    if (!session) return;
+    task.run(async () => {
+      const resolved = await session.withRevision((revision) => resolvePackages(name, revision, renew));
+      setFound({ list, resolved });
+    });
+  };
+  return (
+    <Section
+      id="packages"
+      title={say.packages}
+      summary={packages.length === 0 ? say.none : say.packagesNamed(packages.length)}
+      wrong={fault !== undefined}
+    >
+      <LinesField
+        id="packages"
+        label={say.oneALine}
+        hint={say.hint}
+        placeholder={language === 'python' ? say.pythonExample : say.npmExample}
+        error={fault}
+        lines={packages}
+        onChange={session && ((next) => session.editDraft({ packages: next }))}
+      />
+      {session && packages.length > 0 && (
+        <div className={css.buttons}>
+          <Button disabled={task.busy || save.kind !== 'saved'} onClick={() => resolve(false)}>
+            {task.busy ? say.resolving : say.resolve}
+          </Button>
+          {exact && (
+            <Button disabled={task.busy} onClick={() => resolve(true)}>
+              {say.renew}
+            </Button>
+          )}
+        </div>
+      )}
+      {task.fault !== undefined && (
+        <p role="alert" className={css.error}>
+          {task.fault}
+        </p>
+      )}
+      {exact?.lock && (
+        <ul className={css.secrets} aria-label={say.exactPackages}>
+          {exact.lock.packages.map((p) => {
+            const change = exact.changes.find((c) => c.name === p.name && c.after === p.version);
+            return (
+              <li key={`${p.path ?? ''} ${p.name}`}>
+                <code>{p.name}</code>
+                <span className={css.hint}>
+                  {change && exact.comparedWith !== undefined ? say.changed(change.before, p.version) : p.version}
+                </span>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Section>
+  );
+}
