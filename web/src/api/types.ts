@@ -18,7 +18,7 @@ export type Limits = Wire['Limits'];
 export type Rules = Wire['Rules'];
 type Saved = Pick<Wire['Draft'], 'savedAt' | 'savedBy'>;
 /** A draft that was read says who saved it; one that is edited does not. */
-export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas> & Partial<Saved>;
+export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas & { tests?: Test[] }> & Partial<Saved>;
 export type About = With<
   Pick<Wire['Agent'], 'name' | 'title' | 'description' | 'tags'>,
   { metadata: Record<string, unknown> }
@@ -50,10 +50,10 @@ export type Imported = Wire['Imported'];
 export type ImportReport = Wire['ImportReport'];
 
 /** The body of POST and PUT for an agent: the draft's fields plus the agent's own. */
-export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string }>;
+export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string; tests?: Test[] }>;
 
 export type VersionSummary = Wire['VersionSummary'];
-export type Version = With<Wire['Version'], Schemas>;
+export type Version = With<Wire['Version'], Schemas & { tests?: Test[] }>;
 export type ResolvedPackages = Wire['Resolved'];
 export type Diff = With<Wire['Diff'], { settings: With<Wire['SettingDiff'], { before: Json; after: Json }>[] }>;
 export type Advice = Wire['Advice'];
@@ -87,6 +87,13 @@ export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
     | { kind: 'call'; data: Json }
   );
 
+export type Test = With<
+  Wire['Test'],
+  { input: Json; expect: With<Wire['Expectation'], { output?: Json; matches?: JsonSchema }> }
+>;
+export type TestDifference = With<Wire['Difference'], { expected?: Json; actual?: Json }>;
+export type TestResult = With<Wire['Result'], { output?: Json; differences?: TestDifference[] }>;
+export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 

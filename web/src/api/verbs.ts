@@ -45,6 +45,7 @@ import type {
   Session,
   Skill,
   SkillList,
+  TestsReport,
   Token,
   TokenBody,
   Validation,
@@ -257,16 +258,18 @@ interface PublishMore {
   changelog: string;
   /** With a comment the version number may be lower than advised. The version stores the comment. */
   comment: string;
+  /** Publishes a major version although checks fail; `comment` gives the reason. */
+  acceptRegressions?: boolean;
   /** How many recorded inputs must give the same answer; 0 skips the replay. */
   replay: number;
 }
 export function publish(
   agent: string,
   as: PublishAs,
-  { changelog, comment, replay }: PublishMore,
+  { changelog, comment, replay, acceptRegressions = false }: PublishMore,
   revision: number | undefined,
 ): Promise<VersionSummary | AwaitedPublication> {
-  const force = comment === '' ? {} : { force: true, comment };
+  const force = comment === '' ? {} : acceptRegressions ? { acceptRegressions, comment } : { force: true, comment };
   return request(`${agentPath(agent)}/versions`, {
     method: 'POST',
     body: { ...as, changelog, replay, ...force, ...seen(revision) },
@@ -298,6 +301,18 @@ export function diff(agent: string, from: string, to: string, revision?: number)
   const query = new URLSearchParams({ from, to, ...(revision !== undefined && { revision: String(revision) }) });
   return request(`${agentPath(agent)}/diff?${query.toString()}`);
 }
+
+/** Runs the tests with these names, or all, of a version or the draft. */
+export const runTests = (
+  agent: string,
+  version: string | undefined,
+  names: string[],
+  revision?: number,
+): Promise<TestsReport> =>
+  request(`${agentPath(agent)}/tests/run`, {
+    method: 'POST',
+    body: { ...(version !== undefined && { version }), names, ...seen(revision) },
+  });
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>

@@ -13,6 +13,7 @@ export type OpenDialog =
   | { kind: 'import'; file?: File }
   | { kind: 'publish' }
   | { kind: 'updateSchemas' }
+  | { kind: 'keepTest'; runId: string }
   | { kind: 'redraft'; from: string }
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }

@@ -1,6 +1,6 @@
 // The screen state in the address, so that a link restores it: open tab, line, panel and run.
 export type Tab = { kind: 'file'; path: string } | { kind: 'schema'; which: 'input' | 'output' };
-export type Panel = 'input' | 'console' | 'result' | 'history';
+export type Panel = 'input' | 'console' | 'result' | 'history' | 'tests';
 
 export interface UrlState {
   tab?: Tab;
@@ -9,7 +9,7 @@ export interface UrlState {
   run?: string;
 }
 
-const panels: readonly string[] = ['input', 'console', 'result', 'history'];
+const panels: readonly string[] = ['input', 'console', 'result', 'history', 'tests'];
 
 export function readUrl(search: string): UrlState {
   const query = new URLSearchParams(search);

@@ -22,6 +22,10 @@ export const publishDialog = {
   whyMayItBeSmallerHint: (latest: string, version: string) =>
     `Callers of ${latest} who take ${version === '' ? 'it' : version} may break. The reason is stored with the version.`,
   publishAllTheSame: (version: string) => `Publish ${version} anyway`,
+  whyMayItBreak: 'Reason for publishing with failed tests',
+  whyMayItBreakHint: 'It becomes a major version. The reason and the failed tests are stored with it.',
+  acceptRegressions: 'Publish although these tests fail, as a major version',
+  sayWhyItMayBreak: 'Give a reason for publishing with failed tests.',
   changelog: 'Changelog',
   nothingDiffersFrom: (latestVersion: string) => `No changes since ${latestVersion}, so there is nothing to publish.`,
   soItIsNotTheDraft: 'Differences are caused by time, randomness or another service.',

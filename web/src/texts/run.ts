@@ -76,6 +76,42 @@ export const historyTab = {
   undo: 'Undo',
 };
 
+export const testsTab = {
+  keep: 'Keep as test',
+  keepTitle: 'Keep as a test',
+  keepAbout: 'The program must give this answer to this input again. Versions get the tests of their draft.',
+  save: 'Keep test',
+  name: 'Name',
+  nameOf: (n: number) => `Case ${n}`,
+  taken: 'Another test has this name.',
+  ignore: 'Ignored parts of the output',
+  ignoreHint: 'One JSON pointer per line, such as /items/*/id. These parts may differ.',
+  kept: (name: string) => `The test "${name}" was kept.`,
+  notKept: (reason: string) => `The test was not kept. ${reason}`,
+  show: 'Show tests',
+  none: 'No tests yet. Run the program and keep its result as a test.',
+  runAll: 'Run all',
+  run: (name: string) => `Run ${name}`.trim(),
+  running: 'Running…',
+  passedOf: (passed: number, all: number) => `${passed} of ${plural(all, { one: 'test', other: 'tests' })} passed`,
+  passed: 'Passed',
+  failed: 'Failed',
+  notRun: 'Not run',
+  test: 'Test',
+  state: 'State',
+  time: 'Time',
+  actions: 'Actions',
+  differences: (name: string) => `Differences of ${name}`,
+  at: 'Place',
+  expected: 'Expected',
+  actual: 'Actual',
+  update: 'Update expected',
+  remove: (name: string) => `Remove ${name}`.trim(),
+  removed: (name: string) => `The test "${name}" was removed.`,
+  undo: 'Undo',
+  notSaved: 'The draft is not saved yet.',
+};
+
 export const inputTab = {
   inputAs: 'Input as',
   form: 'Form',
@@ -190,7 +226,7 @@ export const runFacts = {
 };
 
 export const runPanel = {
-  panels: { input: 'Input', console: 'Console', result: 'Result', history: 'History' },
+  panels: { input: 'Input', console: 'Console', result: 'Result', history: 'History', tests: 'Tests' },
   run: 'Run',
   newOutput: 'New output',
   notValid: 'Not valid',

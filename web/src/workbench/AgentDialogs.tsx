@@ -12,6 +12,9 @@ const CompareDialog = lazy(() =>
 const UpdateSchemasDialog = lazy(() =>
   import('../features/schemas/UpdateSchemasDialog').then((m) => ({ default: m.UpdateSchemasDialog })),
 );
+const KeepTestDialog = lazy(() =>
+  import('../features/run/KeepTestDialog').then((m) => ({ default: m.KeepTestDialog })),
+);
 const ExportDialog = lazy(() => import('../features/tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
 const RedraftDialog = lazy(() =>
   import('../features/versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })),
@@ -34,6 +37,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   return (
     <Suspense>
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
+      {open.kind === 'keepTest' && <KeepTestDialog runId={open.runId} />}
       {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}

@@ -45,7 +45,7 @@ import { bumped, isSemver, isSmaller, type Bump } from './semver';
 type State =
   | { kind: 'asking' }
   | { kind: 'busy' }
-  | { kind: 'failed'; message: string; fields: FieldProblem[]; tooSmall?: boolean }
+  | { kind: 'failed'; message: string; fields: FieldProblem[]; tooSmall?: boolean; tests?: boolean }
   | { kind: 'waiting'; request: AwaitedPublication }
   | { kind: 'done'; version: string; choice: RuntimeChoice | undefined };
 
@@ -90,6 +90,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
   const changelog =
     written ?? (advice.data?.reasons ?? []).map(({ message }) => `- ${message.replaceAll('`', '')}`).join('\n');
   const [state, setState] = useState<State>({ kind: 'asking' });
+  const [accepts, setAccepts] = useState(false);
   const [gate, setGate] = useState(false);
   const [count, setCount] = useState(20);
   const version = choice === 'own' ? own.trim() : (bumped(latestVersion, choice) ?? '');
@@ -99,7 +100,8 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
   const verdict = useVerdict(name, session?.get().draft.revision ?? 0, true);
   const unreachable = useUnreachable();
   const causeId = useId();
-  const cause = unreachable ?? (forced && comment.trim() === '' ? said.sayWhyFirst : undefined);
+  const reason = accepts ? said.sayWhyItMayBreak : said.sayWhyFirst;
+  const cause = unreachable ?? ((forced || accepts) && comment.trim() === '' ? reason : undefined);
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
@@ -117,8 +119,13 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
       const published = await ofDraft((revision) =>
         publish(
           name,
-          { version },
-          { changelog: changelog.trim(), comment: forced ? comment.trim() : '', replay: gate ? count : 0 },
+          accepts ? { bump: 'auto' } : { version },
+          {
+            changelog: changelog.trim(),
+            comment: forced || accepts ? comment.trim() : '',
+            replay: gate ? count : 0,
+            acceptRegressions: accepts,
+          },
           revision,
         ),
       );
@@ -135,6 +142,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
         message: explain(error),
         fields: error instanceof ApiError ? error.fields : [],
         tooSmall: error instanceof ApiError && error.code === 'bump_too_small',
+        tests: error instanceof ApiError && error.code === 'tests_failed',
       });
     }
   };
@@ -201,7 +209,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
         {told && (
           <Advice advice={told} latestVersion={latestVersion} otherwise={report !== undefined && differs(report)} />
         )}
-        {forced && (
+        {forced && !accepts && (
           <div className={css.forced}>
             <TextField
               label={said.whyMayItBeSmaller}
@@ -232,13 +240,32 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
             ofDraft={ofDraft}
           />
         )}
+        {(accepts || (state.kind === 'failed' && state.tests === true)) && (
+          <div className={css.forced}>
+            <label>
+              <input type="checkbox" checked={accepts} onChange={(e) => setAccepts(e.target.checked)} />{' '}
+              {said.acceptRegressions}
+            </label>
+            {accepts && (
+              <TextField
+                label={said.whyMayItBreak}
+                hint={said.whyMayItBreakHint}
+                value={comment}
+                onChange={setComment}
+              />
+            )}
+          </div>
+        )}
         {state.kind === 'failed' && (
           <div role="alert" className={css.error}>
             {state.message}
             <ul>
               {state.fields.map((f) => (
                 <li key={f.pointer + f.message}>
-                  {f.pointer === '' || f.pointer === '/replay' ? '' : fieldLabel(f.pointer, fields)} {f.message}
+                  {f.pointer === '' || f.pointer === '/replay' || f.pointer.startsWith('/tests/')
+                    ? ''
+                    : fieldLabel(f.pointer, fields)}{' '}
+                  {f.message}
                 </li>
               ))}
             </ul>

@@ -4,7 +4,8 @@ import type { Json } from '../../api/json';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { historyTab as say } from '../../texts/run';
+import { historyTab as say, testsTab } from '../../texts/run';
+import { showDialog } from '../../state/dialogs';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../state/notices';
 import { Button } from '../../ui/Button';
@@ -23,7 +24,7 @@ const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m
 
 /** The last runs of this agent. A run can be opened, its input reused, and two runs compared. */
 export function HistoryTab({ run }: { run: RunHandle }) {
-  const { name } = useOpenAgent();
+  const { name, session } = useOpenAgent();
   const runs = useRuns(name);
   const [now] = useState(() => Date.now());
   const [filter, setFilter] = useState<HistoryFilter>({ kept: 'all', version: undefined });
@@ -92,6 +93,7 @@ export function HistoryTab({ run }: { run: RunHandle }) {
           now={now}
           onChoose={choose}
           onOpen={run.open}
+          onKeep={session && ((runId) => showDialog({ kind: 'keepTest', runId }))}
           onRerun={run.busy ? undefined : (id) => void take(id, run.startWith)}
           onUse={(id) =>
             void take(id, (value) => {
@@ -121,11 +123,12 @@ interface RunsProps {
   now: number;
   onChoose: (runId: string, on: boolean) => void;
   onOpen: (runId: string) => void;
+  onKeep: ((runId: string) => void) | undefined;
   onRerun: ((runId: string) => void) | undefined;
   onUse: (runId: string) => void;
 }
 
-function Runs({ runs, chosen, now, onChoose, onOpen, onRerun, onUse }: RunsProps) {
+function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: RunsProps) {
   return (
     <table>
       <thead>
@@ -169,7 +172,12 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onRerun, onUse }: RunsProps
                 </Button>{' '}
                 <Button look="link" onClick={() => onUse(r.runId)}>
                   {say.useInput}
-                </Button>
+                </Button>{' '}
+                {onKeep && hasEnded(r) && (
+                  <Button look="link" onClick={() => onKeep(r.runId)}>
+                    {testsTab.keep}
+                  </Button>
+                )}
               </td>
             </tr>
           );

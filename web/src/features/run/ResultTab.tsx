@@ -1,4 +1,6 @@
-import { resultTab as say } from '../../texts/run';
+import { resultTab as say, testsTab } from '../../texts/run';
+import { showDialog } from '../../state/dialogs';
+import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { useOpenAgent } from '../../agent/openAgent';
 import { ErrorCard } from './ErrorCard';
@@ -17,7 +19,7 @@ interface Props {
 
 export function ResultTab({ run, onGoTo, onRaise }: Props) {
   const { run: state } = run.view;
-  const { id, version, fields } = useOpenAgent();
+  const { id, version, fields, session } = useOpenAgent();
   if (state.kind !== 'done') {
     if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
     if (state.kind === 'refused' && state.secrets.length > 0) return <MissingSecrets names={state.secrets} />;
@@ -33,6 +35,9 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
         )}
       </div>
       <div className={css.side}>
+        {session && (
+          <Button onClick={() => showDialog({ kind: 'keepTest', runId: answer.runId })}>{testsTab.keep}</Button>
+        )}
         <RunFacts answer={answer} memoryLimit={run.memoryLimit} />
       </div>
     </div>

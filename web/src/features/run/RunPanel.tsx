@@ -16,6 +16,8 @@ import { HistoryTab } from './HistoryTab';
 import { InputTab } from './InputTab';
 import { ResultTab } from './ResultTab';
 import css from './RunPanel.module.css';
+import { TestsTab } from './TestsTab';
+import { useTests } from './useTests';
 import type { RunHandle } from './useRun';
 import { type Look } from '../../agent/runStatus';
 import { stateText } from './runState';
@@ -29,9 +31,10 @@ interface Props {
   onRaise: (limit: string) => void;
 }
 
-const panels: Panel[] = ['input', 'console', 'result', 'history'];
+const panels: Panel[] = ['input', 'console', 'result', 'history', 'tests'];
 
 export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: Props) {
+  const tests = useTests();
   return (
     <Tabs.Root className={css.panel} value={panel} onValueChange={(value) => onPanel(value as Panel)}>
       <div className={css.head} onDoubleClick={(e) => e.target === e.currentTarget && runCommand('view.maximise')}>
@@ -65,6 +68,9 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
       </Tabs.Content>
       <Tabs.Content className={css.body} value="history" tabIndex={-1}>
         <HistoryTab run={run} />
+      </Tabs.Content>
+      <Tabs.Content className={css.body} value="tests" tabIndex={-1}>
+        <TestsTab handle={tests} />
       </Tabs.Content>
     </Tabs.Root>
   );

@@ -1,0 +1,65 @@
+// Tests of an agent: kept from a result, run, updated, and required for publishing.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+const code = 'def main(city: str) -> dict[str, str | int]:\n    return {"city": city, "degrees": 21}\n';
+const broken = 'def main(city: str) -> dict[str, str | int]:\n    return {"city": city}\n';
+const publishButton = /^Publish/;
+
+async function keep(name: string): Promise<void> {
+  await page.getByRole('tab', { name: 'Result' }).click();
+  await page.getByRole('button', { name: 'Keep as test' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Keep as a test' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
+  await dialog.getByRole('button', { name: 'Keep test' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+test('a result is kept as a test, which fails when the code breaks it and then refuses to publish', async () => {
+  await must(atelier, 'POST', '/code-agents', { name: 'kept', language: 'python', code });
+  await must(atelier, 'POST', '/code-agents/kept/versions', { version: '1.0.0' });
+  await studio.openAgent('kept');
+  await page.getByRole('tab', { name: 'Input' }).click();
+  await page.getByRole('textbox', { name: 'city' }).fill('Oslo');
+  await studio.start();
+  await studio.ended(/^Succeeded/);
+  await keep('Oslo in summer');
+  await studio.saved();
+
+  await page.getByRole('tab', { name: 'Tests' }).click();
+  await page.getByRole('button', { name: 'Run all' }).click();
+  await page.getByText('1 of 1 test passed').waitFor();
+
+  await studio.replaceCode(broken);
+  await page.getByRole('button', { name: 'Run Oslo in summer' }).click();
+  await page.getByText('0 of 1 test passed').waitFor();
+  const differences = page.getByRole('region', { name: 'Differences of Oslo in summer' });
+  await differences.getByText('/degrees').waitFor();
+  await differences.getByText('is missing').waitFor();
+
+  await page.getByRole('button', { name: publishButton }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Publish 1\.0\.1/ }).click();
+  await dialog.getByRole('alert').getByText('The test "Oslo in summer" fails').waitFor();
+  await dialog.getByRole('checkbox', { name: 'Publish although these tests fail, as a major version' }).waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+  await page.getByRole('button', { name: 'Update expected' }).click();
+  await page.getByText('1 of 1 test passed').waitFor();
+  await studio.saved();
+  await page.getByRole('button', { name: publishButton }).first().click();
+  await dialog.getByRole('button', { name: /^Publish 1\.0\.1/ }).click();
+  await page.getByRole('dialog', { name: 'Published 1.0.1' }).waitFor();
+  const version = (await must(atelier, 'GET', '/code-agents/kept/versions/1.0.1')) as { tests: { name: string }[] };
+  expect(version.tests.map((t) => t.name)).toEqual(['Oslo in summer']);
+});
