@@ -34,6 +34,7 @@ type Verdict struct {
 	Findings          []Finding          `json:"findings"`
 	MoreFindings      int                `json:"moreFindings,omitempty" doc:"Number of findings that are left out."`
 	CapabilityChanges []CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the version before did not have."`
+	MissingFlags      []string           `json:"missingFlags,omitempty" doc:"Safety flags that the grants and facts of the program require and that it does not declare."`
 	RulePack          string             `json:"rulePack" doc:"Names of the rule packs, separated by +."`
 	PolicyVersion     string             `json:"policyVersion" doc:"Digest of the rules and thresholds."`
 }

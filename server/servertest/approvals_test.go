@@ -243,6 +243,31 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/3.0.0", nil)
 }
 
+func TestPublish_FlagsAndGrantsDisagree(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "local", "language": "python", "code": localPython})
+	s.Publish(t, "local", "1.0.0")
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/local", map[string]any{
+		"language": "python", "code": remotePython, "capabilities": map[string]any{"hosts": []string{"api.example.com:443"}},
+	}, servertest.Headers{"If-Match": "*"})
+	var diff struct{ CapabilityChanges []registry.CapabilityChange }
+	s.Want(t, 200, "GET", "/api/v1/code-agents/local/versions/1.0.0/diff/draft", nil).Into(t, &diff)
+	if len(diff.CapabilityChanges) != 2 || diff.CapabilityChanges[0].Message != "newly reaches api.example.com:443 (main.py:5)" {
+		t.Errorf("the difference is %+v", diff.CapabilityChanges)
+	}
+	var verdict registry.Verdict
+	s.Want(t, 200, "GET", "/api/v1/code-agents/local/verdict", nil).Into(t, &verdict)
+	if len(verdict.MissingFlags) != 1 || verdict.MissingFlags[0] != "network_access" {
+		t.Errorf("the missing flags are %v", verdict.MissingFlags)
+	}
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	problem := s.Want(t, 422, "POST", "/api/v1/code-agents/local/versions", `{}`).Problem(t)
+	if problem.Code != "policy_blocked" || !strings.Contains(problem.Errors[len(problem.Errors)-1].Message, "Add network_access to safetyFlags.") {
+		t.Errorf("refused with %+v", problem)
+	}
+}
+
 // By default the gate advises: it shows verdicts, and only BLOCK stops publishing.
 func TestPublish_Advised(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,8 @@ type Diff struct {
 	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
 	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
 	Advice   registry.Advice   `json:"advice"`
+	// CapabilityChanges says in words what the second one may do and the first may not. It is empty if the gate is off.
+	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities of the second that the first does not have, in words. Empty if the gate is off."`
 }
 
 // FileDiff is one file that differs.
@@ -69,6 +71,11 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 	if from == registry.DraftVersion || to == registry.DraftVersion {
 		d.Revision = a.Draft.Revision
 	}
+	verdict, err := s.judged(ctx, actor, after.Spec, &before.Spec)
+	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // the rest can be compared without a parser
+		return Diff{}, err
+	}
+	d.CapabilityChanges = verdict.CapabilityChanges
 	reasons, err := advice.Between(before, after)
 	if err != nil {
 		return Diff{}, err

@@ -47,6 +47,11 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 			cost += set.apply(r, spec, found.Facts, &v)
 		}
 	}
+	v.MissingFlags = missingFlags(spec, found.Facts)
+	for _, f := range flagFindings(v.MissingFlags) {
+		v.Findings = append(v.Findings, f)
+		cost += f.Weight
+	}
 	v.Score = max(0, float64(int((1-cost)*1000+0.5))/1000)
 	set.order(&v)
 	v.Decision = set.decide(v)
@@ -117,6 +122,8 @@ func (set ruleSet) decide(v registry.Verdict) registry.Decision {
 	rank := func(s registry.Severity) int { return slices.Index(registry.Severities(), s) }
 	for _, f := range v.Findings {
 		switch {
+		case set.settings.Gate == registry.GateEnforce && IsFlagFinding(f):
+			return registry.Block
 		case rank(f.Severity) >= rank(set.settings.BlockAt) && f.RuleID != undecided || f.RuleID == "syntax":
 			return registry.Block
 		case rank(f.Severity) >= rank(set.settings.EscalateAt) || f.RuleID == undecided:
