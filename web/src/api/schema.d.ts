@@ -2568,6 +2568,8 @@ export interface components {
     };
     Diff: {
       advice: components['schemas']['Advice'];
+      /** @description Capabilities of the second that the first does not have, in words. Empty if the gate is off. */
+      capabilityChanges: components['schemas']['CapabilityChange'][];
       /**
        * Format: int64
        * @description Of the draft, where it is one of the two.
@@ -4303,6 +4305,8 @@ export interface components {
       /** @description Capabilities that the version before did not have. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       findings: components['schemas']['Finding'][];
+      /** @description Safety flags that the grants and facts of the program require and that it does not declare. */
+      missingFlags?: string[];
       /**
        * Format: int64
        * @description Number of findings that are left out.
