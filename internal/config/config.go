@@ -43,12 +43,13 @@ type Config struct {
 	// TypeScript is the native TypeScript compiler; "" looks beside the binary and among the system's Node modules.
 	TypeScript string
 
-	UV           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin
-	PythonIndex  string   // address of the index of Python packages; "" for no packages
-	NPM          string   // npm-cli.js; "" looks where Node's installers put it
-	NPMRegistry  string   // address of the registry of npm packages; "" for no packages
-	PackageHosts []string // host:port of further hosts that send archives
-	PackagesDir  string   // "" is a directory in the data directory, or one that sandboxes can reach
+	UV                           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin
+	PythonIndex                  string   // address of the index of Python packages; "" for no packages
+	NPM                          string   // npm-cli.js; "" looks where Node's installers put it
+	NPMRegistry                  string   // address of the registry of npm packages; "" for no packages
+	PackageHosts                 []string // host:port of further hosts that send archives
+	AllowPackages, BlockPackages []PackageRule
+	PackagesDir                  string // "" is a directory in the data directory, or one that sandboxes can reach
 
 	Concurrency   int      // concurrent programs; 0 means a number chosen for the machine
 	QueueSize     int      // maximum waiting runs per workspace
@@ -78,6 +79,14 @@ type Config struct {
 	Traces bool // OTEL_* variables name a trace collector
 
 	Notes []string // hints on unknown environment variables, with the probable setting
+}
+
+// PackageRule names packages that a workspace may or must not use. Empty fields fit everything.
+type PackageRule struct {
+	Workspace string
+	Ecosystem string // pypi, npm
+	Name      string // * stands for any text
+	Version   string
 }
 
 // Quotas holds the default quotas of a workspace; 0 means no limit.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
@@ -29,6 +31,12 @@ func packageSettings() []Setting {
 				}
 				return nil
 			}},
+		{Name: "allow-packages", Env: "ATELIER_ALLOW_PACKAGES", Form: "[WORKSPACE=][pypi:|npm:]NAME[@VERSION],…", Group: "Packages",
+			Help: "Packages that agents may use, also those that packages bring, for example requests, npm:@acme/* or numpy@2.*. An entry that starts with a workspace and = applies to that workspace alone. Default: all packages.",
+			set:  func(c *Config, v string) (err error) { c.AllowPackages, err = packageRules(v); return err }},
+		{Name: "block-packages", Env: "ATELIER_BLOCK_PACKAGES", Form: "[WORKSPACE=][pypi:|npm:]NAME[@VERSION],…", Group: "Packages",
+			Help: "Packages that no agent may use, in the same form. They are refused in drafts and in versions that were published before.",
+			set:  func(c *Config, v string) (err error) { c.BlockPackages, err = packageRules(v); return err }},
 		{Name: "uv", Env: "ATELIER_UV", Form: "FILE", Group: "Packages",
 			Help: "Path of uv, the resolver of Python packages (default: uv in /usr/bin or /usr/local/bin). `pip install uv` brings it.",
 			set:  func(c *Config, v string) (err error) { c.UV, err = absolute(v); return err }},
@@ -39,6 +47,32 @@ func packageSettings() []Setting {
 			Help: "Directory for installed packages. The users of sandboxes must be able to reach it (default: packages in the data directory; for a server of root whose data directory is closed, one in /var/lib/atelier-packages).",
 			set:  func(c *Config, v string) (err error) { c.PackagesDir, err = absolute(v); return err }},
 	}
+}
+
+// packageRules parses [WORKSPACE=][pypi:|npm:]NAME[@VERSION],…
+func packageRules(text string) ([]PackageRule, error) {
+	var all []PackageRule
+	for _, entry := range list(text) {
+		var rule PackageRule
+		rest := entry
+		if workspace, after, ok := strings.Cut(rest, "="); ok {
+			rule.Workspace, rest = workspace, after
+		}
+		if ecosystem, after, ok := strings.Cut(rest, ":"); ok {
+			rule.Ecosystem, rest = ecosystem, after
+		}
+		if at := strings.LastIndexByte(rest, '@'); at > 0 { // a scope begins with one
+			rule.Version, rest = rest[at+1:], rest[:at]
+		}
+		rule.Name = rest
+		_, nameErr := path.Match(rule.Name, "")
+		_, versionErr := path.Match(rule.Version, "")
+		if rule.Name == "" || nameErr != nil || versionErr != nil || rule.Ecosystem != "" && rule.Ecosystem != "pypi" && rule.Ecosystem != "npm" {
+			return nil, fmt.Errorf("%s: must be a name, for example requests, npm:@acme/*, numpy@2.* or team=requests", entry)
+		}
+		all = append(all, rule)
+	}
+	return all, nil
 }
 
 // index checks the address of a package index.

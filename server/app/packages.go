@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
@@ -71,5 +72,15 @@ func (noLocks) UsePackageLock(context.Context, string, string, string, time.Time
 
 // packages returns the service that gives programs their packages.
 func (b *Engines) packages(store studio.Store, used studio.Used, now func() time.Time) *studio.Service {
-	return studio.New(studio.Options{Store: store, Used: used, Manager: b.Packages, Now: now})
+	return studio.New(studio.Options{
+		Store: store, Used: used, Manager: b.Packages, Allow: rulesOf(b.config.AllowPackages), Block: rulesOf(b.config.BlockPackages), Now: now,
+	})
+}
+
+func rulesOf(all []config.PackageRule) []studio.Rule {
+	rules := make([]studio.Rule, 0, len(all))
+	for _, one := range all {
+		rules = append(rules, studio.Rule(one))
+	}
+	return rules
 }

@@ -204,3 +204,27 @@ func TestPackages_Inline(t *testing.T) {
 		t.Errorf("without an index: %+v", refused)
 	}
 }
+
+// TestPackages_Blocked refuses packages by the rules of the server, in a new draft and in a version that was published
+// before.
+func TestPackages_Blocked(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
+	data, dir := t.TempDir(), packagestest.Dir(t)
+	s := servertest.On(t, data, withPackages(t, index, dir))
+	s.Create(t, map[string]any{"name": "greeter", "language": "python", "code": greeter, "packages": []string{"greetings"}})
+	s.Publish(t, "greeter", "1.0.0")
+	s.Stop(t)
+	s = servertest.On(t, data, servertest.Flags(t, map[string]string{
+		"python-index": index.Simple(), "uv": packagestest.UV(t), "packages-dir": dir, "block-packages": "other=greetings,pypi:sh*@1.*",
+	}))
+	run := s.Execute(t, "greeter", "1.0.0", map[string]any{"name": "Ada"})
+	if run.Error == nil || run.Error.Type != "denied" || !strings.Contains(run.Error.Message, "shout 1.0.0 must not be used") || run.Error.Remedy == "" {
+		t.Errorf("a published version: %+v", run.Error)
+	}
+	s.Create(t, map[string]any{"name": "loud", "language": "python", "code": "def main():\n    return 1\n", "packages": []string{"shout"}})
+	refused := s.Want(t, 422, "POST", "/api/v1/code-agents/loud/packages/resolve", `{}`).Problem(t)
+	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/packages/0" || refused.Errors[0].Code != "blocked" {
+		t.Errorf("a draft: %+v", refused)
+	}
+}

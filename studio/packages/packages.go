@@ -37,6 +37,8 @@ type Options struct {
 	Store   Store
 	Used    Used
 	Manager *packages.Manager
+	Allow   []Rule // a workspace with one of these may use only what they name
+	Block   []Rule
 	Now     func() time.Time
 }
 
@@ -119,6 +121,9 @@ func (s *Service) resolve(ctx context.Context, workspace, agentID string, ecosys
 	if err != nil {
 		return lock, faultOf(err, requirements)
 	}
+	if err := s.allowed(workspace, lock); err != nil {
+		return lock, faultOf(err, requirements)
+	}
 	now := s.Now()
 	err = s.Store.PutPackageLock(registry.WithoutKey(ctx), registry.PackageLock{
 		Workspace: workspace, AgentID: agentID, List: list, Lock: lock, CreatedAt: now, UsedAt: now,
@@ -153,6 +158,9 @@ func (s *Service) alone(ctx context.Context, key string) (done func(), err error
 
 // Install returns the installed packages of a lock. release must be called when the run has ended.
 func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.Lock, told func(Step)) (found runtimes.Installed, release func(), err error) {
+	if err := s.allowed(workspace, lock); err != nil {
+		return found, func() {}, faultOf(err, nil)
+	}
 	found, release, err = s.Manager.Acquire(ctx, workspace, lock, func(p packages.Progress) {
 		message := p.Step + " packages"
 		if p.Done > 0 {

@@ -42,7 +42,11 @@ func packagesFailed(ctx context.Context, err error) (*runtimes.ProgramError, err
 	var refused *fault.Error
 	if errors.As(err, &refused) && (refused.Code == fault.InvalidInput || refused.Code == fault.IndexUnavailable || refused.Code == fault.Forbidden) {
 		remedy, _ := refused.Extra["remedy"].(string)
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: refused.Message, Remedy: remedy, Rule: "packages"}, nil
+		kind := runtimes.RuntimeError
+		if len(refused.Details) > 0 && refused.Details[0].Code == packages.CodeBlocked {
+			kind = runtimes.Denied
+		}
+		return &runtimes.ProgramError{Type: kind, Message: refused.Message, Remedy: remedy, Rule: "packages"}, nil
 	}
 	return nil, err
 }
