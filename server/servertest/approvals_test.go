@@ -359,3 +359,34 @@ func TestRun_CommandWaits(t *testing.T) {
 		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
 	}
 }
+
+// A skill whose promotion escalates waits for an approver, and is active after the next promotion.
+func TestPromoteSkill_Escalated(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	code := "API_KEY = 'sk-live0a9b8c7d6e5f4a3b2c1d0e9f'\ndef run(action, args):\n    return len(API_KEY)\n"
+	var made struct {
+		Action   string
+		Promoted bool
+		Reason   string
+		Verdict  registry.Verdict
+	}
+	s.Want(t, 200, "POST", "/v1/skills/create", map[string]any{"name": "keyed", "description": "Counts a key.", "code": code, "auto_promote": true}).Into(t, &made)
+	if made.Promoted || made.Verdict.Decision != registry.Escalate || !strings.Contains(made.Reason, "without a person") {
+		t.Errorf("created: %+v", made)
+	}
+	s.Want(t, 409, "POST", "/v1/skills/promote", `{"name":"keyed"}`)
+	var list struct{ Items []registry.Approval }
+	s.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	if len(list.Items) != 1 {
+		t.Fatalf("%d requests wait", len(list.Items))
+	}
+	decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "")
+	s.Want(t, 200, "POST", "/v1/skills/promote", `{"name":"keyed"}`)
+	var skills struct{ Drafts []any }
+	s.Want(t, 200, "GET", "/v1/skills", nil).Into(t, &skills)
+	if len(skills.Drafts) != 0 {
+		t.Errorf("it is still a draft: %+v", skills.Drafts)
+	}
+}

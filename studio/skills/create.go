@@ -222,7 +222,7 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 	if !skill.Drafted {
 		return registry.Version{}, fault.New(fault.Conflict, "%s has no draft to promote.", skill.Name)
 	}
-	published, err := s.Agents.Publish(ctx, actor, skill.AgentID, agents.PublishRequest{Seen: p.Seen, Version: p.Version, Changelog: p.Changelog, Force: p.Comment != "", Comment: p.Comment})
+	published, err := s.Agents.Publish(ctx, actor, skill.AgentID, agents.PublishRequest{Seen: p.Seen, Version: p.Version, Changelog: p.Changelog, Force: p.Comment != "", Comment: p.Comment, IfChanged: true})
 	v := published.Version
 	if err != nil {
 		return v, err
