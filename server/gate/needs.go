@@ -69,6 +69,7 @@ func needs() map[string]need {
 		"GET " + one + "/pins":                        {read, agent},
 		"POST " + one + "/publish":                    {write, agent},
 		"POST " + one + "/replay":                     {execute, agent},
+		"POST " + one + "/tests/generate":             {execute, agent},
 		"POST " + one + "/tests/run":                  {execute, agent},
 		"POST " + one + "/restore":                    {write, agent}, // also approve if the agent is a skill
 		"GET " + one + "/runtime":                     {read, agent},

@@ -30,6 +30,7 @@ func bodyExamples() map[string]string {
 		"executeInline":     `{"language":"python","code":"def main(name):\n    return \"Hello, \" + name\n","input":{"name":"Grace"}}`,
 		"exportTool":        `{"version":"1.0.0","format":"openai"}`,
 		"format":            `{"language":"bash","code":"if true;then echo yes;fi"}`,
+		"generateTests":     `{"count":24,"seed":42}`,
 		"infer":             `{"language":"python","code":"def main(city: str, days: int = 3) -> list[float]:\n    return [21.0] * days\n"}`,
 		"installSkill":      `{"name":"greet"}`,
 		"labelDraftSave":    `{"label":"before the rewrite"}`,

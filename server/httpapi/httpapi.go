@@ -183,6 +183,7 @@ func (a *API) runRoutes() {
 	a.executeInline()
 	a.replayDraft()
 	a.runTests()
+	a.generateTests()
 	a.listRuns()
 	a.getRun()
 	a.listRunEvents()

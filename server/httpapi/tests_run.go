@@ -66,6 +66,39 @@ func (a *API) runTests() {
 	})
 }
 
+// GenerateBody selects the program whose input schema gives the inputs.
+type GenerateBody struct {
+	Version  string `json:"version,omitempty" doc:"draft (default), 1.2.0, ^1, latest or a digest."`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
+	Count    int    `json:"count,omitempty" minimum:"1" maximum:"100" doc:"Largest number of tests (default 24)."`
+	Seed     uint64 `json:"seed,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The same seed gives the same inputs (default: a new one)."`
+}
+
+func (a *API) generateTests() {
+	type in struct {
+		AgentRef
+		DraftMatch
+		PreferOptions
+		Body GenerateBody
+	}
+	type out struct{ Body tests.Generation }
+	add(a, endpoint{
+		id: "generateTests", method: http.MethodPost, path: Base + "/code-agents/{agent}/tests/generate", tag: "tests", summary: "Generate tests from the input schema",
+		about: "Makes valid, edge and invalid inputs and runs them. A valid input must give an output that fits the output schema, an invalid one must be refused. " +
+			"The inputs of failed tests are made smaller. Nothing is kept: add the tests that you want to the draft.",
+		refusals: append(runRefusals(), fault.StaleDraft),
+	}, func(ctx context.Context, q *in) (*out, error) {
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
+		found, err := a.Tests.Generate(ctx, actor(ctx), tests.GenerateRequest{
+			Request: tests.Request{Agent: q.Agent, Version: q.Body.Version, Seen: seen, Trigger: trigger(ctx, q.PreferOptions)}, Count: q.Body.Count, Seed: q.Body.Seed,
+		})
+		return &out{Body: found}, err
+	})
+}
+
 // sendTests answers with all results at once.
 func (a *API) sendTests(c huma.Context, plan *tests.Plan) {
 	r, w := humachi.Unwrap(c)

@@ -190,6 +190,7 @@ func walks(has possessions) map[string]walk {
 		"GET " + one + "/pins":                    agent(""),
 		"POST " + one + "/publish":                agent(`{"public":true}`),
 		"POST " + one + "/replay":                 agent(`{"version":"1.0.0"}`),
+		"POST " + one + "/tests/generate":         agent(`{"version":"1.0.0"}`),
 		"POST " + one + "/tests/run":              agent(`{"version":"1.0.0"}`),
 		"POST " + one + "/restore":                agent(""),
 		"GET " + one + "/runtime":                 agent(""),

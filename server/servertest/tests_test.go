@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -227,4 +228,45 @@ func TestTestCommand(t *testing.T) {
 	if said := servertest.Command(t, "", "test", dir); said.Code != 1 || !strings.Contains(said.Stderr, "no tests") {
 		t.Errorf("%+v", said)
 	}
+}
+
+// TestGenerateTests finds the input for which a program fails, makes it small, and gives the same inputs for the same seed.
+func TestGenerateTests(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	const agent = "/api/v1/code-agents/letters"
+	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{
+		"name": "letters", "language": "javascript", "code": `export default ({word, note}) => { if (word.length > 40) throw new Error("long"); return word; }`,
+		"inputSchema": map[string]any{"type": "object", "required": []string{"word"}, "additionalProperties": false, "properties": map[string]any{
+			"word": map[string]any{"type": "string", "maxLength": 100}, "note": map[string]any{"type": "string"}, "n": map[string]any{"type": "integer", "minimum": 1}}},
+	})
+	type generation struct {
+		Seed           uint64
+		Passed, Failed int
+		Cases          []struct {
+			Kind   string
+			Test   struct{ Input map[string]any }
+			Result struct {
+				Passed    bool
+				ErrorType string
+			}
+		}
+	}
+	var first, second generation
+	s.Want(t, http.StatusOK, http.MethodPost, agent+"/tests/generate", map[string]any{"count": 60, "seed": 7}).Into(t, &first)
+	s.Want(t, http.StatusOK, http.MethodPost, agent+"/tests/generate", map[string]any{"count": 60, "seed": 7}).Into(t, &second)
+	if !reflect.DeepEqual(first, second) || first.Seed != 7 || first.Failed == 0 || first.Passed < 20 {
+		t.Fatalf("%+v\n%+v", first, second)
+	}
+	kinds := map[string]int{}
+	for _, one := range first.Cases {
+		kinds[one.Kind]++
+		if word, _ := one.Test.Input["word"].(string); !one.Result.Passed && (one.Kind != "edge" || one.Result.ErrorType != "runtime_error" || len(one.Test.Input) != 1 || len(word) <= 40) {
+			t.Errorf("%+v", one)
+		}
+	}
+	if kinds["valid"] < 5 || kinds["edge"] < 5 || kinds["invalid"] < 5 {
+		t.Errorf("%v", kinds)
+	}
+	s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, agent+"/tests/generate", map[string]any{"count": 101})
 }

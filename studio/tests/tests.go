@@ -93,6 +93,8 @@ type Plan struct {
 	report  Report
 	tests   []registry.Test
 	base    runs.Request
+
+	inputSchema json.RawMessage
 }
 
 // Prepare finds the program and the tests of a request. Errors: NotFound; StaleDraft; InvalidInput for a name that no test
@@ -110,7 +112,7 @@ func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request
 		}
 		p.base.Agent, p.base.Version, p.base.Seen = a.ID, registry.DraftVersion, registry.SeenRevision(draft.Revision)
 		p.report = Report{Agent: a.Name, Version: registry.DraftVersion, DraftRevision: draft.Revision}
-		p.tests = draft.Tests
+		p.tests, p.inputSchema = draft.Tests, draft.InputSchema
 	} else {
 		if req.Seen.Named() {
 			return nil, registry.NoDraftNamed(req.Version)
@@ -121,7 +123,7 @@ func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request
 		}
 		p.base.Agent, p.base.Version, p.base.Of = v.AgentID, v.Version, &v
 		p.report = Report{Agent: v.Agent, Version: v.Version}
-		p.tests = v.Tests
+		p.tests, p.inputSchema = v.Tests, v.InputSchema
 	}
 	if req.Tests != nil {
 		checked, err := registry.CheckTests(req.Tests)

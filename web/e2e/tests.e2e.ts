@@ -63,3 +63,21 @@ test('a result is kept as a test, which fails when the code breaks it and then r
   const version = (await must(atelier, 'GET', '/code-agents/kept/versions/1.0.1')) as { tests: { name: string }[] };
   expect(version.tests.map((t) => t.name)).toEqual(['Oslo in summer']);
 });
+
+test('generated tests show an input that fails, and the picked ones are kept', async () => {
+  const dividing = 'def main(n: int) -> float:\n    return 1 / n\n';
+  await must(atelier, 'POST', '/code-agents', { name: 'made', language: 'python', code: dividing });
+  await studio.openAgent('made');
+  await page.getByRole('tab', { name: 'Tests' }).click();
+  await page.getByRole('button', { name: 'Generate tests' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Generate tests' });
+  await dialog.getByText('{"n":0}').waitFor();
+  await dialog.getByText('ZeroDivisionError').first().waitFor();
+  await dialog
+    .getByRole('checkbox', { name: /Passed invalid/ })
+    .first()
+    .check();
+  await dialog.getByRole('button', { name: 'Keep 1 test' }).click();
+  await page.getByRole('button', { name: 'Run all' }).click();
+  await page.getByText('1 of 1 test passed').waitFor();
+});

@@ -93,6 +93,10 @@ export type Test = With<
 >;
 export type TestDifference = With<Wire['Difference'], { expected?: Json; actual?: Json }>;
 export type TestResult = With<Wire['Result'], { output?: Json; differences?: TestDifference[] }>;
+export type GeneratedTests = With<
+  Wire['Generation'],
+  { cases: With<Wire['Generated'], { test: Test; result: TestResult }>[] }
+>;
 export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];

@@ -16,6 +16,7 @@ import type {
   DraftRuntime,
   Files,
   Formatted,
+  GeneratedTests,
   Health,
   Inferred,
   ResolvedPackages,
@@ -313,6 +314,10 @@ export const runTests = (
     method: 'POST',
     body: { ...(version !== undefined && { version }), names, ...seen(revision) },
   });
+
+/** Makes tests from the input schema of the draft and runs them. Nothing is kept. */
+export const generateTests = (agent: string, revision?: number): Promise<GeneratedTests> =>
+  request(`${agentPath(agent)}/tests/generate`, { method: 'POST', body: { ...seen(revision) } });
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>

@@ -14,6 +14,7 @@ export type OpenDialog =
   | { kind: 'publish' }
   | { kind: 'updateSchemas' }
   | { kind: 'keepTest'; runId: string }
+  | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }

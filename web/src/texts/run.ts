@@ -78,6 +78,16 @@ export const historyTab = {
 
 export const testsTab = {
   keep: 'Keep as test',
+  generate: 'Generate tests',
+  generateAbout:
+    'Inputs made from the input schema. A valid one must give an output that fits, an invalid one must be refused.',
+  generating: 'the generated tests',
+  notGenerated: (reason: string) => `The tests could not be generated. ${reason}`,
+  again: 'Generate others',
+  keepChosen: (n: number) => `Keep ${plural(n, { one: 'test', other: 'tests' })}`,
+  found: (failed: number, all: number) =>
+    `${failed} of ${plural(all, { one: 'generated test', other: 'generated tests' })} failed`,
+  kinds: { valid: 'valid', edge: 'edge', invalid: 'invalid' },
   keepTitle: 'Keep as a test',
   keepAbout: 'The program must give this answer to this input again. Versions get the tests of their draft.',
   save: 'Keep test',

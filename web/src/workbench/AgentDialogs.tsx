@@ -12,6 +12,9 @@ const CompareDialog = lazy(() =>
 const UpdateSchemasDialog = lazy(() =>
   import('../features/schemas/UpdateSchemasDialog').then((m) => ({ default: m.UpdateSchemasDialog })),
 );
+const GenerateTestsDialog = lazy(() =>
+  import('../features/run/GenerateTestsDialog').then((m) => ({ default: m.GenerateTestsDialog })),
+);
 const KeepTestDialog = lazy(() =>
   import('../features/run/KeepTestDialog').then((m) => ({ default: m.KeepTestDialog })),
 );
@@ -37,6 +40,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   return (
     <Suspense>
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
+      {open.kind === 'generateTests' && <GenerateTestsDialog />}
       {open.kind === 'keepTest' && <KeepTestDialog runId={open.runId} />}
       {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}

@@ -1,6 +1,7 @@
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { Test, TestDifference, TestResult } from '../../api/types';
+import { showDialog } from '../../state/dialogs';
 import { milliseconds } from '../../texts/format';
 import { testsTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
@@ -13,7 +14,19 @@ import type { TestsHandle } from './useTests';
 /** The tests of the agent with their results. */
 export function TestsTab({ handle }: { handle: TestsHandle }) {
   const { tests, results, busy, fault, run, change } = handle;
-  if (tests.length === 0) return <Empty actions={<StartButton />}>{say.none}</Empty>;
+  const generate = change && <Button onClick={() => showDialog({ kind: 'generateTests' })}>{say.generate}</Button>;
+  if (tests.length === 0)
+    return (
+      <Empty
+        actions={
+          <>
+            <StartButton /> {generate}
+          </>
+        }
+      >
+        {say.none}
+      </Empty>
+    );
   const ran = tests.flatMap((t) => results.get(t.name) ?? []);
   const update = (test: Test, result: TestResult): void => {
     const expect = result.errorType === undefined ? { output: result.output ?? null } : { errorType: result.errorType };
@@ -26,6 +39,7 @@ export function TestsTab({ handle }: { handle: TestsHandle }) {
         <Button look="primary" disabled={busy} onClick={() => run([])}>
           {busy ? say.running : say.runAll}
         </Button>
+        {generate}
         <span role="status">{ran.length > 0 && say.passedOf(ran.filter((r) => r.passed).length, ran.length)}</span>
       </div>
       <Fault message={fault} />
