@@ -572,6 +572,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/tests/generate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Generate tests from the input schema
+     * @description Makes valid, edge and invalid inputs and runs them. A valid input must give an output that fits the output schema, an invalid one must be refused. The inputs of failed tests are made smaller. Nothing is kept: add the tests that you want to the draft.
+     */
+    post: operations['generateTests'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/tests/run': {
     parameters: {
       query?: never;
@@ -2817,6 +2837,53 @@ export interface components {
       packs: string[];
       /** @description Whether people may approve their own requests. */
       selfApproval: boolean;
+    };
+    GenerateBody: {
+      /**
+       * Format: int64
+       * @description Largest number of tests (default 24).
+       */
+      count?: number;
+      /**
+       * Format: int64
+       * @description With version draft: the same as If-Match.
+       */
+      revision?: number;
+      /**
+       * Format: int64
+       * @description The same seed gives the same inputs (default: a new one).
+       */
+      seed?: number;
+      /** @description draft (default), 1.2.0, ^1, latest or a digest. */
+      version?: string;
+    };
+    Generated: {
+      /** @enum {string} */
+      kind: 'valid' | 'edge' | 'invalid';
+      result: components['schemas']['Result'];
+      test: components['schemas']['Test'];
+    };
+    Generation: {
+      agent?: string;
+      cases: components['schemas']['Generated'][];
+      /**
+       * Format: int64
+       * @description Revision of the tested draft.
+       */
+      draftRevision?: number;
+      /** Format: int64 */
+      failed: number;
+      /** Format: int64 */
+      passed: number;
+      /**
+       * Format: int64
+       * @description Seed that gives the same inputs again.
+       */
+      seed: number;
+      /** Format: double */
+      totalMs: number;
+      /** @description Version that was tested, or draft. */
+      version: string;
     };
     Grant: {
       hosts: string[];
@@ -8750,6 +8817,157 @@ export interface operations {
       };
       /** @description Conflict */
       409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  generateTests: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @example "7"
+         */
+        'If-Match'?: string;
+        /**
+         * @description respond-async: answer 202 at once. Follow the run by its ID.
+         * @example respond-async
+         */
+        Prefer?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "count": 24,
+         *       "seed": 42
+         *     }
+         */
+        'application/json': components['schemas']['GenerateBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Generation'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
         headers: {
           [name: string]: unknown;
         };
