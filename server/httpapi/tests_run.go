@@ -86,7 +86,7 @@ func (a *API) generateTests() {
 		id: "generateTests", method: http.MethodPost, path: Base + "/code-agents/{agent}/tests/generate", tag: "tests", summary: "Generate tests from the input schema",
 		about: "Makes valid, edge and invalid inputs and runs them. A valid input must give an output that fits the output schema, an invalid one must be refused. " +
 			"The inputs of failed tests are made smaller. Nothing is kept: add the tests that you want to the draft.",
-		refusals: append(runRefusals(), fault.StaleDraft),
+		idempotent: true, refusals: append(runRefusals(), fault.StaleDraft),
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)
 		if err != nil {

@@ -114,10 +114,10 @@ func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request
 		p.report = Report{Agent: a.Name, Version: registry.DraftVersion, DraftRevision: draft.Revision}
 		p.tests, p.inputSchema = draft.Tests, draft.InputSchema
 	} else {
-		if req.Seen.Named() {
-			return nil, registry.NoDraftNamed(req.Version)
-		}
 		v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: req.Version})
+		if err == nil && req.Seen.Named() {
+			err = registry.NoDraftNamed(req.Version)
+		}
 		if err != nil {
 			return nil, err
 		}

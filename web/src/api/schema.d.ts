@@ -8867,6 +8867,11 @@ export interface operations {
       query?: never;
       header?: {
         /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
          * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
          * @example "7"
          */
@@ -9027,7 +9032,10 @@ export interface operations {
          * @example respond-async
          */
         Prefer?: string;
-        /** @description text/event-stream sends each result as an event. */
+        /**
+         * @description text/event-stream sends each result as an event.
+         * @example application/json
+         */
         Accept?: string;
         /**
          * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
