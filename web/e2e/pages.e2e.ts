@@ -234,3 +234,62 @@ test('the page of the API searches and opens linked parts', async () => {
   await page.getByText(/^\d+ parts? match/).waitFor();
   await expect.poll(() => page.locator('#createAgent').isVisible()).toBe(false);
 });
+
+test('A24 the input of a sample and saved inputs belong to the agent, not to one browser', async () => {
+  await studio.home();
+  await studio.openSample('Weather (TypeScript)');
+  await studio.panel('Input');
+  await studio.saving(async () => {
+    await studio.choose('Saved inputs (1)', 'Save this input…');
+    const dialog = page.getByRole('dialog', { name: 'Save this input' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('mine');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+  });
+  const city = (): Promise<string> => page.getByRole('tabpanel', { name: 'Input' }).getByLabel('City').inputValue();
+  const before = await city();
+  expect(before).not.toBe('');
+  await page.evaluate(() => localStorage.clear()); // as another person's browser
+  await page.reload();
+  await studio.editorReady();
+  await studio.panel('Input');
+  await page.getByRole('button', { name: 'Saved inputs (2)' }).waitFor();
+  expect(await city()).toBe(before);
+});
+
+test('A21 output that reverses its direction is shown as it is stored', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'reverses',
+    language: 'javascript',
+    code: 'export default () => { console.log("\\u202Elive"); return "\\u202Elive"; };\n',
+  });
+  await studio.openAgent('reverses');
+  await studio.start();
+  await studio.ended(/^Succeeded ·/);
+  await (await studio.panel('Result')).getByText('"[U+202E]live"').waitFor();
+  await (await studio.panel('Console')).getByText('[U+202E]live').waitFor();
+});
+
+test('a text is replaced in all files, and the replacement can be undone', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'replaces',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: {
+      'main.js': 'import { old } from "./old.js";\nexport default () => old;\n',
+      'old.js': 'export const old = 1;\n',
+    },
+  });
+  await studio.openAgent('replaces');
+  await page.getByRole('button', { name: 'Search in files' }).click();
+  await page.getByRole('searchbox', { name: 'Search in files' }).fill('old;');
+  await page.getByRole('textbox', { name: 'Replace by' }).fill('old + 1;');
+  await studio.saving(() => page.getByRole('button', { name: 'Replace all' }).click());
+  const code = async (): Promise<unknown> => {
+    const { draft } = (await must(atelier, 'GET', '/code-agents/replaces')) as { draft: { files: unknown } };
+    return draft.files;
+  };
+  expect(await code()).toMatchObject({ 'main.js': expect.stringContaining('=> old + 1;') as string });
+  await page.getByText('Replaced 1 match in 1 file.').waitFor();
+  await studio.saving(() => page.getByRole('button', { name: 'Undo' }).click());
+  expect(await code()).toMatchObject({ 'main.js': expect.stringContaining('=> old;') as string });
+});

@@ -32,7 +32,7 @@ describe('skills', () => {
     const session = await signIn(browser, atelier);
     const { page } = session;
     await page.goto('/studio/skills');
-    await page.getByText('No skills yet.').waitFor();
+    await page.getByRole('heading', { name: 'No skills yet' }).waitFor();
     await write('handler.py', 'def greet(name):\n    return {"text": name}\n');
     await write('schema.json', '{"input": {"type": "object"}, "output": {"type": "object"}}');
     await write('skill.yaml', settings('1.0.0'));
@@ -104,7 +104,7 @@ describe('skills', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Uninstall', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText('No skills yet.').waitFor();
+    await page.getByRole('heading', { name: 'No skills yet' }).waitFor();
     expect(await page.evaluate(() => document.activeElement !== document.body)).toBe(true);
   });
 });

@@ -3,7 +3,9 @@ import { stringifyJson } from '../api/json';
 import { keys, queryClient, refreshAgents } from '../api/queries';
 import type { Agent, AgentBody, Sample } from '../api/types';
 import { createAgent } from '../api/verbs';
+import { samples as say } from '../texts/samples';
 import { rememberInput } from './rememberedInput';
+import { withInputs } from './savedInputs';
 
 export async function createFrom(body: AgentBody): Promise<Agent> {
   const agent = await createAgent(body);
@@ -15,8 +17,10 @@ export async function createFrom(body: AgentBody): Promise<Agent> {
 
 /** Creates a draft from a sample. If the name is taken, it uses the next free name. */
 export async function createFromSample(sample: Sample): Promise<Agent> {
-  const agent = await createFree(sample.agent);
-  rememberInput(agent.id, stringifyJson(sample.input, 2));
+  const text = stringifyJson(sample.input, 2);
+  const metadata = withInputs({}, { [say.example]: text }) ?? {};
+  const agent = await createFree({ ...sample.agent, metadata });
+  rememberInput(agent.id, text);
   return agent;
 }
 

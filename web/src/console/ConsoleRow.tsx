@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react';
 import { consoleRow as say } from '../texts/console';
-import { clockTime } from '../texts/format';
+import { clockTime, withControls } from '../texts/format';
 import { classes } from '../ui/classes';
 import css from './Console.module.css';
 import type { Line } from './lines';
@@ -42,7 +42,7 @@ export function ConsoleRow({ line, text, position, size, look, time }: Props) {
         )}
         {spans.map((span, i) => (
           <span key={i} style={styleOf(span.style)}>
-            {span.text}
+            {withControls(span.text)}
           </span>
         ))}
         {text.length > mostShown && <span className={css.cut}>{say.more(text.length - mostShown)}</span>}

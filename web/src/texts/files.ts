@@ -50,6 +50,8 @@ export const fileRow = {
 };
 
 export const fileSearch = {
+  replaceBy: 'Replace by',
+  replaceAll: 'Replace all',
   searchInFiles: 'Search in files',
   placeholder: 'Text in any file',
   backToTheFiles: 'Back to the files',
@@ -66,6 +68,9 @@ export const fileTree = {
 };
 
 export const filesPanel = {
+  replaced: (count: number, files: number) =>
+    `Replaced ${plural(count, { one: 'match', other: 'matches' })} in ${plural(files, { one: 'file', other: 'files' })}.`,
+  undo: 'Undo',
   files: 'Files',
   notMoved: (path: string, why: string) => `${path} was not moved. ${why}`,
   notRead: 'A file could not be read. Folders cannot be dropped here; choose their files.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, bytes, form, milliseconds, moment, number, plural, seconds, sentence } from './format';
+import { ago, bytes, form, milliseconds, moment, number, plural, seconds, sentence, withControls } from './format';
 
 const runs = { one: 'run', other: 'runs' };
 
@@ -48,4 +48,9 @@ describe('times', () => {
 
 it('ends a sentence with one stop', () => {
   expect(['Needs lang', 'Needs lang.', 'Why? '].map(sentence)).toEqual(['Needs lang.', 'Needs lang.', 'Why?']);
+});
+
+it('shows controls that reverse the direction of a text', () => {
+  expect(withControls('\u202Elive\u2069')).toBe('[U+202E]live[U+2069]');
+  expect(withControls('שלום')).toBe('שלום');
 });

@@ -75,5 +75,9 @@ export function clockTime(iso: string): string {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** Shows the controls that reverse the direction of a text, so that it reads as it is stored. */
+export const withControls = (text: string): string =>
+  text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (sign) => `[U+${sign.charCodeAt(0).toString(16).toUpperCase()}]`);
+
 /** Ends what a person wrote with a stop, so that a sentence can follow it. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);

@@ -62,6 +62,8 @@ export const historyTab = {
   allVersions: 'All versions',
   compareTwo: 'Compare two',
   none: 'No run matches these filters.',
+  input: 'Input',
+  by: 'By',
   toCompare: 'To compare',
   state: 'State',
   version: 'Version',
@@ -252,13 +254,14 @@ export const runPanel = {
 };
 
 export const savedInputs = {
-  noRoom: 'The browser’s storage is full, so the input could not be saved.',
+  noRoom: (most: number) => `The saved inputs of an agent have at most ${bytes(most)} together. Delete one first.`,
+  readOnly: 'Inputs are saved with the draft.',
   saveThisInput: 'Save this input…',
   notJsonYet: 'It is not valid JSON yet.',
   forget: (name: string) => `Delete “${name}”`,
   savedInputs: (n: number) => (n === 0 ? 'Saved inputs' : `Saved inputs (${n})`),
   title: 'Save this input',
-  about: 'Saved in this browser only.',
+  about: 'Saved with the agent: everybody who opens it has it.',
   replace: 'Replace',
   save: 'Save',
   name: 'Name',

@@ -6,6 +6,7 @@ export const homePage = {
 };
 
 export const samples = {
+  example: 'Example',
   startWithASample: 'Start with a sample',
   lead: 'A code agent is a small program with typed input and output. Opening a sample creates a draft of your own: run it, change it, publish it, export it as a tool.',
   notOpened: (fault: string) => `The sample could not be opened. ${fault}`,

@@ -10,8 +10,13 @@ export const skillsPage = {
   watched: (directory: ReactNode) => rich`Watched: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
-  none: (command: ReactNode) =>
-    rich`No skills yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run ${command}.`,
+  noneYet: 'No skills yet',
+  makeAFolder: 'Make a folder with three files.',
+  folderExample:
+    'greet/\n  skill.yaml    name, description, version\n  schema.json   the input and the output\n  handler.py    def run(action, args): …',
+  putItThere: (directory: ReactNode, command: ReactNode) =>
+    rich`Put it into ${directory}, or install it with ${command}. It becomes a version at once.`,
+  callIt: (call: ReactNode) => rich`Call it by name with ${call}, or open it here like any other agent.`,
   broken: (n: number) =>
     `${plural(n, { one: 'folder is', other: 'folders are' })} broken. The version installed before still runs.`,
   aDraftWaits: 'draft waiting',

@@ -1,20 +1,23 @@
 import { X } from 'lucide-react';
 import { Fragment, useDeferredValue, useMemo, useState } from 'react';
 import type { Files } from '../../api/types';
-import { IconButton } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { Check } from '../../ui/Field';
 import { fileSearch as say } from '../../texts/files';
 import css from './FileSearch.module.css';
-import { searchFiles } from './search';
+import { replaceInFiles, searchFiles } from './search';
 
 interface Props {
   files: Files;
+  /** Undefined if the files are read only. */
+  onReplace: ((changed: Record<string, string>, count: number) => void) | undefined;
   onOpen: (path: string, line: number) => void;
   onClose: () => void;
 }
 
 /** Searches all files and opens the matching lines. */
-export function FileSearch({ files, onOpen, onClose }: Props) {
+export function FileSearch({ files, onReplace, onOpen, onClose }: Props) {
+  const [by, setBy] = useState('');
   const [typed, setTyped] = useState('');
   const [matchCase, setMatchCase] = useState(false);
   const wanted = useDeferredValue(typed);
@@ -36,6 +39,26 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
           <X size={14} aria-hidden />
         </IconButton>
       </div>
+      {onReplace && (
+        <div className={css.field}>
+          <input
+            aria-label={say.replaceBy}
+            placeholder={say.replaceBy}
+            spellCheck={false}
+            value={by}
+            onChange={(e) => setBy(e.target.value)}
+          />
+          <Button
+            disabled={hits.length === 0}
+            onClick={() => {
+              const { changed, count } = replaceInFiles(files, wanted, matchCase, by);
+              onReplace(changed, count);
+            }}
+          >
+            {say.replaceAll}
+          </Button>
+        </div>
+      )}
       <Check label={say.matchCase} checked={matchCase} onChange={setMatchCase} />
       <p role="status" className={css.count}>
         {wanted === '' ? '' : hits.length === 0 ? say.none : say.found(hits.length, more, inFiles)}

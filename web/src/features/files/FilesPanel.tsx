@@ -50,6 +50,14 @@ export function FilesPanel({ current, severities, onOpen, onRenamed }: Props) {
     session?.editDraft(renamePath(files, entrypoint, from, to));
     onRenamed(from, to);
   };
+  const replace = (changed: Record<string, string>, count: number): void => {
+    const before = files;
+    session?.editDraft({ files: { ...files, ...changed } });
+    notify('done', say.replaced(count, Object.keys(changed).length), {
+      label: say.undo,
+      run: () => session?.editDraft({ files: before }),
+    });
+  };
   const moveInto = (path: string, folder: string): void => {
     const to = (folder === '' ? '' : `${folder}/`) + (path.split('/').at(-1) ?? path);
     if (to === path || folder === path || folder.startsWith(`${path}/`)) return;
@@ -185,7 +193,7 @@ export function FilesPanel({ current, severities, onOpen, onRenamed }: Props) {
         />
       )}
       {doing.kind === 'search' ? (
-        <FileSearch files={files} onOpen={onOpen} onClose={done} />
+        <FileSearch files={files} onReplace={session && replace} onOpen={onOpen} onClose={done} />
       ) : (
         <FileTree
           files={files}

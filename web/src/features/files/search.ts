@@ -45,3 +45,27 @@ export function searchFiles(files: Files, wanted: string, matchCase: boolean): F
   }
   return { hits, more: false };
 }
+
+/** Replaces every match in the text files. Returns the files that change, and the number of replacements. */
+export function replaceInFiles(
+  files: Files,
+  wanted: string,
+  matchCase: boolean,
+  by: string,
+): { changed: Record<string, string>; count: number } {
+  const changed: Record<string, string> = {};
+  let count = 0;
+  if (wanted === '') return { changed, count };
+  const needle = matchCase ? wanted : wanted.toLowerCase();
+  for (const [path, content] of Object.entries(files)) {
+    if (typeof content !== 'string') continue;
+    const folded = matchCase ? content : content.toLowerCase();
+    // Some letters change their length in lower case; their places would be wrong.
+    const at = folded.length === content.length ? allOf(folded, needle) : allOf(content, wanted);
+    if (at.length === 0) continue;
+    count += at.length;
+    const parts = at.map((from, n) => content.slice(n === 0 ? 0 : (at[n - 1] ?? 0) + wanted.length, from) + by);
+    changed[path] = parts.join('') + content.slice((at.at(-1) ?? 0) + wanted.length);
+  }
+  return { changed, count };
+}

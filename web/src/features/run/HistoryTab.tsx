@@ -8,7 +8,9 @@ import { historyTab as say, testsTab } from '../../texts/run';
 import { showDialog } from '../../state/dialogs';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../state/notices';
+import { RunMark } from '../../agent/RunMark';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
@@ -18,7 +20,6 @@ import css from './HistoryTab.module.css';
 import { Sparkline } from './Sparkline';
 import { StartButton } from './StartButton';
 import type { RunHandle } from './useRun';
-import { finalStatus } from '../../agent/runStatus';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
@@ -138,6 +139,12 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: R
           </th>
           <th scope="col">{say.state}</th>
           <th scope="col">{say.version}</th>
+          <th scope="col" className={css.wide}>
+            {say.input}
+          </th>
+          <th scope="col" className={css.wide}>
+            {say.by}
+          </th>
           <th scope="col">{say.time}</th>
           <th scope="col">{say.when}</th>
           <th scope="col">
@@ -147,7 +154,6 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: R
       </thead>
       <tbody>
         {runs.map((r) => {
-          const { text, look } = finalStatus(r);
           const when = ago(r.createdAt, now);
           return (
             <tr key={r.runId}>
@@ -159,8 +165,14 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: R
                   onChange={(e) => onChoose(r.runId, e.target.checked)}
                 />
               </td>
-              <td className={css[look]}>{text}</td>
+              <td>
+                <RunMark run={r} />
+              </td>
               <td>{r.version}</td>
+              <td className={classes(css.wide, css.input)}>
+                <code title={r.inputPreview}>{r.inputPreview}</code>
+              </td>
+              <td className={classes(css.wide, css.quiet)}>{r.by.name}</td>
               <td>{hasEnded(r) && milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>
               <td>

@@ -44,7 +44,7 @@ export function InputTab({ run }: { run: RunHandle }) {
           onChange={(mode) => changeInput({ do: 'mode', mode })}
         />
         <span className={css.grow} />
-        <SavedInputs id={agent.id} input={input} onLoad={(value) => changeInput({ do: 'replace', value })} />
+        <SavedInputs input={input} onLoad={(value) => changeInput({ do: 'replace', value })} />
         <Button look="link" onClick={() => changeInput({ do: 'replace', value: defaultInput(agent) })}>
           {say.reset}
         </Button>

@@ -4,6 +4,7 @@ import { isObject, rawNumber, type Json } from '../../api/json';
 import { copyText } from '../../state/clipboard';
 import { notify } from '../../state/notices';
 import { jsonTree as say } from '../../texts/run';
+import { withControls } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import css from './JsonTree.module.css';
 import { step } from './shown';
@@ -100,7 +101,7 @@ function CopyPath({ path }: { path: string }) {
 }
 
 function Scalar({ value }: { value: Json }): ReactNode {
-  if (typeof value === 'string') return <span className={css.string}>{JSON.stringify(value)}</span>;
+  if (typeof value === 'string') return <span className={css.string}>{withControls(JSON.stringify(value))}</span>;
   const number = rawNumber(value) ?? (typeof value === 'number' ? String(value) : undefined);
   if (number !== undefined) return <span className={css.number}>{number}</span>;
   return <span className={css.word}>{JSON.stringify(value)}</span>;

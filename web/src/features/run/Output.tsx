@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
 import { download } from '../../state/clipboard';
+import { withControls } from '../../texts/format';
 import { output as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
@@ -67,7 +68,7 @@ function Shown({ look, output, views }: { look: Look; output: Json; views: View[
       return textsOf(output).map(({ path, value }) => (
         <div key={path}>
           <h3 className={css.path}>{path}</h3>
-          <pre className={css.text}>{value}</pre>
+          <pre className={css.text}>{withControls(value)}</pre>
         </div>
       ));
     case 'image':
@@ -92,7 +93,7 @@ function AsAsked({ view }: { view: View }) {
     case 'markdown':
       return <Formatted text={view.text} />;
     case 'text':
-      return <pre className={css.text}>{view.text}</pre>;
+      return <pre className={css.text}>{withControls(view.text)}</pre>;
     case 'table':
       return <Rows table={{ path: view.path, value: view.table }} />;
     case 'chart':

@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp, Download } from 'lucide-react';
 import { useState } from 'react';
 import { download } from '../../state/clipboard';
+import { withControls } from '../../texts/format';
 import { output as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import css from './Output.module.css';
@@ -49,7 +50,7 @@ export function Rows({ table: { path, value } }: { table: Named<Table> }) {
             <tr key={i}>
               {row.map((cell, n) => (
                 <td key={columns[n]} data-number={typeof cell === 'number'}>
-                  {cellText(cell)}
+                  {withControls(cellText(cell))}
                 </td>
               ))}
             </tr>

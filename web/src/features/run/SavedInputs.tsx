@@ -8,22 +8,24 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { Menu, type MenuEntry } from '../../ui/Menu';
-import { keepInputs, savedInputs } from './savedInputs';
+import { useOpenAgent } from '../../agent/openAgent';
+import { mostBytes, savedInputs, withInputs } from '../../agent/savedInputs';
 
 interface Props {
-  id: string;
   input: InputState;
   onLoad: (value: Json) => void;
 }
 
-/** Named inputs: load one, save the current one, delete one. */
-export function SavedInputs({ id, input, onLoad }: Props) {
-  const [saved, setSaved] = useState(() => savedInputs(id));
+/** Named inputs of the agent: load one, save the current one, delete one. */
+export function SavedInputs({ input, onLoad }: Props) {
+  const { about, session } = useOpenAgent();
+  const saved = savedInputs(about.metadata);
   const [naming, setNaming] = useState(false);
   const names = Object.keys(saved);
   const change = (next: typeof saved): void => {
-    if (keepInputs(id, next)) setSaved(next);
-    else notify('failed', say.noRoom);
+    const metadata = withInputs(about.metadata, next);
+    if (metadata) session?.editAbout({ metadata });
+    else notify('failed', say.noRoom(mostBytes));
   };
   const save = (name: string): void => {
     setNaming(false);
@@ -39,11 +41,11 @@ export function SavedInputs({ id, input, onLoad }: Props) {
     {
       kind: 'item',
       label: say.saveThisInput,
-      why: input.fault === undefined ? undefined : say.notJsonYet,
+      why: session === undefined ? say.readOnly : input.fault === undefined ? undefined : say.notJsonYet,
       later: true,
       run: () => setNaming(true),
     },
-    ...names.map((name): MenuEntry => ({
+    ...(session === undefined ? [] : names).map((name): MenuEntry => ({
       kind: 'item',
       label: say.forget(name),
       danger: true,

@@ -23,6 +23,7 @@ import type { OpenAgent } from '../../agent/openAgent';
 import type { Tabs } from '../../agent/useTabs';
 import { RunController, type RunView } from './controller';
 import { rememberedInput, rememberInput } from '../../agent/rememberedInput';
+import { savedInputs } from '../../agent/savedInputs';
 
 export interface RunHandle {
   controller: RunController;
@@ -198,8 +199,9 @@ function begin(
 
 const unsaved: Record<string, string> = say;
 
-function firstInput({ id, fields }: OpenAgent): InputState {
-  const kept = rememberedInput(id);
+/** The last input of this browser, else the first that is saved with the agent. */
+function firstInput({ id, about, fields }: OpenAgent): InputState {
+  const kept = rememberedInput(id) ?? Object.values(savedInputs(about.metadata))[0];
   if (kept === undefined) return startInput(fields.inputSchema);
   try {
     return startInput(fields.inputSchema, parseJson(kept));

@@ -48,7 +48,17 @@ function Skills() {
       {found.isPending && <Waiting shape="rows" what={say.theSkills} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && items.length === 0 && (
-        <p className={css.lead}>{say.none(<code>atelier skills install DIR</code>)}</p>
+        <div className={css.first}>
+          <h2>{say.noneYet}</h2>
+          <ol>
+            <li>
+              {say.makeAFolder}
+              <pre tabIndex={0}>{say.folderExample}</pre>
+            </li>
+            <li>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</li>
+            <li>{say.callIt(<code>POST /skills/execute</code>)}</li>
+          </ol>
+        </div>
       )}
       {broken > 0 && (
         <p role="status" className={css.broken}>
