@@ -74,7 +74,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 const sendBuffer = 512 << 10
 
 func limitSendBuffer(ctx context.Context, conn net.Conn) context.Context {
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok { // a TCP connection, or one around it
 		_ = tcp.SetWriteBuffer(sendBuffer) // the connection works without
 	}
 	return ctx

@@ -19,9 +19,14 @@ const maxHead = 128 << 10
 // keptHead is the size of the buffer that an idle connection keeps.
 const keptHead = 2 << 10
 
-// Watch makes a server record the head of each request that it reads from the listener. Check needs the record.
+// Watch makes a server record the head of each request that it reads from the listener. Check needs the record. The
+// server's own ConnContext is still called.
 func Watch(server *http.Server, listener net.Listener) net.Listener {
+	own := server.ConnContext
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if own != nil {
+			ctx = own(ctx, c)
+		}
 		return context.WithValue(ctx, connKey{}, c)
 	}
 	server.ConnState = func(c net.Conn, state http.ConnState) {
