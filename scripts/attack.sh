@@ -14,6 +14,8 @@ attacks=(
   "2+|launchers that die before their programs start|./runtimes/worker|TestLauncherDiesBeforeStart|TestLauncherOfAWorkspace|TestNetworkOfAnotherWorker"
   "3|200 clients with hostile bodies of 7.7 MiB; killed at 1 GiB|./server/servertest|TestHostileBodies"
   "3+|bodies of a million values, memory that is taken|./server/gate|TestBody_(ManyValues|BeyondBudget)"
+  "3+|connections that wait for a request, without end|./server/app|TestIdleConns"
+  "3+|clients that do not read: the kernel's buffer|./server/framing|TestWatch"
   "3|sessions of MCP without end|./server/servertest|TestMCP_ManySessions"
   "4+|ports and lists of sockets, between programs of one launcher|./runtimes/sandbox|TestHostilePorts"
   "4+|maps of the user namespace, written as a message|./runtimes/sandbox|TestHostileMaps"

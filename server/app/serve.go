@@ -49,8 +49,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	defer closeDebug()
 	server := &http.Server{
 		Handler: a.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ConnContext: limitSendBuffer,
-		ErrorLog:    slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
+		ConnContext: limitSendBuffer, ConnState: newIdleConns(maxIdle).note,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}
 	listener = framing.Watch(server, listener)
 	failed := make(chan error, 1)

@@ -20,7 +20,7 @@ const maxHead = 128 << 10
 const keptHead = 2 << 10
 
 // Watch makes a server record the head of each request that it reads from the listener. Check needs the record. The
-// server's own ConnContext is still called.
+// server's own ConnContext and ConnState are still called.
 func Watch(server *http.Server, listener net.Listener) net.Listener {
 	own := server.ConnContext
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -29,8 +29,12 @@ func Watch(server *http.Server, listener net.Listener) net.Listener {
 		}
 		return context.WithValue(ctx, connKey{}, c)
 	}
-	server.ConnState = func(c net.Conn, state http.ConnState) {
-		if watched, ok := c.(*conn); ok && state == http.StateIdle {
+	state := server.ConnState
+	server.ConnState = func(c net.Conn, now http.ConnState) {
+		if state != nil {
+			state(c, now)
+		}
+		if watched, ok := c.(*conn); ok && now == http.StateIdle {
 			watched.nextRequest()
 		}
 	}

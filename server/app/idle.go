@@ -1,0 +1,44 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"sync"
+)
+
+// maxIdle is the number of connections that may wait for their next request. Each takes about 20 kB, and anybody can
+// open one. Beyond, a connection is closed after its answer; its client opens another when it needs one.
+const maxIdle = 4096
+
+// idleConns counts the connections that wait for a request.
+type idleConns struct {
+	most int
+
+	mu      sync.Mutex
+	waiting map[net.Conn]struct{}
+}
+
+func newIdleConns(most int) *idleConns {
+	return &idleConns{most: most, waiting: map[net.Conn]struct{}{}}
+}
+
+// note implements http.Server.ConnState.
+func (i *idleConns) note(conn net.Conn, state http.ConnState) {
+	if !i.stays(conn, state) {
+		_ = conn.Close() // the answer is already on its way
+	}
+}
+
+func (i *idleConns) stays(conn net.Conn, state http.ConnState) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if state != http.StateIdle {
+		delete(i.waiting, conn)
+		return true
+	}
+	if len(i.waiting) >= i.most {
+		return false
+	}
+	i.waiting[conn] = struct{}{}
+	return true
+}
