@@ -2,13 +2,18 @@ package store_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
@@ -89,6 +94,106 @@ func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
 			t.Fatal("the probe asks for another probe")
 		}
 	}
+}
+
+// Results of runs that ended during an outage were lost, although the database was back a second later.
+func TestFinishLater_DatabaseIsBack_StoredInOrder(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Watch, o.Arrears = true, time.Hour, filepath.Join(t.TempDir(), "unrecorded")
+	s := settled(t, o)
+	s.StopWatch() // the test checks
+	unlock := lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
+	var order []string
+	var all []registry.Run
+	for range 3 {
+		run := finished()
+		expect(t, s.FinishRun(t.Context(), run, events(1, 2)), fault.StorageUnavailable)
+		if !s.FinishLater(run, events(1, 2), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			order = append(order, run.ID)
+		}) {
+			t.Fatal("there is no room")
+		}
+		all = append(all, run)
+	}
+	s.Check(t.Context())
+	if len(order) > 0 || s.Arrears() != 3 {
+		t.Errorf("stored %v while the database is locked", order)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	s.Check(t.Context())
+	if s.Arrears() != 0 || !slices.Equal(order, []string{all[0].ID, all[1].ID, all[2].ID}) {
+		t.Errorf("stored %v", order)
+	}
+	for _, run := range all {
+		if got, err := s.Run(t.Context(), ws, run.ID); err != nil || got.Status != run.Status || string(got.Output) != string(run.Output) {
+			t.Errorf("found %+v, %v", got, err)
+		}
+		if got, err := s.Events(t.Context(), ws, run.ID, 0, 10); err != nil || len(got) != 2 {
+			t.Errorf("events %v, %v", got, err)
+		}
+	}
+}
+
+// The next server stores the results before it interrupts the runs of its predecessor.
+func TestFinishLater_ServerStops_NextServerStoresTheResult(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Watch, o.Arrears = true, time.Hour, filepath.Join(t.TempDir(), "unrecorded")
+	s := settled(t, o)
+	run := finished()
+	run.Stdout, run.Output = "a\x00\xff<b>", json.RawMessage(`{ "n": 12345678901234567890, "html": "<b>" }`)
+	begun := run
+	begun.Status, begun.FinishedAt, begun.Output, begun.Error = registry.Running, nil, nil, nil
+	begin(t, s, begun)
+	unlock := lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
+	if !s.FinishLater(run, events(1, 2), func(error) { t.Error("it was stored in a locked database") }) {
+		t.Fatal("there is no room")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(o.Arrears, "000000000002.json.new"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = settled(t, o)
+	got, err := s.Run(t.Context(), ws, run.ID)
+	if err != nil || got.Status != run.Status || string(got.Output) != string(run.Output) || got.Stdout != run.Stdout {
+		t.Errorf("found %+v, %v", got, err)
+	}
+	if left, err := os.ReadDir(o.Arrears); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// A record whose run another server has interrupted is given up.
+func TestFinishLater_RunIsInterrupted_GivenUp(t *testing.T) {
+	t.Parallel()
+	o := exclusively(t)
+	first := settled(t, o)
+	first.StopWatch()
+	run := finished()
+	begun := run
+	begun.Status, begun.FinishedAt, begun.Output, begun.Error = registry.Running, nil, nil, nil
+	begin(t, first, begun)
+	second := takeOver(t, first, o)
+	var result error
+	if !first.FinishLater(run, nil, func(err error) { result = err }) {
+		t.Fatal("there is no room")
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	first.Check(t.Context())
+	expect(t, result, fault.RunInterrupted)
 }
 
 // lockAs takes the lock of SQLite as another process does, until the returned function is called.

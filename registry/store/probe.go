@@ -119,6 +119,9 @@ func (s *Store) check(ctx context.Context) {
 		return
 	}
 	if s.probe.now() == "" {
+		if err := s.payArrears(probing(ctx)); err != nil && ctx.Err() == nil {
+			s.noticed(ctx, err)
+		}
 		return
 	}
 	if err := s.resume(ctx); err != nil {
@@ -238,8 +241,11 @@ func (s *Store) resume(ctx context.Context) error {
 		return nil
 	}
 	same, err := s.registered(ctx)
-	if err != nil || same {
+	if err != nil {
 		return err
+	}
+	if same {
+		return s.payArrears(ctx)
 	}
 	done, err := s.Settle(ctx)
 	if err == nil {

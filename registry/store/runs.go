@@ -42,10 +42,18 @@ func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes
 	if !run.Status.Final() {
 		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
 	}
-	by := *s.identity.Load()
-	row, bytes, err := runArgs(run, by)
+	w, err := finishing(*s.identity.Load(), run, events)
 	if err != nil {
 		return wrap("finish run", err)
+	}
+	return wrap("finish run", s.runs.commit(w))
+}
+
+// finishing returns the write that records the result of a run.
+func finishing(by identity, run registry.Run, events []runtimes.Event) (*write, error) {
+	row, bytes, err := runArgs(run, by)
+	if err != nil {
+		return nil, err
 	}
 	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events)}
 	if run.AgentID != "" && run.Version != registry.DraftVersion { // running a draft does not count as a use
@@ -55,7 +63,7 @@ func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes
 		}
 		w.used = use{workspace: run.Workspace, agentID: run.AgentID, count: 1, last: instant(at)}
 	}
-	return wrap("finish run", s.runs.commit(w))
+	return w, nil
 }
 
 // Run returns one run. Error: NotFound.

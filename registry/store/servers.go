@@ -25,6 +25,9 @@ func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 	if err := s.register(ctx); err != nil {
 		return done, err
 	}
+	if err := s.payArrears(ctx); err != nil { // otherwise these runs would become interrupted
+		return done, err
+	}
 	return s.settle(ctx)
 }
 

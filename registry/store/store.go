@@ -9,6 +9,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ type Options struct {
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // keep the schema as it is
 	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
+	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
 	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
 	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
 	// called from many goroutines.
@@ -55,6 +57,7 @@ type Store struct {
 	identity    atomic.Pointer[identity] // identity of this server in its rows
 	exclusive   *exclusive               // nil for a store that shares its database
 	probe       *probe
+	arrears     *arrears
 	links       *links // nil for SQLite
 	stopWatch   func()
 }
@@ -94,6 +97,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
+	arrears, err := openArrears(o.Arrears)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the records of runs that wait for the database: %w", err), s.disconnect())
+	}
+	s.arrears = arrears
 	s.runs = newCommitter(s.write.DB, s.dialect, s.probe.refuse, s.noticed, s.log)
 	if o.Exclusive {
 		s.startWatch(o.Watch)
@@ -136,7 +144,7 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 // Close writes the accepted changes and disconnects. It rejects later writes of runs.
 func (s *Store) Close() error {
 	s.stopWatch()
-	return errors.Join(s.runs.close(), s.disconnect())
+	return errors.Join(s.runs.close(), s.arrears.close(), s.disconnect())
 }
 
 func (s *Store) disconnect() error {

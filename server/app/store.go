@@ -28,7 +28,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked})
+	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked, Arrears: filepath.Join(a.Config.Data, "unrecorded")})
 	if errors.Is(err, store.ErrInUse) {
 		return fmt.Errorf("%w; stop that process, or choose another database with --database", err)
 	}

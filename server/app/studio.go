@@ -55,7 +55,7 @@ func (a *App) openStudio(context.Context) error {
 	choose := a.engines.chooser(a.store)
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
-		Gate: a.approvals, Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -51,6 +52,7 @@ type execution struct {
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
+	late         bool             // the record waits for the database; for the goroutine of execute
 	flushed      int64            // bytes of events that were stored during the run
 	unstored     []runtimes.Event // taken from the recording but rejected by the journal; only for lead and its flushing
 
@@ -225,10 +227,28 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	storeErr := s.Journal.FinishRun(ctx, run, events)
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
-	told := run
 	l.err = serverErr
-	if storeErr != nil { // a result that is not durable is reported to nobody
-		l.err = storeErr
+	if s.Later != nil && fault.Is(storeErr, fault.StorageUnavailable) && s.Later.FinishLater(run, events, func(err error) { l.recorded(ctx, run, serverErr, err, outcome.CallErr) }) {
+		l.err, l.late = waitsForRecord(run.ID), true
+		return
+	}
+	l.err = cmp.Or(storeErr, l.err)
+	l.recorded(ctx, run, serverErr, storeErr, outcome.CallErr)
+}
+
+// waitsForRecord returns the answer to the caller of a run that has finished and whose result is not durable yet. A
+// result that is not durable is reported to nobody.
+func waitsForRecord(id string) error {
+	return &fault.Error{
+		Code: fault.StorageUnavailable, Message: "The run has finished, but the database does not answer. Its result is stored when the database answers again. Read it at GET /api/v1/runs/" + id + ".",
+		RetryAfter: time.Second, Extra: map[string]any{"runId": id},
+	}
+}
+
+// recorded ends the run after its record was stored, or was lost because of storeErr.
+func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
+	s, told := l.service, run
+	if storeErr != nil {
 		markInterrupted(&told)
 		if fault.Is(storeErr, fault.RunInterrupted) {
 			told.Error.Message = "Another server took over the database while the run was at work."
@@ -236,7 +256,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 		told.ExitCode, told.Output, told.OutputsHash, told.Validation.Output = nil, nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = told })
-	l.report(ctx, run, serverErr, storeErr, outcome.CallErr)
+	l.report(ctx, run, serverErr, storeErr, callErr)
 	l.emitResult(told)
 	s.leave(l)
 }

@@ -35,6 +35,12 @@ type Journal interface {
 	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error
 }
 
+// Later stores the records of finished runs after an outage of the journal.
+type Later interface {
+	// FinishLater calls stored once, when the record is durable or given up. It returns false if there is no room left.
+	FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool
+}
+
 // Archive reads runs.
 type Archive interface {
 	Run(ctx context.Context, workspace, id string) (registry.Run, error)
@@ -74,6 +80,7 @@ type Gate interface {
 type Options struct {
 	Gate      Gate // nil for none
 	Journal   Journal
+	Later     Later // nil if a record that the journal refuses is lost
 	Archive   Archive
 	Drafts    Drafts
 	Resolver  Resolver
@@ -183,24 +190,32 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 		defer l.watch(req.Watch)()
 	}
 	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
-	return Result{Run: l.run, Of: l.of}, l.err
+	return Result{Run: l.snapshot(), Of: l.of}, l.err
 }
 
-// watch passes the events of a run to a function. The returned function waits until the last event has been passed.
+// watch passes the events of a run to a function. The returned function waits until the last event has been passed, or
+// until the run has ended if its result waits for the database.
 func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	done := make(chan struct{})
+	ctx, stop := context.WithCancel(context.WithoutCancel(l.ctx)) // a cancelled run has a last event too
 	go func() {
 		defer close(done)
 		f := Follower{recording: l.recording}
 		for {
-			e, err := f.Next(context.WithoutCancel(l.ctx)) // a cancelled run has a last event too
+			e, err := f.Next(ctx)
 			if err != nil {
 				return
 			}
 			receive(e)
 		}
 	}()
-	return func() { <-done }
+	return func() {
+		if l.late {
+			stop()
+		}
+		<-done
+		stop()
+	}
 }
 
 // Start accepts a run, makes it durable and returns it as queued. The run continues in the background.
@@ -344,7 +359,7 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	l.cancel(errCancelled)
 	select {
 	case <-l.done:
-		return l.run, l.err
+		return l.snapshot(), l.err
 	case <-ctx.Done():
 		return registry.Run{}, context.Cause(ctx)
 	}

@@ -339,3 +339,58 @@ func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
 		}
 	}
 }
+
+// outage is a store that accepts the end of a run only later.
+type outage struct {
+	*store.Store
+	kept chan func()
+}
+
+func (outage) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
+	return fault.New(fault.StorageUnavailable, "The database does not answer.")
+}
+
+func (o outage) FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool {
+	o.kept <- func() { stored(o.Store.FinishRun(context.Background(), run, events)) }
+	return true
+}
+
+// The caller is told that the result is not stored yet. Readers get it when it is.
+func TestExecute_ShortOutage_ResultIsStoredLater(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	journal := outage{s, make(chan func(), 1)}
+	service := serviceOver(t, s, journal, 1, 1, meter(func(registry.Run) {}))
+	service.Later = journal
+	actor := access.Administrator()
+	request := program("print a\noutput 1")
+	request.Watch = func(e runtimes.Event) {
+		if e.Kind == runtimes.KindResult {
+			t.Error("a result was shown before it was durable")
+		}
+	}
+	_, err := service.Execute(t.Context(), actor, request)
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Code != fault.StorageUnavailable || refused.RetryAfter == 0 {
+		t.Fatalf("answered %v", err)
+	}
+	id, _ := refused.Extra["runId"].(string)
+	if run, err := service.Get(t.Context(), actor, id); err != nil || run.Status != registry.Running {
+		t.Errorf("the run is %s, %v", run.Status, err)
+	}
+	reader, err := service.Follow(t.Context(), actor, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	(<-journal.kept)()
+	var last runtimes.Event
+	for e, err := reader.Next(t.Context()); err == nil; e, err = reader.Next(t.Context()) {
+		last = e
+	}
+	if last.Kind != runtimes.KindResult || !strings.Contains(string(last.Data), `"succeeded"`) {
+		t.Errorf("the last event is %+v", last)
+	}
+	if run, err := service.Get(t.Context(), actor, id); err != nil || run.Status != registry.Succeeded || string(run.Output) != "1" {
+		t.Errorf("recorded is %s %s, %v", run.Status, run.Output, err)
+	}
+}
