@@ -107,7 +107,7 @@ func (b *bench) outcome(t *testing.T, name string, input any) runtimes.Outcome {
 	}
 	job := runtimes.Job{
 		RunID: "run", Workspace: "workspace", Language: spec.Language, Runtime: runtimes.PythonEngine, Files: map[string][]byte{}, Entrypoint: spec.Entrypoint,
-		Input: text, Environment: spec.Environment, Limits: spec.Limits,
+		Input: text, Environment: spec.Environment, Limits: spec.Limits.Or(runtimes.DefaultLimits()),
 		Models: b.models && name == skills.EmbedText,
 	}
 	job.Limits.TimeoutMs = runtimes.DefaultCeilings().TimeoutMs // other tests take the processors; the limit of CPU time stays

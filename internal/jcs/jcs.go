@@ -53,6 +53,29 @@ func Parse(raw []byte, limits Limits) (Document, error) {
 	return Document{Value: value, Canonical: s.out}, err
 }
 
+// Tidy returns a document that Check accepts in one line, without spaces between values and with as few escapes as
+// possible. Names keep their order and numbers their digits.
+func Tidy(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	s := scanner{in: raw}
+	for s.pos < len(raw) {
+		switch c := raw[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		case '"':
+			text, err := s.text()
+			if err != nil { // not a document
+				return raw
+			}
+			out = appendString(out, text)
+		default:
+			out = append(out, c)
+			s.pos++
+		}
+	}
+	return out
+}
+
 // Decode checks a document as Check does, and returns its value.
 func Decode(raw []byte, limits Limits) (any, error) {
 	s := scanner{in: raw, build: true}

@@ -51,6 +51,24 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestTidy_ManyForms_OneForm(t *testing.T) {
+	t.Parallel()
+	const want = `{"b":"ë😀/\n\"\\","a":[1.0,12345678901234567890,-0,1E2,true,null],"":{}}`
+	for _, in := range []string{
+		want,
+		" {\n\t\"b\" : \"\\u00eb\\ud83d\\ude00\\/\\u000a\\u0022\\\\\" ,\r\n \"\\u0061\":[ 1.0,12345678901234567890 ,-0,1E2, true, null ], \"\" : { } }\n",
+	} {
+		if got := jcs.Tidy([]byte(in)); string(got) != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	for _, in := range []string{`"open`, `"\x"`} {
+		if got := jcs.Tidy([]byte(in)); string(got) != in {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+}
+
 // TestDoubles has the samples of RFC 8785, appendix B.
 func TestDoubles(t *testing.T) {
 	t.Parallel()

@@ -200,7 +200,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	}
 	for _, l := range limits(before.Limits, after.Limits) {
 		if l.before != l.after {
-			is, was := l.text(l.after), l.text(l.before)
+			is, was := l.shown(l.after), l.shown(l.before)
 			if is == was { // they differ by less than is written
 				is, was = count(l.after), count(l.before)
 			}
@@ -265,6 +265,14 @@ type limit struct {
 	name, words   string
 	before, after int64
 	text          func(int64) string
+}
+
+// shown writes a limit. An absent one is 0.
+func (l limit) shown(n int64) string {
+	if n == 0 {
+		return "the server's default"
+	}
+	return l.text(n)
 }
 
 func limits(before, after runtimes.Limits) []limit {

@@ -2,12 +2,14 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -148,5 +150,48 @@ func TestOpenAPIMovesReferences(t *testing.T) {
 	const output = `{"$ref":"#/components/schemas/Output/$defs/o","$defs":{"o":{"type":"number","maximum":12345678901234567890}}}`
 	if diff := cmp.Diff([]string{input, output}, []string{compact(t, document.Components.Schemas.Input), compact(t, document.Components.Schemas.Output)}); diff != "" || got.Warnings != nil {
 		t.Errorf("%v\n%s", got.Warnings, diff)
+	}
+}
+
+// TestOpenAPI_Draft7_SameMeaningIn2020 exports schemas of draft-07 and checks documents against both.
+func TestOpenAPI_Draft7_SameMeaningIn2020(t *testing.T) {
+	t.Parallel()
+	v := weather()
+	v.InputSchema = json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{
+		"pair":{"type":"array","items":[{"type":"string"},{"items":[{"type":"integer"}],"additionalItems":{"type":"null"}}],"additionalItems":false},
+		"open":{"type":"array","items":[{"type":"string"}]},"list":{"items":{"type":"string"},"additionalItems":false},
+		"deep":{"$ref":"#/properties/pair/items/1/items/0"},"rest":{"$ref":"#/properties/pair/items/1/additionalItems"},
+		"sibling":{"$ref":"#/definitions/s","maxLength":1,"description":"kept"},"items":{"const":{"items":[1]}}},
+		"dependencies":{"open":["list"],"rest":{"required":["deep"]}},"definitions":{"s":{"type":"string"}}}`)
+	var exported struct {
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(export(t, "openapi", v).Manifest, &exported); err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.ReplaceAll(string(exported.Components.Schemas["Input"]), "#/components/schemas/Input", "#")
+	for _, gone := range []string{"draft-07", "additionalItems", `"dependencies"`, `"maxLength"`} {
+		if strings.Contains(moved, gone) {
+			t.Errorf("%s is in %s", gone, moved)
+		}
+	}
+	before, err := schema.Compile(v.InputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := schema.Compile(json.RawMessage(moved))
+	if err != nil {
+		t.Fatalf("%v: %s", err, moved)
+	}
+	for doc, valid := range map[string]bool{
+		`{"pair":["a",[1,null,null]]}`: true, `{"pair":[1]}`: false, `{"pair":["a",["b"]]}`: false, `{"pair":["a",[1,2]]}`: false, `{"pair":["a",[],1]}`: false,
+		`{"open":["a",1],"list":[]}`: true, `{"open":["a"]}`: false, `{"list":["a","b"]}`: true, `{"list":[1]}`: false,
+		`{"deep":1}`: true, `{"deep":"x"}`: false, `{"rest":null}`: false, `{"rest":null,"deep":1}`: true, `{"rest":1,"deep":1}`: false, `{"sibling":"long"}`: true, `{"sibling":1}`: false,
+		`{"items":{"items":[1]}}`: true, `{"items":{"prefixItems":[1]}}`: false,
+	} {
+		was, is := len(before.Validate([]byte(doc))) == 0, len(after.Validate([]byte(doc))) == 0
+		if was != valid || is != valid {
+			t.Errorf("%s: draft-07 %v, 2020-12 %v, want %v", doc, was, is, valid)
+		}
 	}
 }

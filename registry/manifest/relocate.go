@@ -10,7 +10,7 @@ import (
 )
 
 // relocated returns a schema whose local references still resolve after it moves to another place of a document, and
-// warnings about references that cannot. Everything else stays unchanged.
+// warnings about references that cannot. A schema of draft-07 becomes one of 2020-12. Everything else stays unchanged.
 func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -18,6 +18,7 @@ func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("read a schema: %w", err)
 	}
+	modernized(tree)
 	var why reasons
 	relocate(tree, "", at, &why)
 	var moved bytes.Buffer

@@ -18,7 +18,7 @@ func TestCompileRefuses(t *testing.T) {
 	const (
 		elsewhere = "must not refer to another document; copy the schema to $defs and refer to #/$defs/name"
 		itself    = "refers to itself for the same value, so validation would never end"
-		bad       = "is not a valid RE2 or ECMAScript regular expression; check brackets, groups and escapes"
+		bad       = "is not a regular expression of ECMA-262, which clients of the agent use; check brackets, groups and escapes"
 	)
 	tests := map[string]struct {
 		in   string

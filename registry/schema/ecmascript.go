@@ -3,7 +3,7 @@ package schema
 import "strings"
 
 // toRE2 rewrites an ECMAScript pattern for RE2 where both accept it with different meanings: in ECMAScript \s and \S
-// include Unicode spaces, and a dot excludes every line terminator. It returns ok false for a pattern that has no
+// include Unicode spaces, a property may have a name and a value, and a dot excludes every line terminator. It returns ok false for a pattern that has no
 // equivalent, such as \S in a class.
 func toRE2(text string) (rewritten string, ok bool) {
 	const spaces = `\t\n\x{0b}\f\r\p{Z}\x{feff}`
@@ -21,6 +21,14 @@ func toRE2(text string) (rewritten string, ok bool) {
 				b.WriteString("[" + spaces + "]")
 			case text[i] == 'S' && inClass:
 				return text, false
+			case (text[i] == 'p' || text[i] == 'P') && strings.Contains(text[i:], "}"):
+				name, _, _ := strings.Cut(text[i+1:], "}")
+				i += len(name) + 1
+				_, value, two := strings.Cut(name, "=")
+				if !two {
+					value = strings.TrimPrefix(name, "{")
+				}
+				b.WriteString(`\` + text[i-len(name)-1:i-len(name)] + "{" + value + "}")
 			case text[i] == 'S':
 				b.WriteString("[^" + spaces + "]")
 			default:

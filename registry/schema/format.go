@@ -66,11 +66,12 @@ var errFormat = errors.New("must have the format")
 // problem returns the problem with a text, "" if there is none.
 func (f *format) problem(text string) string {
 	err := f.check(text)
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.Is(err, errLongPattern), errors.Is(err, errLargePattern), errors.Is(err, errBadPattern):
-		return err.Error() // a pattern in a schema: the message must explain how to fix it
+	}
+	var pattern patternError
+	if errors.As(err, &pattern) { // a pattern in a schema: the message must explain how to fix it
+		return pattern.Error()
 	}
 	return f.wants
 }

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"regexp"
 	"regexp/syntax"
 	"time"
@@ -26,14 +25,17 @@ type pattern struct {
 }
 
 var (
-	errLongPattern  = errors.New("must have at most 2000 bytes; split it, or check the value in the program")
-	errLargePattern = errors.New("has repetitions that are too large; use smaller counts, or minLength and maxLength")
-	errBadPattern   = errors.New("is not a valid RE2 or ECMAScript regular expression; check brackets, groups and escapes")
+	errLongPattern  error = patternError("must have at most 2000 bytes; split it, or check the value in the program")
+	errUnevaluated  error = patternError("has a part that this server cannot evaluate; write it in another way, or check the value in the program")
+	errLargePattern error = patternError("has repetitions that are too large; use smaller counts, or minLength and maxLength")
 )
 
 func newPattern(text string) (*pattern, error) {
 	if len(text) > maxPattern {
 		return nil, errLongPattern
+	}
+	if err := checkECMA(text); err != nil {
+		return nil, err
 	}
 	p := &pattern{text: text}
 	rewritten, ok := toRE2(text)
@@ -56,12 +58,12 @@ func newPattern(text string) (*pattern, error) {
 func newECMA(text string) (re *regexp2.Regexp, err error) {
 	defer func() {
 		if recover() != nil {
-			re, err = nil, errBadPattern
+			re, err = nil, errUnevaluated
 		}
 	}()
 	re, err = regexp2.Compile(text, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
-		return nil, errBadPattern
+		return nil, errUnevaluated
 	}
 	re.MatchTimeout = matchTimeout
 	return re, nil

@@ -28,7 +28,7 @@ type Settings struct {
 	Secrets          []string          `json:"secrets,omitempty" jsonschema:"description=Names of secrets of the workspace."`
 	Dependencies     []string          `json:"dependencies,omitempty" jsonschema:"description=Packages. Refused if the server installs none."`
 	Rules            *Rules            `json:"rules,omitempty" jsonschema:"description=Rules for a Python program\\, checked before and during a run."`
-	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=Declares that the same input always gives the same output."`
+	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=Refused until the server replays runs."`
 }
 
 // Limits holds the limits of a run with the field names of skill.yaml.

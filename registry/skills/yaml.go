@@ -71,15 +71,12 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 
 // settle copies the settings into the spec.
 func (s *Skill) settle() {
-	in, l := s.Settings, s.Settings.Limits
+	in := s.Settings
 	s.Spec = registry.Spec{
 		Packages: in.Dependencies, Environment: in.Environment, Secrets: in.Secrets, SafetyFlags: in.SafetyFlags,
 		RequiresApproval: in.RequiresApproval, Deterministic: in.Deterministic,
 		Capabilities: runtimes.Capabilities{Hosts: in.Capabilities.Hosts, HostFunctions: in.Capabilities.HostFunctions, Subprocess: in.Capabilities.Subprocess},
-		Limits: runtimes.Limits{
-			TimeoutMs: l.TimeoutMs, CPUMs: l.CPUMs, MemoryBytes: l.MemoryBytes, Processes: l.Processes, OutputBytes: l.OutputBytes,
-			DiskBytes: l.DiskBytes, RecursionDepth: l.RecursionDepth,
-		},
+		Limits:       runtimes.Limits(in.Limits),
 	}
 	if in.Rules != nil {
 		s.Spec.Rules = &runtimes.Rules{Pack: in.Rules.Pack, Imports: in.Rules.Imports}

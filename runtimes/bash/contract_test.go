@@ -64,6 +64,11 @@ func TestContract(t *testing.T) {
 		"quote without end":        {source: "echo hi\necho \"abc\n", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected EOF", File: "main.sh", Line: 2}, code: 2},
 		"syntax error elsewhere":   {source: "set -e\nsource lib/syntax.sh", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "syntax error near", File: "lib/syntax.sh", Line: 2}, code: 2},
 		"output is not valid JSON": {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not valid JSON"}},
+		"last line is too deep":    {source: "head -c 20000 /dev/zero | tr '\\0' '['; head -c 20000 /dev/zero | tr '\\0' ']'", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "nested deeper than 256 levels"}},
+		"last line is deep":        {source: "head -c 300 /dev/zero | tr '\\0' '['; head -c 300 /dev/zero | tr '\\0' ']'", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "nested deeper than 256 levels"}},
+		"output is too deep":       {source: "{ head -c 20000 /dev/zero | tr '\\0' '['; head -c 20000 /dev/zero | tr '\\0' ']'; } >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "exceeded max depth"}},
+		"output is just too deep":  {source: "{ head -c 10000 /dev/zero | tr '\\0' '['; head -c 10000 /dev/zero | tr '\\0' ']'; } >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "nested deeper than 256 levels"}},
+		"brackets are text":        {source: "head -c 300 /dev/zero | tr '\\0' '['"},
 		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
 		// A script is process 1 of its sandbox. The kernel does not deliver signals to it that it does not handle,
 		// including its own.

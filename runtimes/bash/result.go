@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
@@ -69,13 +70,40 @@ func (s *transcript) output(file json.RawMessage, state program.FileState, flaw 
 	printed := s.stdout.Bytes()
 	last := bytes.TrimRight(printed, " \t\r\n")
 	last = bytes.TrimSpace(last[bytes.LastIndexByte(last, '\n')+1:])
-	if len(last) > 0 && json.Valid(last) {
+	if len(last) > 0 && isJSON(last) {
 		return last, nil
 	}
-	if whole := bytes.TrimSpace(printed); json.Valid(whole) { // several lines, as jq prints JSON
+	if whole := bytes.TrimSpace(printed); isJSON(whole) { // several lines, as jq prints JSON
 		return whole, nil
 	}
 	return text(printed, int(s.limits.OutputBytes)), nil
+}
+
+// isJSON reports whether text is one JSON value. encoding/json refuses values with more than 10,000 levels. Those count if
+// their brackets match, so that the check of results refuses them.
+func isJSON(text []byte) bool {
+	if json.Valid(text) {
+		return true
+	}
+	depth, deepest, inString := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '[' || c == '{':
+			if depth == 0 && i > 0 {
+				return false
+			}
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return depth == 0 && !inString && deepest > jcs.MaxDepth
 }
 
 // text encodes the printed text as JSON. Quoting can make it larger than the limit of a result; then text keeps the

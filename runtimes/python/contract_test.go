@@ -172,6 +172,33 @@ func TestEntryInAFolder(t *testing.T) {
 	}
 }
 
+// TestEntryInAPackage expects that a package with the entry file is loaded once and has its own name.
+func TestEntryInAPackage(t *testing.T) {
+	t.Parallel()
+	job := programs().Job("")
+	job.Entrypoint = "pkg/main.py"
+	job.Files = map[string][]byte{
+		"pkg/main.py": []byte("from . import state\nimport pkg.state\nimport pkg.main\nfrom pkg.sub.part import seen\nstate.n += 1\n" +
+			"def main(): return [state is pkg.state, pkg.state.n, seen is state, pkg.main.main is main, __package__, __name__, pkg.loads]"),
+		"pkg/__init__.py":     []byte("loads = globals().get('loads', 0) + 1"),
+		"pkg/state.py":        []byte("n = 1\n"),
+		"pkg/sub/__init__.py": []byte(""),
+		"pkg/sub/part.py":     []byte("from .. import state as seen"),
+	}
+	engine := newEngine(t)
+	for range 2 { // the second run has the code from the cache
+		outcome, _ := runtimetest.Run(t, engine, job)
+		if string(outcome.Output) != `[true,2,true,true,"pkg","pkg.main",1]` {
+			t.Errorf("%s, %+v", outcome.Output, outcome.Error)
+		}
+	}
+	job.CodeDigest = ""
+	job.Files["pkg/main.py"] = []byte("class Bad(Exception): pass\ndef main(): raise Bad('no')")
+	if outcome, _ := runtimetest.Run(t, engine, job); outcome.Error == nil || outcome.Error.Message != "Bad: no" || outcome.Error.File != "pkg/main.py" {
+		t.Errorf("%+v", outcome.Error)
+	}
+}
+
 // echo answers each host call with its arguments.
 type echo struct{ *runtimetest.Host }
 

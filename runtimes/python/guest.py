@@ -331,14 +331,27 @@ source_to_code.__code__ = source_to_code.__code__.replace(co_filename=compiles._
 _frozen_importlib_external.SourceLoader.source_to_code = source_to_code
 
 
+def packaged(folders):
+    """Reports whether the folders of the entry file are a package that other files can import by its name."""
+    if not folders or folders[0] in sys.stdlib_module_names or not all(map(str.isidentifier, folders)):
+        return False
+    return all(os.path.isfile("/".join([ROOT, *folders[:n], "__init__.py"])) for n in range(1, len(folders) + 1))
+
+
+entries = []  # name of the entry module, if it is in a package of the program
+
+
 def load(job, channel, rules=None):
-    """Creates a module from the entry file, as part of a package so that relative imports work."""
+    """Creates a module from the entry file, as part of a package so that relative imports work. A package of the program keeps
+    its name, so that its modules are loaded once, however they are imported."""
     entry = job["entry"]
     path = f"{ROOT}/{entry}"
     code = code_of(path, job, channel)  # before the program's files can be imported, because compiling imports library modules
     *folders, last = entry.removesuffix(".py").split("/")
-    package = ".".join([PACKAGE, *folders])
-    name = f"{package}.{last.replace('.', '_')}"
+    real = packaged(folders)
+    package = ".".join(folders if real else [PACKAGE, *folders])
+    last = last.replace(".", "_")
+    name = f"{package}.{last}"
     root = type(sys)(PACKAGE)
     root.__path__ = [ROOT]
     sys.modules[PACKAGE] = root
@@ -352,6 +365,10 @@ def load(job, channel, rules=None):
         module.__dict__["__builtins__"] = rules.given
     if not folders and last not in sys.stdlib_module_names:
         sys.modules.setdefault(last, module)  # so that "import main" elsewhere finds the same module
+    if real:
+        entries.append(name)
+        __import__(package)
+        setattr(sys.modules[package], last, module)  # so that "pkg.main" finds it after "import pkg.main"
     exec(code, module.__dict__)
     return module
 
@@ -611,7 +628,7 @@ def stack(error):
 def words(error):
     kind = type(error)
     name = kind.__qualname__
-    if kind.__module__ not in ("builtins", "__main__") and not kind.__module__.startswith(PACKAGE):
+    if kind.__module__ not in ("builtins", "__main__", *entries) and not kind.__module__.startswith(PACKAGE):
         name = f"{kind.__module__}.{name}"
     try:
         text = str(error)

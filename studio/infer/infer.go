@@ -80,7 +80,7 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 	for path, content := range spec.Files {
 		files[path] = content
 	}
-	limits := spec.Limits
+	limits := s.Specs.Limits(spec.Limits)
 	limits.TimeoutMs, limits.CPUMs = min(limits.TimeoutMs, maxMs), min(limits.CPUMs, maxMs)
 	return runtimes.Job{
 		RunID: s.NewID(), Workspace: actor.Workspace, Language: spec.Language, Files: files, Entrypoint: spec.Entrypoint, CodeDigest: sum,

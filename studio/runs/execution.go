@@ -344,7 +344,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 	} else {
 		l.service.Meter.RunUnrecorded(run)
 	}
-	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
+	l.span.SetAttributes(happened(run)...)
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String("run_id", run.ID), slog.String("workspace", run.Workspace), slog.String("agent", run.Agent), slog.String("version", run.Version),
@@ -367,6 +367,24 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 		}
 	}
 	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)
+}
+
+// validationPassed is the attribute of a span that says whether the input and the output matched their schemas.
+const validationPassed = "code.validation_passed"
+
+// happened describes a finished run in its span. Values that nobody measured or checked are absent.
+func happened(run registry.Run) []attribute.KeyValue {
+	attributes := []attribute.KeyValue{
+		attribute.String("run.status", string(run.Status)), attribute.Bool("code.success", run.Status == registry.Succeeded),
+		attribute.String("code.sandbox", run.Isolation),
+	}
+	if peak := run.Metrics.PeakMemoryBytes; peak > 0 {
+		attributes = append(attributes, attribute.Float64("code.memory_mb", float64(peak)/(1<<20)))
+	}
+	if v := run.Validation; v.Input != unchecked || v.Output != unchecked {
+		attributes = append(attributes, attribute.Bool(validationPassed, v.Input != "failed" && v.Output != "failed"))
+	}
+	return attributes
 }
 
 func (l *execution) emit(kind runtimes.Kind, data any) {

@@ -71,8 +71,7 @@ func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request
 	}
 	span.SetAttributes(
 		attribute.String("code.runtime", string(l.run.Runtime)), attribute.String("code.language", string(l.run.Language)),
-		attribute.String("code.sandbox", l.run.Isolation), attribute.Int64("code.memory_mb", l.run.Memory>>20),
-		attribute.Bool("code.validation_passed", true), attribute.String("run.id", l.run.ID),
+		attribute.String("code.sandbox", l.run.Isolation), attribute.String("run.id", l.run.ID),
 	)
 	if err := s.enter(l); err != nil {
 		l.abandon()
@@ -86,7 +85,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	limits, err := s.limits(t.spec.Limits, req)
+	limits, err := s.limits(s.Specs.Limits(t.spec.Limits), req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,6 +104,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
+	input = jcs.Tidy(input) // programs that read text get the same text from every client
 	given, err := s.given(ctx, actor.Workspace, t)
 	if err != nil {
 		return nil, nil, err
@@ -227,16 +227,19 @@ func withCodeDigest(t target) (target, error) {
 // limits applies a call's limits. A call may only lower a version's limits. An inline program sets its own, up to the
 // ceilings.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
-	least, highest, rule := runtimes.LeastLimits(), base, "must be at most %d, the limit of the version."
+	least, highest, owner := runtimes.LeastLimits(), base, "the limit of the version"
 	if req.Inline != nil {
-		highest, rule = s.Ceilings, "must be at most %d, the maximum of this server."
+		highest, owner = s.Ceilings, "the maximum of this server"
 	}
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The limits are not valid."}
 	for i, asked := range req.Limits.Fields() {
 		least, most := *least.Fields()[i].Value, *highest.Fields()[i].Value
-		if *asked.Value != 0 && (*asked.Value < least || *asked.Value > most) {
-			detail := fault.Invalid("/limits/"+asked.Name, "must be at least %d. "+rule, least, most).Details[0]
-			refused.Details = append(refused.Details, detail)
+		switch value := *asked.Value; {
+		case value == 0:
+		case value < least:
+			refused.Details = append(refused.Details, fault.Invalid("/limits/"+asked.Name, "must be at least %d.", least).Details[0])
+		case value > most:
+			refused.Details = append(refused.Details, fault.Invalid("/limits/"+asked.Name, "must be at most %d, %s.", most, owner).Details[0])
 		}
 	}
 	limits := req.Limits.Or(base)
@@ -253,9 +256,15 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 
 // checkInput rejects input that is too large, malformed or invalid by the schema, and returns its hash.
 func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
+	whole := trace.SpanFromContext(ctx)
 	_, span := s.step(ctx, "validate")
 	defer span.End()
-	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
+	defer func() {
+		span.SetAttributes(attribute.Bool(validationPassed, err == nil))
+		if err != nil {
+			whole.SetAttributes(attribute.Bool(validationPassed, false))
+		}
+	}()
 	document, err := jcs.Parse(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes, Digits: maxInputDigits})
 	if err != nil {
 		pointer := "/input"

@@ -249,6 +249,7 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 		Name: v.Agent, Version: v.Version, Description: v.Description, Title: v.Title, Changelog: v.Changelog, Handler: handler, Tags: tags,
 		SafetyFlags: v.SafetyFlags, RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic, Environment: v.Environment, Secrets: v.Secrets,
 		Capabilities: folders.Capabilities{Hosts: v.Capabilities.Hosts, HostFunctions: v.Capabilities.HostFunctions, Subprocess: v.Capabilities.Subprocess},
+		Limits:       folders.Limits(v.Limits),
 	}
 	if v.Rules != nil {
 		settings.Rules = &folders.Rules{Pack: v.Rules.Pack, Imports: v.Rules.Imports}

@@ -148,10 +148,16 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	c.checkLimits(faults, spec.Limits)
 	spec.Rules = checkRules(faults, spec)
 	faults.add(c.checkPackages(spec))
+	if spec.Deterministic {
+		faults.addf("/deterministic", "must be false, because this server does not replay runs yet, so nothing would follow from it.")
+	}
 	return spec, faults.err()
 }
 
-// withDefaults replaces absent values, so that equal content has equal digests.
+// Limits returns the limits of a run: those of the program, and the server's where the program sets none.
+func (c *Checker) Limits(l runtimes.Limits) runtimes.Limits { return l.Or(c.defaults) }
+
+// withDefaults replaces absent values, so that equal content has equal digests. It leaves absent limits absent.
 func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
 		s.InputSchema = json.RawMessage(`{"type":"object"}`)
@@ -167,7 +173,6 @@ func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if s.Files == nil {
 		s.Files = map[string]registry.File{}
 	}
-	s.Limits = s.Limits.Or(c.defaults)
 	return s
 }
 
@@ -281,7 +286,7 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
 	least, most := runtimes.LeastLimits(), c.ceilings
 	for i, f := range l.Fields() {
-		if least, most := *least.Fields()[i].Value, *most.Fields()[i].Value; *f.Value < least || *f.Value > most {
+		if least, most := *least.Fields()[i].Value, *most.Fields()[i].Value; *f.Value != 0 && (*f.Value < least || *f.Value > most) {
 			faults.addf("/limits/"+f.Name, "must be between %d and %d, the maximum of this server.", least, most)
 		}
 	}

@@ -29,7 +29,7 @@ func TestCompleteFillsInDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec.Entrypoint != "main.py" || spec.Runtime != runtimes.Auto || spec.Limits != runtimes.DefaultLimits() {
+	if spec.Entrypoint != "main.py" || spec.Runtime != runtimes.Auto || spec.Limits != (runtimes.Limits{}) {
 		t.Errorf("entry %s, runtime %s, limits %+v", spec.Entrypoint, spec.Runtime, spec.Limits)
 	}
 	again, err := checker().Complete(spec)
@@ -89,6 +89,7 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"limit above the ceiling": {func(s *registry.Spec) { s.Limits.MemoryBytes = 1 << 40 }, "/limits/memoryBytes"},
 		"negative limit":          {func(s *registry.Spec) { s.Limits.TimeoutMs = -1 }, "/limits/timeoutMs"},
 		"packages":                {func(s *registry.Spec) { s.Packages = []string{"requests"} }, "/packages"},
+		"deterministic":           {func(s *registry.Spec) { s.Deterministic = true }, "/deterministic"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +128,10 @@ func TestDefaultsAreThoseOfTheServer(t *testing.T) {
 	spec, err := checker.Complete(registry.Spec{
 		Language: runtimes.Bash, Files: map[string]registry.File{"main.sh": registry.File("echo 1")}, Limits: runtimes.Limits{MemoryBytes: 32 << 20},
 	})
-	if err != nil || spec.Limits.TimeoutMs != 700 || spec.Limits.MemoryBytes != 32<<20 || spec.Limits.Processes != defaults.Processes {
-		t.Errorf("limits %+v, %v", spec.Limits, err)
+	if err != nil || spec.Limits != (runtimes.Limits{MemoryBytes: 32 << 20}) {
+		t.Errorf("absent limits became %+v, %v", spec.Limits, err)
+	}
+	if limits := checker.Limits(spec.Limits); limits.TimeoutMs != 700 || limits.MemoryBytes != 32<<20 || limits.Processes != defaults.Processes {
+		t.Errorf("limits of a run %+v", limits)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
@@ -100,6 +101,8 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
 	case len(text) == 0:
 		return json.RawMessage("null"), nil
+	case tooDeep(text): // also a message with this output could not be read
+		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: fmt.Sprintf("output is nested deeper than %d levels", jcs.MaxDepth)}
 	case !json.Valid(text):
 		return nil, &runtimes.ProgramError{
 			Type: runtimes.InvalidOutput, Message: "output: stdout must be exactly one JSON value.",
@@ -107,6 +110,11 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 		}
 	}
 	return text, nil
+}
+
+func tooDeep(text []byte) bool {
+	var bad *jcs.Error
+	return errors.As(jcs.Check(text, jcs.Limits{}), &bad) && bad.Reason == jcs.TooDeep
 }
 
 // stream is an output stream of a module. Text on stdout is also its output.

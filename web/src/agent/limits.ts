@@ -33,6 +33,13 @@ export const limitFields: LimitField[] = [
   { key: 'recursionDepth', label: say.recursion, units: count },
 ];
 
+/** Returns the limits of a run. 0 is a limit that the agent leaves to the server. */
+export function limitsOf(limits: Limits, defaults: Limits | undefined): Limits {
+  const whole = { ...limits };
+  for (const { key } of limitFields) whole[key] ||= defaults?.[key] ?? 0;
+  return whole;
+}
+
 /** Returns the largest unit that gives a number of at least one. */
 export const unitOf = ({ units }: LimitField, wire: number): Unit =>
   units.findLast(({ scale }) => wire >= scale) ?? units[0];

@@ -107,6 +107,8 @@ export const needs = {
   safetyFlags: 'Safety flags',
   flags: (flag: string) => flagNames[flag] ?? flag,
   limits: 'Limits',
+  timeOfTheServer: 'the server’s default time',
+  memoryOfTheServer: 'the server’s default memory',
   limitsOf: (time: string, memory: string) => `${time}, ${memory}`,
 };
 

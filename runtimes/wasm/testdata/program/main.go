@@ -66,6 +66,8 @@ func main() {
 		}
 	case "big":
 		say(strings.Repeat("x", in.Bytes))
+	case "brackets":
+		fmt.Println(strings.Repeat("[", in.Bytes) + strings.Repeat("]", in.Bytes))
 	case "key twice":
 		fmt.Println(`{"a":1,"a":2}`)
 	}

@@ -1,17 +1,28 @@
 import { useState } from 'react';
 import { useCapabilities } from '../../api/queries';
+import type { Limits } from '../../api/types';
 import { limits as say } from '../../texts/config';
 import { bytes, milliseconds } from '../../texts/format';
 import { Field, suffix, suffixed } from '../../ui/Field';
-import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from '../../agent/limits';
+import {
+  inUnit,
+  limitFields,
+  limitsOf,
+  limitText,
+  readLimit,
+  unitOf,
+  type LimitField,
+  type Unit,
+} from '../../agent/limits';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 
 export function LimitsSection() {
   const { fields, save } = useOpenAgent();
-  const { timeoutMs, memoryBytes } = fields.limits;
   const capabilities = useCapabilities();
+  const limits = limitsOf(fields.limits, capabilities.data?.limits.defaults);
+  const { timeoutMs, memoryBytes } = limits;
   const shown = limitFields.filter(
     ({ key }) => key !== 'recursionDepth' || fields.language === 'javascript' || fields.language === 'typescript',
   );
@@ -20,7 +31,12 @@ export function LimitsSection() {
     <Section id="limits" title={say.title} summary={`${milliseconds(timeoutMs)} · ${bytes(memoryBytes)}`} wrong={wrong}>
       <div className={css.pair}>
         {shown.map((field) => (
-          <Limit key={field.key} field={field} ceiling={capabilities.data?.limits.ceilings[field.key]} />
+          <Limit
+            key={field.key}
+            field={field}
+            limits={limits}
+            ceiling={capabilities.data?.limits.ceilings[field.key]}
+          />
         ))}
       </div>
     </Section>
@@ -31,9 +47,9 @@ export function LimitsSection() {
  * A limit is free text. It reaches the draft when the person leaves the field or presses Enter, so that no half-typed
  * number is saved, and only if it is a number up to the maximum.
  */
-function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefined }) {
-  const { fields, save, session } = useOpenAgent();
-  const wire = fields.limits[field.key];
+function Limit({ field, limits, ceiling }: { field: LimitField; limits: Limits; ceiling: number | undefined }) {
+  const { save, session } = useOpenAgent();
+  const wire = limits[field.key];
   // The unit stays while a user types, so that a growing number keeps its meaning.
   const [typed, setTyped] = useState<{ text: string; unit: Unit }>();
   const unit = typed?.unit ?? unitOf(field, wire);
@@ -41,7 +57,7 @@ function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefi
   const error = read?.ok === false ? read.message : problemAt(save, `/limits/${field.key}`);
   const commit = (): void => {
     if (read?.ok !== true) return;
-    if (read.wire !== wire) session?.editDraft({ limits: { ...fields.limits, [field.key]: read.wire } });
+    if (read.wire !== wire) session?.editDraft({ limits: { ...limits, [field.key]: read.wire } });
     setTyped(undefined);
   };
   return (

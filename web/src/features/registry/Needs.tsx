@@ -23,7 +23,12 @@ export function Needs({ version }: { version: Version }) {
         <Fact term={say.safetyFlags}>
           {flags.length === 0 ? say.none : flags.map((flag) => say.flags(flag)).join(', ')}
         </Fact>
-        <Fact term={say.limits}>{say.limitsOf(milliseconds(limits.timeoutMs), bytes(limits.memoryBytes))}</Fact>
+        <Fact term={say.limits}>
+          {say.limitsOf(
+            limits.timeoutMs === 0 ? say.timeOfTheServer : milliseconds(limits.timeoutMs),
+            limits.memoryBytes === 0 ? say.memoryOfTheServer : bytes(limits.memoryBytes),
+          )}
+        </Fact>
       </dl>
     </section>
   );

@@ -86,7 +86,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   const launch = useCallback(
     (value: Json) => {
       setLast(value);
-      setMemoryLimit(memoryBytes);
+      setMemoryLimit(memoryBytes || undefined);
       void begin(controller, agent, value).then((runId) => {
         if (runId !== undefined) showPanel('console', runId);
         else if (fieldsOf(controller) > 0) {
