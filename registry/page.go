@@ -50,6 +50,7 @@ type RunFilter struct {
 	Agent   string // name or ID
 	Version string
 	Status  Status
+	Parent  string // ID of the run that started them
 	Since   time.Time
 	Cursor  string
 	Limit   int // 1 to 200; 0 means 50

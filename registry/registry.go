@@ -198,6 +198,7 @@ const (
 	TriggerSkill  Trigger = "skill"
 	TriggerMCP    Trigger = "mcp"
 	TriggerKafka  Trigger = "kafka"
+	TriggerTool   Trigger = "tool" // another run called the agent
 )
 
 // LastSeq is the highest seq of an event: the largest integer that every JSON reader represents exactly. The result of

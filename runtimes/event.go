@@ -111,6 +111,17 @@ type EgressData struct {
 	Ms       float64  `json:"ms"`
 }
 
+// CallData is the data of a call event: a program called another agent. Each call has one event when its run starts and
+// one when it ends. A call that started no run has only the last one, with an error and without a run.
+type CallData struct {
+	Reference string  `json:"reference"` // as declared, name@^1
+	Version   string  `json:"version,omitempty"`
+	RunID     string  `json:"runId,omitempty"`
+	Status    string  `json:"status"` // of the run; refused if there was none
+	Error     string  `json:"error,omitempty"`
+	Ms        float64 `json:"ms,omitempty"` // set at the end
+}
+
 // Text returns a stdout or stderr event. Invalid UTF-8 is replaced, as encoding/json does.
 func Text(kind Kind, s string) Event {
 	data, _ := json.Marshal(s) // a string always marshals

@@ -26,7 +26,8 @@ const (
 
 // Grant is the smallest addition to a version's capabilities that would allow a denied request.
 type Grant struct {
-	Hosts []string `json:"hosts"`
+	Hosts []string `json:"hosts,omitempty"`
+	Tools []string `json:"tools,omitempty"`
 }
 
 // ProgramError describes a program's failure in terms of the user's source. File is one of the job's files. Line and

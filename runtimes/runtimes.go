@@ -51,11 +51,22 @@ type Host interface {
 // CallError is the error of a host function, as the program sees it. For a denial, Rule names the rule, Remedy a change
 // that would help, and Grant a grant that would allow the call.
 type CallError struct {
-	Code    string `json:"code"` // denied, invalid_arguments, failed
+	Code    string `json:"code"` // denied, invalid_arguments, tool_failed, failed
 	Message string `json:"message"`
 	Rule    string `json:"rule,omitempty"`
 	Remedy  string `json:"remedy,omitempty"`
 	Grant   *Grant `json:"grant,omitempty"`
+	// Tool describes the run of a called tool that did not succeed. Rule is then set too.
+	Tool *ToolFailure `json:"tool,omitempty"`
+}
+
+// ToolFailure is the end of a called tool. Type is the type of the program's error, or the code of the server's refusal.
+// RunID is "" if there was no run.
+type ToolFailure struct {
+	Reference string `json:"reference"` // the version that ran, name@1.2.0
+	Type      string `json:"type"`
+	Message   string `json:"message"`
+	RunID     string `json:"runId,omitempty"`
 }
 
 func (e *CallError) Error() string { return e.Message }
@@ -113,6 +124,17 @@ type Capabilities struct {
 	Hosts         []string `json:"hosts"`         // host:port, a wildcard only leftmost
 	HostFunctions []string `json:"hostFunctions"` // names; log and progress are always granted
 	Subprocess    bool     `json:"subprocess"`
+	// Tools are references to the agents that the program may call, such as summarise@^1, at most one for each agent.
+	Tools []string `json:"tools,omitempty"`
+	// Pinned has the version of each tool that a published version calls. Publishing sets it; a draft has none.
+	Pinned []ToolPin `json:"pinned,omitempty"`
+}
+
+// ToolPin is the version that a reference to a tool named when a version was published.
+type ToolPin struct {
+	Reference string `json:"reference"` // as in Tools
+	Version   string `json:"version"`   // semver
+	Digest    string `json:"digest"`
 }
 
 // Limits bounds one run.

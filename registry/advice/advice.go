@@ -134,6 +134,15 @@ func orAny(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
+// agentsOf returns the names in references to agents.
+func agentsOf(references []string) []string {
+	names := make([]string, len(references))
+	for i, text := range references {
+		names[i], _, _ = strings.Cut(text, "@")
+	}
+	return names
+}
+
 // ofGrants is about what a version may do beyond computing: to ask for more needs the consent of who uses it.
 func ofGrants(before, after registry.Spec) []registry.Reason {
 	var reasons []registry.Reason
@@ -144,6 +153,7 @@ func ofGrants(before, after registry.Spec) []registry.Reason {
 	}{
 		{"/capabilities/hosts", "host", before.Capabilities.Hosts, after.Capabilities.Hosts, func(host string) bool { return reaches(before.Capabilities.Hosts, host) }},
 		{"/capabilities/hostFunctions", "host function", before.Capabilities.HostFunctions, after.Capabilities.HostFunctions, nil},
+		{"/capabilities/tools", "called agent", agentsOf(before.Capabilities.Tools), agentsOf(after.Capabilities.Tools), nil},
 		{"/secrets", "secret", before.Secrets, after.Secrets, nil},
 	}
 	for _, l := range lists {
@@ -156,6 +166,11 @@ func ofGrants(before, after registry.Spec) []registry.Reason {
 			if !slices.Contains(l.after, name) {
 				reasons = append(reasons, reason(registry.PatchBump, l.pointer, "the "+l.what+" `"+name+"` is no longer requested"))
 			}
+		}
+	}
+	for _, pin := range after.Capabilities.Pinned {
+		if !slices.Contains(before.Capabilities.Pinned, pin) {
+			reasons = append(reasons, reason(registry.PatchBump, "/capabilities/tools", "`"+pin.Reference+"` is now the version "+pin.Version))
 		}
 	}
 	switch {

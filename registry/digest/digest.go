@@ -107,6 +107,9 @@ func contentOf(v registry.Version, code string) contentForm {
 		RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic, Isolation: v.Isolation,
 	}
 	form.Capabilities.Hosts, form.Capabilities.HostFunctions = set(v.Capabilities.Hosts), set(v.Capabilities.HostFunctions)
+	if len(v.Capabilities.Tools) > 0 {
+		form.Capabilities.Tools = set(v.Capabilities.Tools)
+	}
 	if v.Rules != nil {
 		form.Rules = &runtimes.Rules{Pack: v.Rules.Pack, Imports: set(v.Rules.Imports)}
 	}

@@ -165,6 +165,8 @@ func change(t *testing.T, v reflect.Value, path []int) {
 		*x = json.RawMessage(`{"title":"changed"}`)
 	case *[]string:
 		*x = append(*x, "changed")
+	case *[]runtimes.ToolPin:
+		*x = append(*x, runtimes.ToolPin{Reference: "changed@^1", Version: "1.0.0"})
 	case *map[string]string:
 		*x = map[string]string{"CHANGED": "1"}
 	case *map[string]registry.File:

@@ -105,7 +105,8 @@ func objectsOnly(schema members) error {
 }
 
 // annotationsOf derives hints from the sandbox and the author: a program without network, processes and host functions
-// cannot change anything outside itself, unless its author declares that it does.
+// cannot change anything outside itself, unless its author declares that it does. A program that calls other agents can
+// do whatever they can.
 func annotationsOf(m Manifest) mcpAnnotations {
 	flagged := func(names ...string) bool {
 		return slices.ContainsFunc(m.SafetyFlags, func(flag string) bool { return slices.Contains(names, flag) })
@@ -113,7 +114,7 @@ func annotationsOf(m Manifest) mcpAnnotations {
 	harmless := []string{"log", "progress"}
 	reaches := slices.ContainsFunc(m.Capabilities.HostFunctions, func(name string) bool { return !slices.Contains(harmless, name) })
 	return mcpAnnotations{
-		ReadOnly:  len(m.Capabilities.Hosts) == 0 && !reaches && !flagged("side_effect", "external_call", "network_access", "file_system"),
-		OpenWorld: len(m.Capabilities.Hosts) > 0 || flagged("external_call", "network_access"),
+		ReadOnly:  len(m.Capabilities.Hosts) == 0 && len(m.Capabilities.Tools) == 0 && !reaches && !flagged("side_effect", "external_call", "network_access", "file_system"),
+		OpenWorld: len(m.Capabilities.Hosts) > 0 || len(m.Capabilities.Tools) > 0 || flagged("external_call", "network_access"),
 	}
 }

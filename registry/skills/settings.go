@@ -47,6 +47,7 @@ type Capabilities struct {
 	Hosts         []string `json:"hosts,omitempty" jsonschema:"description=Hosts as host:port\\, for example api.example.com:443."`
 	HostFunctions []string `json:"host_functions,omitempty" jsonschema:"description=log and progress are always granted."`
 	Subprocess    bool     `json:"subprocess,omitempty"`
+	Tools         []string `json:"tools,omitempty" jsonschema:"description=References to agents that the program may call\\, for example summarise@^1."`
 }
 
 // Rules names a rule pack and, if it has one, the list of modules that may be imported.

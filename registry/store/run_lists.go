@@ -19,7 +19,7 @@ type runKey struct {
 // ListRuns returns a page of runs, newest first, without input, output and program output. The filter's agent is an ID
 // or a name, which may be a former name or that of a deleted agent. Error: InvalidInput for a bad cursor.
 func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
-	if impossible(f.Agent, f.Version, string(f.Status)) {
+	if impossible(f.Agent, f.Version, string(f.Status), f.Parent) {
 		return registry.RunPage{Items: []registry.Run{}}, nil
 	}
 	if f.Agent != "" {
@@ -91,9 +91,15 @@ func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, ta
 func (s *Store) newestOf(workspace string, status registry.Status, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	q := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("r.created_at, r.id").Where("r.status = ?", string(status)).
 		OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(take))
-	if f.Agent == "" {
+	switch {
+	case f.Parent != "": // the same form as in the index, as below; few runs have one parent
+		q.Where("r.parent_run_id <> ''").Where("r.parent_run_id = ?", f.Parent).Where("r.workspace_id || '' = ?", workspace)
+		if f.Agent != "" {
+			q.Where("r.agent_id = ?", f.Agent)
+		}
+	case f.Agent == "":
 		q.Where("r.workspace_id = ?", workspace)
-	} else {
+	default:
 		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // the same form as in the index; no workspace is needed
 	}
 	if f.Version != "" {

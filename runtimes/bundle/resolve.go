@@ -111,6 +111,7 @@ func (f *sources) plugin() api.Plugin {
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, f.load)
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: builtins}, loadBuiltin)
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: absent}, loadAbsent)
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: calls}, loadAgents)
 	}}
 }
 
@@ -135,6 +136,9 @@ func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			return api.OnResolveResult{Path: args.Path, External: true}, nil
 		}
 		return api.OnResolveResult{Path: "node:" + strings.TrimPrefix(args.Path, "node:"), Namespace: builtins}, nil
+	}
+	if args.Path == AgentsModule {
+		return api.OnResolveResult{Path: args.Path, Namespace: calls}, nil
 	}
 	if f.Unpacked && bare(args.Path) && !isNodeModule(args.Path) {
 		return api.OnResolveResult{Path: args.Path, Namespace: absent}, nil

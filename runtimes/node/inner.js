@@ -240,8 +240,8 @@
     }
     const answer = JSON.parse(host.ask(name, text));
     if (!answer.error) return answer.result ?? undefined;
-    const { code, message, rule, remedy, grant } = answer.error;
-    const error = Object.assign(new Error(message), { code });
+    const { code, message, rule, remedy, grant, tool } = answer.error;
+    const error = Object.assign(new Error(message), { code, ...(tool && { tool }) });
     if (code === "denied") denied.set(error, { rule, remedy, grant });
     throw error;
   };
@@ -261,7 +261,13 @@
       ask("progress", args);
     },
     call: (name, args) => ask(name, args ?? {}),
+    callTool,
   });
+  const callTool = async (reference, input) => ask("callTool", { reference: String(reference), input });
+  // The exports of the module "agents": a function for each name. The bundle copies own properties and keeps the prototype.
+  const agents = Object.create(new Proxy({}, {
+    get: (_, name) => (typeof name !== "string" || ["then", "default", "__esModule"].includes(name) ? undefined : (input) => callTool(name, input)),
+  }));
   const fetch = async (input, init) => {
     const { Request, Response } = globalThis;
     const request = new Request(input, init);
@@ -301,6 +307,7 @@
   Error.stackTraceLimit = 50;
   return {
     fetch,
+    agents,
     failure: (error, note) => JSON.stringify({ error: describe(error, note) }),
     compile(make) {
       try {

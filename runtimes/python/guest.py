@@ -32,11 +32,12 @@ GENERIC = type(list[int])
 
 
 class HostError(Exception):
-    """A host function refused a call. code is the reason: denied, invalid_arguments or failed."""
+    """A host function refused a call. code is the reason: denied, invalid_arguments, tool_failed or failed. tool describes
+    the run of a called agent that did not succeed."""
 
-    def __init__(self, code, message, rule=None, remedy=None, grant=None):
+    def __init__(self, code, message, rule=None, remedy=None, grant=None, tool=None):
         super().__init__(message)
-        self.code, self.rule, self.remedy, self.grant = code, rule, remedy, grant
+        self.code, self.rule, self.remedy, self.grant, self.tool = code, rule, remedy, grant, tool
 
 
 class Channel:
@@ -115,7 +116,7 @@ class Channel:
                     self.send(b"\n")  # refused with a reply: the interrupted call may be reading and receive its own reply
         error = answer.get("error")
         if error:
-            raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"))
+            raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"), error.get("tool"))
         return answer.get("result")
 
 
@@ -178,12 +179,48 @@ class Context:
             args["body"] = body if isinstance(body, str) else json.dumps(body)
         return Response(self._channel.ask("fetch", args))
 
+    def call_tool(self, reference, input=None, /, **properties):
+        if input is None or properties:
+            input = {**(input or {}), **properties}
+        return self._channel.ask("callTool", {"reference": str(reference), "input": input})
+
+    callTool = call_tool
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         head, *tail = name.split("_")
         host = head + "".join(part[:1].upper() + part[1:] for part in tail)
         return lambda **args: self._channel.ask(host, args)
+
+
+class Agents:
+    """Finds the module "agents" if the program and its packages have none: from agents import summarise."""
+
+    ctx = None  # of the run
+
+    def find_spec(self, name, path=None, target=None):
+        return type(sys.__spec__)(name, self, origin="the agents that the program may call") if name == "agents" else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        def stub(name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+
+            def call(input=None, /, **properties):
+                return self.ctx.call_tool(name, input, **properties)
+
+            call.__name__ = call.__qualname__ = name
+            return call
+
+        module.__getattr__ = stub
+
+
+agents = Agents()
+sys.meta_path.append(agents)
 
 
 class Stop(Exception):
@@ -759,6 +796,7 @@ def run(job, channel):
     for name, value in environment.items():
         os.environ[name] = value
     ctx = Context(channel, dict(environment))
+    agents.ctx = ctx
     sys.setrecursionlimit(job["recursion"] + 10)  # this script's frames, below the program's first
     try:
         rules = None

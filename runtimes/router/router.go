@@ -55,6 +55,7 @@ type Ticket struct {
 	position  int           // from 1, guarded by router.mu
 	since     time.Time
 	running   bool // guarded by router.mu
+	inner     bool // uses the slot of another ticket
 }
 
 // Position is the place of a waiting run in the queue of its workspace.
@@ -95,6 +96,12 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	q.add(t)
 	q.number()
 	return t, nil
+}
+
+// Within returns the place of a run that a running program called. The program waits for it, so both use the same slot
+// and the run need not wait: if it took a slot of its own, programs that wait for each other could take all of them.
+func (r *Router) Within(outer *Ticket) *Ticket {
+	return &Ticket{router: r, workspace: outer.workspace, admitted: outer.admitted, moved: make(chan struct{}, 1), inner: true}
 }
 
 // expected estimates how long a number of waiting runs of one workspace takes to start. The workspaces with waiting runs
@@ -168,6 +175,9 @@ func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
 
 // Release returns the slot of a running ticket or removes a waiting ticket.
 func (t *Ticket) Release() {
+	if t.inner {
+		return
+	}
 	r := t.router
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,6 +25,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -81,7 +82,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	if running == 0 {
 		running = max(8, 4*runtime.NumCPU())
 	}
-	jails := running + b.config.Warm
+	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // programs that wait for a called agent keep their jails
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})

@@ -22,6 +22,9 @@ func (a *API) saveAgent() {
 		if err != nil {
 			return nil, err
 		}
+		if err := a.mayCall(ctx, q.Body.Capabilities); err != nil {
+			return nil, err
+		}
 		q.Body.Session = caller(ctx).Session
 		agent, err := a.Agents.Save(ctx, actor(ctx), q.Agent, seen, q.Body.Input)
 		if err != nil {

@@ -20,6 +20,7 @@ func (a *API) listRuns() {
 		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
 		Version string          `query:"version" maxLength:"200" doc:"Exact version or draft, not a range. Can be used without agent."`
 		Status  registry.Status `query:"status" doc:"Only runs with this status."`
+		Parent  string          `query:"parentRunId" maxLength:"100" doc:"Only runs that this run started by calling agents, or that name it as their parent."`
 		Since   time.Time       `query:"since" doc:"RFC 3339 time. Only runs that were requested then or later."`
 	}
 	type out struct{ Body RunPage }
@@ -28,7 +29,7 @@ func (a *API) listRuns() {
 		about: "Runs of the workspace, newest first, without input and output.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Runs.List(ctx, actor(ctx), registry.RunFilter{
-			Agent: q.Agent, Version: q.Version, Status: q.Status, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,
+			Agent: q.Agent, Version: q.Version, Status: q.Status, Parent: q.Parent, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,
 		})
 		if err != nil {
 			return nil, err

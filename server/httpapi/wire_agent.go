@@ -118,8 +118,9 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 		Limits       *LimitsBody       `json:"limits,omitempty"`
 	}{Input: b.Input}
 	if b.Capabilities != nil {
-		capabilities := CapabilitiesBody(*b.Capabilities)
-		said.Capabilities = &capabilities
+		said.Capabilities = &CapabilitiesBody{
+			Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess, Tools: b.Capabilities.Tools,
+		}
 	}
 	if b.Limits != nil {
 		limits := LimitsBody(*b.Limits)
@@ -168,6 +169,7 @@ type CapabilitiesBody struct {
 	Hosts         []string `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
 	HostFunctions []string `json:"hostFunctions,omitempty"`
 	Subprocess    bool     `json:"subprocess,omitempty"`
+	Tools         []string `json:"tools,omitempty" doc:"References to the agents that the program may call, such as summarise@^1, at most one for each agent."`
 }
 
 // LimitsBody names the limits that differ from the defaults. Times are milliseconds, sizes bytes.

@@ -46,6 +46,7 @@ type Run struct {
 	Stdout     string                 `json:"stdout"`
 	Stderr     string                 `json:"stderr"`
 	Trigger    string                 `json:"trigger"`
+	Parent     string                 `json:"parentRunId"`
 	Validation struct{ Input, Output string }
 	Metrics    struct{ QueuedMs, StartMs, RunMs, TotalMs float64 }
 	Provenance struct{ Agent, Version, Digest, CodeDigest, InputsHash, OutputsHash, Runtime, Isolation string }

@@ -144,6 +144,10 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("capabilities", "capabilities.hosts", b.Capabilities.Hosts, a.Capabilities.Hosts)
 	add("capabilities", "capabilities.hostFunctions", b.Capabilities.HostFunctions, a.Capabilities.HostFunctions)
 	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
+	add("capabilities", "capabilities.tools", b.Capabilities.Tools, a.Capabilities.Tools)
+	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // a draft has no pins yet
+		add("capabilities", "capabilities.pinned", b.Capabilities.Pinned, a.Capabilities.Pinned)
+	}
 	add("capabilities", "secrets", b.Secrets, a.Secrets)
 	is := a.Limits.Fields()
 	for i, was := range b.Limits.Fields() {

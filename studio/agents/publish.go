@@ -73,6 +73,9 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err != nil {
 		return v, false, err
 	}
+	if spec.Capabilities.Pinned, err = s.pinTools(ctx, actor, a.ID, spec.Capabilities.Tools); err != nil {
+		return v, false, err
+	}
 	v = registry.Version{
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
 		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Tests: tests, Spec: spec,

@@ -118,10 +118,21 @@ type Place struct {
 	service *Service
 	account *account
 	day     time.Time
+	inner   bool // uses the concurrency of another place
 }
 
 // Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, with the exhausted quota and its reset time.
 func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
+	return s.admit(ctx, workspace, false)
+}
+
+// AdmitWithin reserves a place for a run that a running program called. It counts for all quotas except that of
+// concurrent runs, because the program waits for it.
+func (s *Service) AdmitWithin(ctx context.Context, workspace string) (Place, error) {
+	return s.admit(ctx, workspace, true)
+}
+
+func (s *Service) admit(ctx context.Context, workspace string, inner bool) (Place, error) {
 	a := s.account(workspace)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,16 +144,18 @@ func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	}
 	tomorrow := a.day.Add(24 * time.Hour)
 	switch q := a.quota; {
-	case q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
+	case !inner && q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
 		return Place{}, s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "The quota of %d concurrent runs of this workspace is reached.", q.ConcurrentRuns)
 	case q.RunsPerDay > 0 && a.used.Runs >= q.RunsPerDay:
 		return Place{}, s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "The quota of %d runs per day of this workspace is reached.", q.RunsPerDay)
 	case q.CPUSecondsPerDay > 0 && a.used.CPUMs >= float64(q.CPUSecondsPerDay)*1000:
 		return Place{}, s.exceeded("cpuSecondsPerDay", q.CPUSecondsPerDay, tomorrow, "The quota of %d seconds of CPU time per day of this workspace is reached.", q.CPUSecondsPerDay)
 	}
-	a.live++
+	if !inner {
+		a.live++
+	}
 	a.used.Runs++
-	return Place{service: s, account: a, day: a.day}, nil
+	return Place{service: s, account: a, day: a.day, inner: inner}, nil
 }
 
 func (s *Service) exceeded(quota string, limit int64, until time.Time, format string, args ...any) error {
@@ -159,7 +172,7 @@ func (p Place) Back() {
 	}
 	p.account.mu.Lock()
 	defer p.account.mu.Unlock()
-	p.account.live--
+	p.free()
 	if p.account.day.Equal(p.day) {
 		p.account.used.Runs--
 	}
@@ -173,10 +186,17 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.live--
+	p.free()
 	p.service.turn(a)
 	a.used.CPUMs += float64(cpu.Microseconds()) / 1000
 	a.stored += bytes
+}
+
+// free returns the concurrency of a place. The caller must hold the lock.
+func (p Place) free() {
+	if !p.inner {
+		p.account.live--
+	}
 }
 
 // CheckAgentLimit returns an error if a workspace's storage quota is used up.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -48,8 +49,12 @@ type execution struct {
 	job          runtimes.Job
 	outputSchema json.RawMessage
 	reservation  *budget.Reservation
-	release      func()    // releases the memory that was reserved for the run
-	created      time.Time // with the monotonic clock, for durations
+	release      func() // releases the memory that was reserved for the run
+	family       *family
+	depth        int                                // number of runs that wait for this one
+	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent
+	hidden       []string                           // secrets of this run and of the runs that wait for it
+	created      time.Time                          // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	late         bool             // the record waits for the database; for the goroutine of execute
@@ -218,6 +223,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	}
 	defer l.reserveRecord(&outcome)()
 	l.recording.EndOutput()
+	l.settleTools(outcome.Error)
 	outcome = redacted(l.redactor, outcome)
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // maxMessage is the maximum length of a log or progress message in bytes.
@@ -20,17 +21,22 @@ type host struct{ execution *execution }
 // Emit records an event of the runtime.
 func (h host) Emit(e runtimes.Event) { h.execution.recording.Emit(e) }
 
-// Call answers a host call. Every program may use log and progress.
-func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+// Call answers a host call. Every program may use log and progress, and call the agents that its version declares.
+func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
 	case "log":
 		return h.log(args)
 	case "progress":
 		return h.progress(args)
+	case ToolFunction:
+		return h.callTool(ctx, args)
+	}
+	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // atelier call NAME in Bash
+		return h.tool(ctx, declared, args)
 	}
 	return nil, &runtimes.CallError{
 		Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions",
-		Remedy: "The host functions are fetch, log and progress.",
+		Remedy: "The host functions are callTool, fetch, log and progress.",
 	}
 }
 

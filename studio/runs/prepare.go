@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -109,7 +110,12 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	hide := redact.New(given.Values)
+	hidden, relatives, depth := given.Values, new(family), 0
+	if caller := req.outer; caller != nil { // the input may hold secrets of the calling program
+		hidden = slices.Concat(caller.execution.hidden, given.Values)
+		relatives, depth = caller.execution.family, caller.execution.depth+1
+	}
+	hide := redact.New(hidden)
 	stored := hide.JSON(input)
 	id := cmp.Or(req.id, s.NewID())
 	run := registry.Run{
@@ -129,7 +135,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if held, err := s.review(ctx, actor, req, t, run, masked); held != nil || err != nil {
 		return nil, held, err
 	}
-	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t))
+	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t), req.outer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,7 +149,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	return &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
-		of: t.of, spec: t.spec,
+		of: t.of, spec: t.spec, family: relatives, depth: depth, hidden: hidden,
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
@@ -159,8 +165,15 @@ func source(actor registry.Actor, req Request, t target) router.Source {
 	return router.Source{Agent: t.agentID, Caller: actor.ID, Interactive: req.Trigger == registry.TriggerStudio && req.ParentRunID == ""}
 }
 
-// place reserves a run in the quotas of its workspace and in the queue.
-func (s *Service) place(ctx context.Context, workspace string, of router.Source) (place quotas.Place, ticket *router.Ticket, err error) {
+// place reserves a run in the quotas of its workspace and in the queue. A run that a program called uses the program's
+// place in the queue.
+func (s *Service) place(ctx context.Context, workspace string, of router.Source, caller *outer) (place quotas.Place, ticket *router.Ticket, err error) {
+	if caller != nil {
+		if s.Quotas != nil {
+			place, err = s.Quotas.AdmitWithin(ctx, workspace)
+		}
+		return place, s.Router.Within(caller.execution.ticket), err
+	}
 	if s.Quotas != nil {
 		if place, err = s.Quotas.Admit(ctx, workspace); err != nil {
 			return place, nil, err

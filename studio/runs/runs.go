@@ -143,6 +143,8 @@ type Request struct {
 	resumed *registry.Run // the waiting run that continues
 	id      string        // of the run; "" for a new one
 	allowed bool          // the policy service has allowed it
+
+	outer *outer // the program that calls this run; nil for none
 }
 
 // Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.
@@ -188,6 +190,9 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	}
 	if req.Watch != nil {
 		defer l.watch(req.Watch)()
+	}
+	if req.outer != nil {
+		req.outer.started(l.snapshot())
 	}
 	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
 	return Result{Run: l.snapshot(), Of: l.of}, l.err

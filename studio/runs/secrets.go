@@ -88,6 +88,9 @@ func redacted(m *redact.Redactor, outcome runtimes.Outcome) runtimes.Outcome {
 		for _, host := range e.Grant.Hosts {
 			grant.Hosts = append(grant.Hosts, m.Text(host))
 		}
+		for _, tool := range e.Grant.Tools {
+			grant.Tools = append(grant.Tools, m.Text(tool))
+		}
 		e.Grant = &grant
 	}
 	outcome.Error = &e

@@ -167,6 +167,7 @@ func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	}
 	s.Packages, s.Secrets, s.SafetyFlags = orEmpty(s.Packages), orEmpty(s.Secrets), orEmpty(s.SafetyFlags)
 	s.Capabilities.Hosts, s.Capabilities.HostFunctions = orEmpty(s.Capabilities.Hosts), orEmpty(s.Capabilities.HostFunctions)
+	s.Capabilities.Pinned = nil // only publishing pins tools
 	if s.Environment == nil {
 		s.Environment = map[string]string{}
 	}
@@ -275,6 +276,7 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 			faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", i), "must be one of %s.", strings.Join(HostFunctions(), ", "))
 		}
 	}
+	checkTools(faults, spec)
 	flags := []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 	for i, flag := range spec.SafetyFlags {
 		if !slices.Contains(flags, flag) {

@@ -37,6 +37,7 @@ func globals() []maker {
 		{"btoa", func(r *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", r.btoa(vm)) }},
 		{"performance", performance},
 		{"crypto", newCrypto},
+		agentsMaker(),
 	}
 	for _, name := range webNames() {
 		all = append(all, maker{name, func(r *run, vm *goja.Runtime) goja.Value { return r.web(vm).Get(name) }})

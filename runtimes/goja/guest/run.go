@@ -256,6 +256,7 @@ func (r *run) context(vm *goja.Runtime) goja.Value {
 	_ = ctx.Set("call", func(call goja.FunctionCall) goja.Value {
 		return r.call(vm, call.Argument(0).String(), call.Argument(1))
 	})
+	_ = ctx.Set("callTool", func(call goja.FunctionCall) goja.Value { return r.callTool(vm, call.Argument(0), call.Argument(1)) })
 	return ctx
 }
 
@@ -338,6 +339,9 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 		e := throw(vm, "Error", answer.Error.Message)
 		if object, ok := e.(*goja.Object); ok {
 			_ = object.Set("code", answer.Error.Code)
+			if answer.Error.Tool != nil {
+				_ = object.Set("tool", toolFailure(vm, *answer.Error.Tool))
+			}
 			if answer.Error.Code == string(runtimes.Denied) {
 				if r.denied == nil {
 					r.denied = map[*goja.Object]*runtimes.CallError{}

@@ -106,6 +106,7 @@ const (
 const globals = `type LogLevel = "debug" | "info" | "warn" | "error";
 type Environment = Readonly<Record<string, string>>;
 interface Ctx { readonly env: Environment; log(level: LogLevel, message: string, fields?: Record<string, unknown>): void; progress(done: number, total: number, message?: string): void; [name: string]: any }
+declare module "agents";
 `
 
 // open writes the files that the compiler needs, and opens them as a project.

@@ -66,6 +66,7 @@ export const keys = {
   runs: (name: string) => ['runs', name] as const,
   allRuns: ['allRuns'] as const,
   run: (id: string) => ['run', id] as const,
+  children: (id: string) => ['run', id, 'children'] as const,
 };
 
 export const queryClient = new QueryClient({

@@ -84,7 +84,7 @@ export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
     | { kind: 'dropped'; data: { bytes: number } }
     | { kind: 'result'; data: RunAnswer }
     | { kind: 'egress'; data: EgressData }
-    | { kind: 'call'; data: Json }
+    | { kind: 'call'; data: CallData }
   );
 
 export type Test = With<
@@ -114,6 +114,16 @@ export type Module = Wire['Module'];
 export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
 export type Formatted = Wire['FormatReport'];
+
+/** A program called another agent: one event when the run of the agent starts, and one when it ends. */
+export interface CallData {
+  reference: string;
+  version?: string;
+  runId?: string;
+  status: RunStatus | 'refused';
+  error?: string;
+  ms?: number;
+}
 
 export interface EgressData {
   host: string;

@@ -364,6 +364,11 @@ export const call = (agent: string, version: string, input: Json): Promise<RunAn
   request(`${agentPath(agent)}/execute`, { method: 'POST', body: { version, input } });
 export const cancelRun = (runId: string): Promise<null> => request(`/runs/${runId}/cancel`, { method: 'POST' });
 export const getRun = (runId: string): Promise<Run> => request(`/runs/${runId}`);
+/** The runs that a run started by calling agents, the first one first. */
+export async function listChildren(runId: string): Promise<RunSummary[]> {
+  const query = new URLSearchParams({ parentRunId: runId, limit: '200' });
+  return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items.reverse();
+}
 export async function listRuns(agent: string): Promise<RunSummary[]> {
   const query = new URLSearchParams({ agent, limit: '50' });
   return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items;

@@ -1,6 +1,6 @@
 // The output of one run. It splits chunks into lines, stores the style at the start of each line, and overwrites the
 // pending line on a carriage return like a terminal. The number of lines is bounded.
-import type { EgressData, RunEvent } from '../api/types';
+import type { CallData, EgressData, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
 import { ring as say } from '../texts/console';
 import { Lines, type Line, type Stream } from './lines';
@@ -119,7 +119,9 @@ export class Ring {
         return;
       case 'status':
       case 'result':
+        return;
       case 'call':
+        this.lines.add({ at: event.at, stream: 'system', text: callWords(event.data), style: {} });
         return;
       case 'egress':
         this.lines.add({ at: event.at, stream: 'system', text: egressWords(event.data), style: {} });
@@ -211,6 +213,13 @@ export function lineText(line: Line): string {
   const text = plainText(line.text);
   if (line.stream !== 'log') return text;
   return `${line.level ?? 'info'}: ${text}${line.fields === undefined ? '' : ` ${line.fields}`}`;
+}
+
+/** Describes the call of another agent in one line. */
+function callWords({ reference, status, error, ms }: CallData): string {
+  if (status === 'running') return say.calls(reference);
+  if (error === undefined) return say.answered(reference, ms ?? 0);
+  return say.callFailed(reference, error);
 }
 
 /** Describes the outcome of a network request in one line. */

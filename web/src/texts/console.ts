@@ -40,5 +40,8 @@ export const ring = {
   progress: (done: number, total: number) => `${done} of ${total}`,
   denied: (host: string, rule: string) => `${asked(host)} denied by ${rule}.`,
   couldNotBeReached: (host: string) => `${asked(host)} could not be reached.`,
+  calls: (reference: string) => `→ ${reference} …`,
+  answered: (reference: string, ms: number) => `← ${reference} · ${Math.round(ms)} ms`,
+  callFailed: (reference: string, error: string) => `← ${reference} failed: ${error}`,
   reached: (host: string, moved: number, ms: number) => `→ ${asked(host)} · ${bytes(moved)} · ${Math.round(ms)} ms`,
 };

@@ -47,6 +47,12 @@ export const latencyChart = {
   point: (state: string, ms: number, when: string) => `${state} · ${milliseconds(ms)} · ${when}`,
 };
 
+export const calls = {
+  title: 'Called agents',
+  parent: 'The run that called this one',
+  child: (agent: string, version: string) => `${agent}@${version}`,
+};
+
 export const runsPage = {
   pageTitle: 'Runs · Atelier',
   runs: 'Runs',

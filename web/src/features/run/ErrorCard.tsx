@@ -28,11 +28,11 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
       <h2>{text}</h2>
       <p className={css.message}>{message}</p>
       {/* The allow button replaces the remedy text. */}
-      {remedy !== undefined && remedy !== '' && !(session && grant) && (
+      {remedy !== undefined && remedy !== '' && !(session && grant?.hosts) && (
         <p className={css.remedy}>{withLimitsNamed(remedy)}</p>
       )}
       {rule !== undefined && rule !== '' && <p className={css.rule}>{say.rule(<code>{rule}</code>)}</p>}
-      {grant && <DeniedHost key={answer.runId} hosts={grant.hosts} />}
+      {grant?.hosts && <DeniedHost key={answer.runId} hosts={grant.hosts} />}
       <div className={css.actions}>
         {place && (
           <Button look="link" onClick={() => onGoTo(place.file, place.line)}>

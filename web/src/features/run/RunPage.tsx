@@ -17,6 +17,7 @@ import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import { JsonText } from '../../ui/JsonText';
 import { Column, Page } from '../../frame/Page';
+import { Calls } from './Calls';
 import { RunController, type RunState } from './controller';
 import { hasEnded } from './history';
 import { Output } from './Output';
@@ -80,6 +81,7 @@ export function RunPage({ id }: { id: string }) {
                     <JsonText text={stringifyJson(found.data.input, 2)} />
                   </pre>
                 </div>
+                {answer && <Calls key={`calls ${answer.runId}`} answer={answer} />}
                 {answer && (answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
                 <section aria-label={say.console} className={css.console}>
                   <Console

@@ -1,0 +1,62 @@
+package guest
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+)
+
+// callTool implements ctx.callTool(reference, input). It returns a promise, as the runtimes do that can wait for several
+// calls. Here the call is complete when the promise is returned.
+func (r *run) callTool(vm *goja.Runtime, reference, input goja.Value) goja.Value {
+	promise, resolve, reject := vm.NewPromise()
+	var result goja.Value
+	err := guarded(vm, func() {
+		args := vm.NewObject()
+		_ = args.Set("reference", reference.String())
+		if !goja.IsUndefined(input) {
+			_ = args.Set("input", input)
+		}
+		result = r.call(vm, "callTool", args)
+	})
+	switch thrown := err.(type) { //nolint:errorlint // guarded returns the errors of goja as they are
+	case nil:
+		_ = resolve(result)
+	case *goja.Exception:
+		_ = reject(thrown.Value())
+	default:
+		panic(err) // the VM was interrupted
+	}
+	return vm.ToValue(promise)
+}
+
+// toolFailure describes the run of a called agent that did not succeed.
+func toolFailure(vm *goja.Runtime, failure runtimes.ToolFailure) goja.Value {
+	object := vm.NewObject()
+	for name, text := range map[string]string{"reference": failure.Reference, "type": failure.Type, "message": failure.Message, "runId": failure.RunID} {
+		_ = object.Set(name, text)
+	}
+	return object
+}
+
+// agents returns the exports of the module "agents": a function for each name, which calls the agent of that name. The
+// server knows which agents the program may call.
+func (r *run) agents(vm *goja.Runtime) goja.Value {
+	stubs := vm.NewProxy(vm.NewObject(), &goja.ProxyTrapConfig{
+		Get: func(_ *goja.Object, name string, _ goja.Value) goja.Value {
+			if name == "then" || name == "default" || name == "__esModule" { // names that loaders of modules look for
+				return goja.Undefined()
+			}
+			return function(vm, name, func(call goja.FunctionCall) goja.Value {
+				return r.callTool(vm, vm.ToValue(name), call.Argument(0))
+			})
+		},
+	})
+	return vm.CreateObject(vm.ToValue(stubs).ToObject(vm)) // the loader copies own properties and keeps the prototype
+}
+
+// agentsMaker creates the global that the module "agents" exports.
+func agentsMaker() maker {
+	return maker{bundle.AgentsName, func(r *run, vm *goja.Runtime) goja.Value { return r.agents(vm) }}
+}

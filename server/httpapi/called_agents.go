@@ -1,0 +1,37 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// mayCall checks the agents that a draft names in capabilities.tools. A token that is restricted to some agents may only
+// name these, because it could run all others through the draft.
+func (a *API) mayCall(ctx context.Context, capabilities *runtimes.Capabilities) error {
+	who := caller(ctx)
+	if len(who.Agents) == 0 || capabilities == nil || len(capabilities.Tools) == 0 {
+		return nil
+	}
+	refs := make([]registry.Reference, len(capabilities.Tools))
+	for i, text := range capabilities.Tools {
+		ref, err := registry.ParseReference(text)
+		if err != nil {
+			return nil //nolint:nilerr // saving reports it with the other faults
+		}
+		refs[i] = ref
+	}
+	found, err := a.Agents.FindAll(ctx, who.Actor, refs)
+	if err != nil {
+		return err
+	}
+	for i, f := range found {
+		if f.Err != nil || !who.MayTouch(f.Version.AgentID) {
+			return fault.Invalid(fmt.Sprintf("/capabilities/tools/%d", i), "must be an agent that this token may use.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// ToolFunction is the host function with which a program calls another agent.
+const ToolFunction = "callTool"
+
+const (
+	// MaxToolDepth is how many runs may wait for each other, without the first one. The runtimes keep a worker for each.
+	MaxToolDepth = 3
+	// MaxToolCalls is how many runs one run may start, together with those that they start.
+	MaxToolCalls = 100
+	// maxToolResult is the size of a result that a program may get. Guests read it in one piece.
+	maxToolResult = 4 << 20
+)
+
+// toolsRule is the rule that errors of tool calls name.
+const toolsRule = "tools"
+
+// family is what a run and the runs that it called have in common.
+type family struct {
+	calls atomic.Int64 // runs that were called
+}
+
+// outer is a running program that calls another agent.
+type outer struct {
+	execution *execution
+	started   func(registry.Run) // receives the called run before it starts
+}
+
+// callTool runs another agent's version for a program and returns its output. The called run has its own sandbox. It
+// uses the place of the calling run, which waits for it, and it ends when the calling run ends.
+func (h host) callTool(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	var asked struct {
+		Reference string          `json:"reference"`
+		Input     json.RawMessage `json:"input"`
+	}
+	if err := decode(args, &asked); err != nil {
+		return nil, invalid("callTool(reference, input)", err)
+	}
+	return h.tool(ctx, asked.Reference, asked.Input)
+}
+
+func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (json.RawMessage, error) {
+	l := h.execution
+	declared, ok := specs.ToolOf(l.job.Capabilities.Tools, wanted)
+	if !ok {
+		refused := undeclared(wanted, l.job.Capabilities.Tools)
+		l.noteDenied(refused)
+		return nil, refused
+	}
+	call := runtimes.CallData{Reference: declared}
+	began := l.service.Now()
+	run, err := h.perform(ctx, declared, input, &call)
+	call.Ms = ms(l.service.Now().Sub(began))
+	if call.RunID == "" {
+		call.Status = "refused"
+	}
+	var refused *runtimes.CallError
+	if errors.As(err, &refused) {
+		l.noteDenied(refused)
+		call.Error = refused.Message
+	} else if err != nil {
+		call.Error = "The server failed."
+	}
+	l.emit(runtimes.KindCall, call)
+	if err != nil {
+		return nil, err
+	}
+	return run.Output, nil
+}
+
+// perform executes the called version and fills in the data of the call's event.
+func (h host) perform(ctx context.Context, declared string, input json.RawMessage, call *runtimes.CallData) (registry.Run, error) {
+	l := h.execution
+	if l.depth >= MaxToolDepth {
+		return registry.Run{}, tooMany(fmt.Sprintf("At most %d agents may call each other in a row.", MaxToolDepth), "Call the agent from an outer one, or merge two agents.")
+	}
+	if l.family.calls.Add(1) > MaxToolCalls {
+		return registry.Run{}, tooMany(fmt.Sprintf("One run may call at most %d agents, with those that they call.", MaxToolCalls), "Process more in one call, or split the work into several runs.")
+	}
+	version, err := l.pinned(ctx, declared)
+	if err != nil {
+		return registry.Run{}, callError(declared, "", err)
+	}
+	call.Version = version.Version
+	left, err := l.remaining()
+	if err != nil {
+		return registry.Run{}, err
+	}
+	result, err := l.service.Execute(ctx, l.run.Actor, Request{
+		Agent: version.AgentID, Version: version.Version, Of: &version, Input: input, Trigger: registry.TriggerTool, ParentRunID: l.job.RunID,
+		Limits: runtimes.Limits{TimeoutMs: min(left.Milliseconds(), version.Limits.TimeoutMs)},
+		outer: &outer{execution: l, started: func(run registry.Run) {
+			call.RunID, call.Status = run.ID, string(registry.Running)
+			l.emit(runtimes.KindCall, *call)
+		}},
+	})
+	if err != nil {
+		return registry.Run{}, callError(declared, call.RunID, err)
+	}
+	call.Status = string(result.Status)
+	reference := registry.Reference{Agent: result.Agent, Version: result.Version}.String()
+	switch {
+	case result.Status != registry.Succeeded:
+		return registry.Run{}, failed(reference, result.Run)
+	case len(result.Output) > maxToolResult:
+		return registry.Run{}, &runtimes.CallError{
+			Code: "tool_failed", Rule: toolsRule, Remedy: "Return less, for example a part or a summary.",
+			Message: fmt.Sprintf("%s returned %s; a program can receive at most %s.", reference, bytesize.Text(int64(len(result.Output))), bytesize.Text(maxToolResult)),
+			Tool:    &runtimes.ToolFailure{Reference: reference, Type: string(runtimes.OutputLimit), Message: "The output is too large for the calling program.", RunID: result.ID},
+		}
+	}
+	return result.Run, nil
+}
+
+// remaining returns the time that a called run may take: the rest of the calling program's own time.
+func (l *execution) remaining() (time.Duration, error) {
+	run := l.snapshot()
+	left := l.job.Limits.Timeout()
+	if run.StartedAt != nil {
+		left -= l.service.Now().Sub(*run.StartedAt)
+	}
+	least := runtimes.LeastLimits()
+	if left < least.Timeout() {
+		return 0, &runtimes.CallError{Code: "tool_failed", Message: "The time limit of this run leaves no time to call an agent.", Rule: toolsRule, Remedy: "Raise limits.timeoutMs."}
+	}
+	return left, nil
+}
+
+// pinned returns the version that a declared reference stands for: in a published version the one that was pinned, else
+// the one that the reference selects now.
+func (l *execution) pinned(ctx context.Context, declared string) (registry.Version, error) {
+	ref, err := registry.ParseReference(declared)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	at := slices.IndexFunc(l.job.Capabilities.Pinned, func(p runtimes.ToolPin) bool { return p.Reference == declared })
+	if at >= 0 {
+		ref.Version = l.job.Capabilities.Pinned[at].Digest
+	}
+	return l.service.Resolver.Resolve(ctx, l.job.Workspace, ref)
+}
+
+// noteDenied remembers the last denied call, because a program's own report is not trusted.
+func (l *execution) noteDenied(refused *runtimes.CallError) {
+	if refused.Code == string(runtimes.Denied) {
+		l.denied.Store(refused)
+	}
+}
+
+// settleTools replaces what a program says about a denied call by what the server knows.
+func (l *execution) settleTools(e *runtimes.ProgramError) {
+	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule {
+		return
+	}
+	e.Rule, e.Remedy, e.Grant = "", "", nil
+	if denied := l.denied.Load(); denied != nil {
+		e.Message, e.Rule, e.Remedy, e.Grant = denied.Message, denied.Rule, denied.Remedy, denied.Grant
+	}
+}
+
+func undeclared(wanted string, tools []string) *runtimes.CallError {
+	grant := wanted
+	if !strings.Contains(grant, "@") {
+		grant += "@" + registry.Latest
+	}
+	message := fmt.Sprintf("The agent %q is not granted to this program.", wanted)
+	if len(tools) > 0 {
+		message += " It may call " + strings.Join(tools, ", ") + "."
+	}
+	return &runtimes.CallError{
+		Code: string(runtimes.Denied), Message: message, Rule: toolsRule, Remedy: fmt.Sprintf("Add %q to capabilities.tools.", grant), Grant: &runtimes.Grant{Tools: []string{grant}},
+	}
+}
+
+func tooMany(message, remedy string) error {
+	return &runtimes.CallError{Code: string(runtimes.Denied), Message: message, Rule: toolsRule, Remedy: remedy}
+}
+
+// failed explains a called run that did not succeed.
+func failed(reference string, run registry.Run) error {
+	failure := &runtimes.ToolFailure{Reference: reference, Type: string(run.Status), RunID: run.ID}
+	remedy := ""
+	if run.Error != nil {
+		failure.Type, failure.Message, remedy = string(run.Error.Type), run.Error.Message, run.Error.Remedy
+	}
+	return &runtimes.CallError{
+		Code: "tool_failed", Rule: toolsRule, Remedy: remedy, Tool: failure,
+		Message: strings.TrimSuffix(fmt.Sprintf("%s failed with %s: %s", reference, failure.Type, failure.Message), ": "),
+	}
+}
+
+// callError explains a refusal of the server. Other errors of the server are not for programs.
+func callError(reference, runID string, err error) error {
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Code == fault.Internal {
+		return err
+	}
+	message := refused.Message
+	for _, d := range refused.Details {
+		message += " " + strings.TrimSpace(d.Pointer+" "+d.Message)
+	}
+	code := "tool_failed"
+	if refused.Code == fault.InvalidInput {
+		code = "invalid_arguments"
+	}
+	return &runtimes.CallError{
+		Code: code, Rule: toolsRule, Message: reference + ": " + message,
+		Tool: &runtimes.ToolFailure{Reference: reference, Type: string(refused.Code), Message: refused.Message, RunID: runID},
+	}
+}
