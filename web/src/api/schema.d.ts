@@ -2407,13 +2407,17 @@ export interface components {
     Capabilities: {
       hostFunctions: string[];
       hosts: string[];
+      pinned?: components['schemas']['ToolPin'][];
       subprocess: boolean;
+      tools?: string[];
     };
     CapabilitiesBody: {
       hostFunctions?: string[];
       /** @description Hosts as host:port. A wildcard is allowed only as the leftmost label. */
       hosts?: string[];
       subprocess?: boolean;
+      /** @description References to the agents that the program may call, such as summarise@^1, at most one for each agent. */
+      tools?: string[];
     };
     CapabilityChange: {
       file?: string;
@@ -2886,7 +2890,8 @@ export interface components {
       version: string;
     };
     Grant: {
-      hosts: string[];
+      hosts?: string[];
+      tools?: string[];
     };
     Health: {
       executor_ready: boolean;
@@ -4297,6 +4302,11 @@ export interface components {
       items: components['schemas']['Token'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+    };
+    ToolPin: {
+      digest: string;
+      reference: string;
+      version: string;
     };
     ToolSet: {
       /** Format: date-time */
@@ -13367,6 +13377,8 @@ export interface operations {
           | 'cancelled'
           | 'blocked'
           | 'interrupted';
+        /** @description Only runs that this run started by calling agents, or that name it as their parent. */
+        parentRunId?: string;
         /**
          * @description RFC 3339 time. Only runs that were requested then or later.
          * @example 2026-01-01T00:00:00Z
