@@ -103,6 +103,30 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
+// Empty reports whether there are no blobs.
+func (f *Folder) Empty() (bool, error) {
+	found, err := filepath.Glob(filepath.Join(f.dir, "[0-9a-f][0-9a-f]", "*"))
+	return len(found) == 0, err
+}
+
+// SweepLeftovers removes the temporary files of writes that were killed, and returns their number. No other process may
+// write to the folder meanwhile.
+func (f *Folder) SweepLeftovers() (int, error) {
+	found, err := filepath.Glob(filepath.Join(f.dir, "*", leftovers))
+	if err != nil {
+		return 0, err
+	}
+	for n, path := range found {
+		if err := os.Remove(path); err != nil {
+			return n, err
+		}
+	}
+	return len(found), nil
+}
+
+// leftovers is the pattern of temporary files.
+const leftovers = ".new-*"
+
 // put writes a temporary file and renames it, so readers see the whole blob or nothing. It syncs the file before the
 // rename and both directories after it.
 func (f *Folder) put(path string, content []byte) error {
@@ -123,7 +147,7 @@ func (f *Folder) put(path string, content []byte) error {
 }
 
 func replace(dir, path string, content []byte) (err error) {
-	file, err := os.CreateTemp(dir, ".new-*")
+	file, err := os.CreateTemp(dir, leftovers)
 	if err != nil {
 		return err
 	}

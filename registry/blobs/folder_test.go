@@ -123,3 +123,30 @@ func TestFolderMeasures(t *testing.T) {
 		}
 	}
 }
+
+func TestSweepLeftovers_KilledWrite_BlobsStay(t *testing.T) {
+	t.Parallel()
+	f, dir := open(t)
+	if empty, err := f.Empty(); err != nil || !empty {
+		t.Errorf("a new folder is not empty: %v", err)
+	}
+	digest, err := f.Put(t.Context(), []byte("kept"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, digest[len("sha256:"):][:2], ".new-123"), []byte("ke"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := f.SweepLeftovers(); err != nil || n != 1 {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if n, err := f.SweepLeftovers(); err != nil || n != 0 {
+		t.Errorf("removed %d again, %v", n, err)
+	}
+	if got, err := f.Get(t.Context(), digest); err != nil || string(got) != "kept" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if empty, err := f.Empty(); err != nil || empty {
+		t.Errorf("the folder is empty: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -56,7 +57,10 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		case err != nil:
 			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %w", err)
 		case open:
-			log.LogAttrs(ctx, slog.LevelWarn, "other users can read the secrets key file; run chmod 600 on it", slog.String("file", path))
+			if err := os.Chmod(path, 0o600); err != nil {
+				return keys, fmt.Errorf("other users can read the secrets key file %s, and its mode cannot be changed; run chmod 600 on it: %w", path, err)
+			}
+			log.LogAttrs(ctx, slog.LevelWarn, "other users could read the secrets key file; its mode is 600 now", slog.String("file", path))
 		}
 		from = "secrets-key-file (ATELIER_SECRETS_KEY_FILE, " + path + ")"
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
@@ -28,6 +31,14 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.missing(files); err != nil {
+		return err
+	}
+	if n, err := files.SweepLeftovers(); err != nil {
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "remove files of writes that were killed", slog.Any("error", err)) // a full or read-only disk
+	} else if n > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of writes that were killed", slog.Int("files", n))
+	}
 	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked, Arrears: filepath.Join(a.Config.Data, "unrecorded")})
 	if errors.Is(err, store.ErrInUse) {
 		return fmt.Errorf("%w; stop that process, or choose another database with --database", err)
@@ -49,6 +60,28 @@ func (a *App) openStore(ctx context.Context) error {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
 	}
 	return nil
+}
+
+// missing rejects a data directory whose database is gone: a new one would hide that agents and secrets are lost.
+func (a *App) missing(files *blobs.Folder) error {
+	path, ok := strings.CutPrefix(DatabaseURL(a.Config), "sqlite:")
+	if !ok {
+		return nil
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // the store explains other errors
+	}
+	kept := ""
+	if empty, err := files.Empty(); err != nil || !empty {
+		kept = filepath.Join(a.Config.Data, "blobs")
+	}
+	if _, err := os.Stat(filepath.Join(a.Config.Data, keysFile)); err == nil {
+		kept = filepath.Join(a.Config.Data, keysFile)
+	}
+	if kept == "" {
+		return nil
+	}
+	return fmt.Errorf("the database %s does not exist, but %s of an earlier server does; restore the database from your backup, name it with --database, or move the data directory away to begin anew", path, kept)
 }
 
 const (

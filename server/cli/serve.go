@@ -8,8 +8,11 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
+	"os/signal"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/gctuning"
@@ -49,6 +52,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 		memory = limit * 5 / 8 // the rest is for memory that the collector does not know: SQLite, sockets, workers
 	}
 	gctuning.Collect(min(settings.RequestMemory+ownMemory, memory))
+	defer ignoreHangUps(ctx, log)()
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
 	if err != nil {
 		return err
@@ -65,6 +69,25 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	_, _ = io.WriteString(p.Stdout, greeting)
 	_, _ = io.WriteString(p.Stderr, warnings(a.Level())+openTo(settings)+noted(settings))
 	return a.Serve(ctx, listener)
+}
+
+// ignoreHangUps keeps the server alive when its terminal closes or a tool asks it to reload, which it cannot. The signal is
+// caught, because an ignored one would also be ignored by programs.
+func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, unix.SIGHUP)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range hangUps {
+			log.LogAttrs(ctx, slog.LevelWarn, "SIGHUP is ignored; restart the server to change settings")
+		}
+	}()
+	return func() {
+		signal.Stop(hangUps)
+		close(hangUps)
+		<-ended
+	}
 }
 
 // greet returns the text of a start, with the link that signs in a browser. A server that cannot write says why.

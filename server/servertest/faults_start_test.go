@@ -1,0 +1,71 @@
+package servertest_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// A server whose terminal was closed died, with every run.
+func TestServe_SIGHUP_KeepsServing(t *testing.T) {
+	t.Parallel()
+	p := servertest.Spawn(t, t.TempDir())
+	p.Signal(t, unix.SIGHUP)
+	servertest.Eventually(t, "the server logs the signal", func() bool { return strings.Contains(p.Log.String(), "SIGHUP is ignored") })
+	p.Want(t, 200, "GET", "/ready", nil)
+	p.Signal(t, unix.SIGTERM)
+	if code := p.Exit(); code != 0 {
+		t.Errorf("exit %d\n%s", code, p.Log)
+	}
+}
+
+// A key that others can read is repaired, files of killed writes are removed, and a database that is gone is not replaced by an
+// empty one.
+func TestStart_DamagedDataDirectory(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	first := servertest.Spawn(t, data)
+	first.Signal(t, unix.SIGTERM)
+	if code := first.Exit(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, first.Log)
+	}
+	key, leftover := filepath.Join(data, "secrets.key"), filepath.Join(data, "blobs", "ab", ".new-1")
+	if err := errors.Join(os.Chmod(key, 0o644), os.MkdirAll(filepath.Dir(leftover), 0o700), os.WriteFile(leftover, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	second := servertest.Spawn(t, data)
+	second.Signal(t, unix.SIGTERM)
+	if code := second.Exit(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, second.Log)
+	}
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(second.Log.String(), "mode is 600 now") {
+		t.Errorf("the key has the mode %v, %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(leftover); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the leftover is still there: %v", err)
+	}
+	database := filepath.Join(data, "atelier.db")
+	gone, err := filepath.Glob(database + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range gone {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := servertest.Command(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0")
+	if said.Code != 1 || !strings.Contains(said.Stderr, "does not exist") || !strings.Contains(said.Stderr, "secrets.key") {
+		t.Errorf("exit %d: %s", said.Code, said.Stderr)
+	}
+	if _, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("an empty database was created")
+	}
+}
