@@ -13,21 +13,22 @@ import (
 
 // Kafka configures the executor between two Kafka topics. Without brokers it is off.
 type Kafka struct {
-	Brokers    []string
-	Requests   string
-	Results    string
-	Events     string // topic of side events; "" for none
-	Group      string
-	Concurrent int64
-	Timeout    time.Duration // these three lower the limits of versions; 0 leaves them
-	CPUSeconds int64
-	MemoryMB   int64
-	Workspaces map[string]string // workspace of a tenant, "*" for all others
-	TLS        bool
-	CAFile     string
-	SASL       string // plain, scram-sha-256, scram-sha-512 or ""
-	User       string
-	Password   string
+	Brokers      []string
+	Requests     string
+	Results      string
+	Events       string // topic of side events; "" for none
+	Group        string
+	Concurrent   int64
+	Timeout      time.Duration // these three lower the limits of versions; 0 leaves them
+	CPUSeconds   int64
+	MemoryMB     int64
+	MessageBytes int64
+	Workspaces   map[string]string // workspace of a tenant, "*" for all others
+	TLS          bool
+	CAFile       string
+	SASL         string // plain, scram-sha-256, scram-sha-512 or ""
+	User         string
+	Password     string
 }
 
 // Limits returns the limits that apply to every run, 0 for those that only its version sets.
@@ -148,6 +149,9 @@ func kafkaSettings() []Setting {
 		{Name: "kafka-memory-mb", Env: "ATELIER_KAFKA_MEMORY_MB", Aliases: []string{"TOOL_EXECUTOR_MEMORY_MB"}, Default: "0", Form: "MB", Group: "Kafka",
 			Help: "Maximum memory of a requested tool. It can only lower the limit of a version. 0 leaves it.",
 			set:  number(0, 1<<20, func(c *Config) *int64 { return &c.Kafka.MemoryMB })},
+		{Name: "kafka-message-bytes", Env: "ATELIER_KAFKA_MESSAGE_BYTES", Default: "1000000", Form: "BYTES", Group: "Kafka",
+			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result becomes an error; its run keeps it.",
+			set:  number(128<<10, 24<<20, func(c *Config) *int64 { return &c.Kafka.MessageBytes })},
 		{Name: "kafka-workspaces", Env: "ATELIER_KAFKA_WORKSPACES", Default: "default=default", Form: "TENANT=WORKSPACE,…", Group: "Kafka",
 			Help: "Workspaces by metadata.tenant of a request. * stands for all other tenants. A request of an unknown tenant is answered with an error.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Workspaces, err = kafkaWorkspaces(v); return err }},

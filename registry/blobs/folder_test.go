@@ -130,7 +130,7 @@ func TestSweepLeftovers_KilledWrite_BlobsStay(t *testing.T) {
 	if empty, err := f.Empty(); err != nil || !empty {
 		t.Errorf("a new folder is not empty: %v", err)
 	}
-	digest, err := f.Put(t.Context(), []byte("kept"))
+	digest, err := f.Put(t.Context(), "a/1.0.0", []byte("kept"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestSweepLeftovers_KilledWrite_BlobsStay(t *testing.T) {
 	if n, err := f.SweepLeftovers(); err != nil || n != 0 {
 		t.Errorf("removed %d again, %v", n, err)
 	}
-	if got, err := f.Get(t.Context(), digest); err != nil || string(got) != "kept" {
+	if got, err := f.Get(t.Context(), "a/1.0.0", digest); err != nil || string(got) != "kept" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if empty, err := f.Empty(); err != nil || empty {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +32,8 @@ type S3Options struct {
 	CacheBytes int64
 }
 
-// S3 is a blob store in a bucket. Objects are code-blobs/NAME. Every read is verified against the digest, and a local
+// S3 is a blob store in a bucket. Objects are code-blobs/NAME/HASH, so that two publications of one version number never
+// share an object. Every read is verified against the digest, and a local
 // cache saves downloads. It is safe for concurrent use, also by several servers.
 type S3 struct {
 	options S3Options
@@ -78,7 +80,7 @@ func (s *S3) Put(ctx context.Context, name string, content []byte) (string, erro
 	ctx, cancel := context.WithTimeout(ctx, s3Patience)
 	defer cancel()
 	digest := Digest(content)
-	info, err := s.client.PutObject(ctx, s.options.Bucket, keyPrefix+name, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
+	info, err := s.client.PutObject(ctx, s.options.Bucket, objectKey(name, digest), bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
 		ContentType: "application/json", DisableMultipart: true, SendContentMd5: true,
 	})
 	if err != nil {
@@ -97,14 +99,14 @@ func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 	known := s.etags[digest]
 	s.mu.Unlock()
 	if known != "" {
-		info, err := s.client.StatObject(ctx, s.options.Bucket, keyPrefix+name, minio.StatObjectOptions{})
+		info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
 		if err != nil || info.ETag == known { // the cached content is verified, so it also serves while the bucket is away
 			if content, cached := s.cache.Get(ctx, name, digest); cached == nil && !isMissing(err) {
 				return content, nil
 			}
 		}
 	}
-	object, err := s.client.GetObject(ctx, s.options.Bucket, keyPrefix+name, minio.GetObjectOptions{})
+	object, err := s.client.GetObject(ctx, s.options.Bucket, objectKey(name, digest), minio.GetObjectOptions{})
 	if err != nil {
 		return nil, s.failure("read", name, err)
 	}
@@ -124,14 +126,19 @@ func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 }
 
 // Size returns the number of bytes of a blob. Errors: NotFound, StorageUnavailable.
-func (s *S3) Size(ctx context.Context, name, _ string) (int64, error) {
+func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s3Patience)
 	defer cancel()
-	info, err := s.client.StatObject(ctx, s.options.Bucket, keyPrefix+name, minio.StatObjectOptions{})
+	info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
 	if err != nil {
 		return 0, s.failure("measure", name, err)
 	}
 	return info.Size, nil
+}
+
+// objectKey returns the name of an object.
+func objectKey(name, digest string) string {
+	return keyPrefix + name + "/" + strings.TrimPrefix(digest, prefix)
 }
 
 func isMissing(err error) bool {

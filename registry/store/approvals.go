@@ -177,7 +177,7 @@ func (s *Store) CountPending(ctx context.Context, workspace string) (int, error)
 }
 
 // mostDue is the maximum number of requests that one sweep reads.
-const mostDue = 200
+const mostDue = 16
 
 // DueApprovals returns requests of all workspaces that need the server: pending ones that have expired, and approved
 // ones that were not carried out.

@@ -181,6 +181,11 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	if err := m.open(); err != nil {
 		return err
 	}
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	total := len(lock.Packages)
 	progress(Progress{Step: "downloading", Total: total})
 	if err := m.download(ctx, lock, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {

@@ -66,7 +66,8 @@ type Manager struct {
 	node    program.Interpreter
 	lacks   map[runtimes.Ecosystem]string
 	grants  []string
-	made    atomic.Int64 // launchers so far, for their names
+	made    atomic.Int64  // launchers so far, for their names
+	places  chan struct{} // one for each installation or resolution at the same time
 
 	ctx    context.Context // ends when the manager closes
 	stop   context.CancelFunc
@@ -99,7 +100,7 @@ func New(o Options) *Manager {
 	if o.Egress == nil {
 		o.Egress = egress.New(egress.Options{})
 	}
-	m := &Manager{options: o, lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
+	m := &Manager{options: o, places: make(chan struct{}, mostAtOnce), lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
 	m.kept = lru.New[string, map[string]string](keptSources, keptSourceBytes)
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.lacks[runtimes.PyPI] = m.findPython()
@@ -162,6 +163,19 @@ func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 		return missing
 	}
 	return "This language has no packages."
+}
+
+// mostAtOnce bounds installations and resolutions at the same time, because each has a jail and downloads.
+const mostAtOnce = 4
+
+// enter waits for a place. The returned function gives it back.
+func (m *Manager) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case m.places <- struct{}{}:
+		return func() { <-m.places }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Close ends every installation and waits for it.

@@ -57,6 +57,11 @@ func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, req
 	if missing := m.Lacks(ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
 	}
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return runtimes.Lock{}, err
+	}
+	defer leave()
 	resolving, err := m.resolving(ecosystem, requirements)
 	if err != nil {
 		return runtimes.Lock{}, err

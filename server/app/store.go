@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 )
 
@@ -31,10 +32,14 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.missing(files); err != nil {
+	local, err := blobs.Open(filepath.Join(a.Config.Data, "blobs")) // also before a move to a bucket
+	if err != nil {
 		return err
 	}
-	if n, err := files.SweepLeftovers(); err != nil {
+	if err := a.missing(local); err != nil {
+		return err
+	}
+	if n, err := local.SweepLeftovers(); err != nil {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "remove files of writes that were killed", slog.Any("error", err)) // a full or read-only disk
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of writes that were killed", slog.Int("files", n))

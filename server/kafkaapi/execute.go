@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -143,6 +144,10 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 
 // passing reports whether an error goes away by itself, so that the request waits instead of being answered.
 func passing(err error) bool {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // of concurrent runs
+		return true
+	}
 	for _, code := range []fault.Code{fault.QueueFull, fault.TooManyRequests, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RunInterrupted} {
 		if fault.Is(err, code) {
 			return true
@@ -188,16 +193,20 @@ func problem(err error) string {
 	return f.Message
 }
 
+// overhead is the size of a message without its value, at most: keys, headers and the envelope.
+const overhead = 64 << 10
+
 // publish makes the records of a result. A result that its schema refuses is replaced by an error; the run keeps the
 // original.
 func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	text := encode(answer)
 	details := a.schemas.result.Validate(text)
-	if len(text) > messageBytes/2 {
-		details = append(details, fault.Detail{Message: "the result is larger than a message may be"})
+	if int64(len(text)) > a.Kafka.MessageBytes-overhead {
+		details = append(details, fault.Detail{Message: fmt.Sprintf("its %d bytes are more than a message may have (--kafka-message-bytes)", len(text))})
 	}
 	if len(details) > 0 {
-		answer.Metadata["sandbox_logs"] = []string{}
+		answer.Metadata = map[string]any{"request_id": d.EventID, "run_id": answer.Metadata["run_id"], "sandbox_logs": []string{}}
+		answer.TraceContext = nil
 		answer = answer.failed(statusError, "The result cannot be published: "+listed(details))
 		text = encode(answer)
 	}
@@ -226,6 +235,9 @@ func (a *API) tellStart(d delivery) {
 // deadLetter copies a request that is not valid, with the reason and its origin.
 func (a *API) deadLetter(d delivery) *kgo.Record {
 	record := &kgo.Record{Topic: a.Kafka.Requests + ".dlq", Key: d.record.Key, Value: d.record.Value, Headers: slices.Clone(d.record.Headers)}
+	if int64(len(record.Value)) > a.Kafka.MessageBytes-overhead { // the headers say where it is
+		record.Value = nil
+	}
 	for _, h := range [][2]string{
 		{"dlq-topic", d.record.Topic}, {"dlq-partition", strconv.Itoa(int(d.record.Partition))}, {"dlq-offset", strconv.FormatInt(d.record.Offset, 10)},
 		{"dlq-error", problem(d.err)}, {"dlq-attempt", "1"},

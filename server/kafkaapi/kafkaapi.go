@@ -57,12 +57,13 @@ type State struct {
 }
 
 const (
-	pollRecords  = 500
-	pollEvery    = 500 * time.Millisecond
-	retryEvery   = 2 * time.Second
-	metadataAge  = 500 * time.Millisecond // new topics are found soon
-	messageBytes = 24 << 20               // a result can be 16 MiB of JSON
-	keyFor       = 7 * 24 * time.Hour
+	pollRecords   = 500
+	pollEvery     = 500 * time.Millisecond
+	retryEvery    = 2 * time.Second
+	metadataAge   = 500 * time.Millisecond // new topics are found soon
+	fetchBytes    = 24 << 20
+	deliverWithin = 30 * time.Second // then the transaction is aborted and the requests come again
+	keyFor        = 7 * 24 * time.Hour
 )
 
 // New checks the options. It does not connect.
@@ -85,7 +86,7 @@ func New(o Options) (*API, error) {
 // connection returns the options that every client shares.
 func (a *API) connection() ([]kgo.Opt, error) {
 	k := a.Kafka
-	all := []kgo.Opt{kgo.SeedBrokers(k.Brokers...), kgo.ClientID("atelier"), kgo.ProducerBatchMaxBytes(messageBytes), kgo.MetadataMinAge(metadataAge), kgo.MetadataMaxAge(60 * metadataAge)}
+	all := []kgo.Opt{kgo.SeedBrokers(k.Brokers...), kgo.ClientID("atelier"), kgo.ProducerBatchMaxBytes(int32(k.MessageBytes)), kgo.RecordDeliveryTimeout(deliverWithin), kgo.MetadataMinAge(metadataAge), kgo.MetadataMaxAge(60 * metadataAge)}
 	if k.TLS {
 		settings := &tls.Config{MinVersion: tls.VersionTLS12}
 		if k.CAFile != "" {
@@ -172,7 +173,7 @@ func (a *API) session(ctx, abort context.Context) error {
 	group, err := kgo.NewGroupTransactSession(append(base,
 		kgo.ConsumerGroup(a.Kafka.Group), kgo.ConsumeTopics(a.Kafka.Requests), kgo.TransactionalID(a.Kafka.Group+"-"+a.Instance),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(messageBytes),
+		kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.InstanceID(a.Instance), // a restarted server takes its partitions back at once
 	)...)
 	if err != nil {

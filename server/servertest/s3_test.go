@@ -32,6 +32,16 @@ func agentID(t *testing.T, p *servertest.Process, name string) string {
 	return agent.ID
 }
 
+// onlyObject returns the only object of a version.
+func onlyObject(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the objects in %s are %v, %v", dir, found, err)
+	}
+	return found[0]
+}
+
 func largeAgent(name string) map[string]any {
 	return map[string]any{"name": name, "language": "javascript", "files": map[string]string{"main.js": "export default () => 'large'\n//" + strings.Repeat(" padding", 20_000)}}
 }
@@ -46,7 +56,7 @@ func TestS3(t *testing.T) {
 	p.Token = kafkaToken
 	p.Create(t, largeAgent("large"))
 	p.Publish(t, "large", "1.0.0")
-	object := filepath.Join(objects, agentID(t, p, "large"), "1.0.0")
+	object := onlyObject(t, filepath.Join(objects, agentID(t, p, "large"), "1.0.0"))
 	stored, err := os.ReadFile(object)
 	if err != nil || len(stored) < 100_000 {
 		t.Fatalf("the object: %d bytes, %v", len(stored), err)

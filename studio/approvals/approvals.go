@@ -374,6 +374,9 @@ func reasonsOf(v registry.Verdict) []string {
 	return all
 }
 
+// mostPending bounds the requests of a workspace that wait, because each holds the input of its run.
+const mostPending = 1000
+
 // Ask implements runs.Gate.
 func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r runs.Ruling, request json.RawMessage) error {
 	settings, err := s.Policy.Settings(ctx, run.Workspace)
@@ -384,6 +387,15 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 	kind, keep := registry.RunApproval, time.Duration(settings.ApprovalHours)*time.Hour
 	if r.Blocked {
 		kind, keep = registry.BlockedRequest, s.Keep
+	}
+	if !r.Blocked {
+		n, err := s.Reader.CountPending(ctx, run.Workspace)
+		if err != nil {
+			return err
+		}
+		if n >= mostPending {
+			return fault.New(fault.TooManyRequests, "%d requests of this workspace wait for an approval already. Decide some first.", n)
+		}
 	}
 	return s.Requests.InsertApproval(ctx, registry.Approval{
 		ID: s.NewID(), Workspace: run.Workspace, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,

@@ -43,7 +43,7 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 		cost += 0.5
 	}
 	for _, r := range set.rules {
-		if r.appliesTo(spec.Language) && len(found.Errors) == 0 {
+		if r.appliesTo(spec.Language) && (len(found.Errors) == 0 || !r.Require) {
 			cost += set.apply(r, spec, found.Facts, &v)
 		}
 	}
@@ -53,8 +53,8 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 		cost += f.Weight
 	}
 	v.Score = max(0, float64(int((1-cost)*1000+0.5))/1000)
+	v.Decision = set.decide(v) // before findings are cut
 	set.order(&v)
-	v.Decision = set.decide(v)
 	return v
 }
 

@@ -72,6 +72,7 @@ type Service struct {
 
 	mu         sync.RWMutex
 	workspaces map[string]*workspace
+	forgotten  int // number of changes of settings and packs
 }
 
 // workspace is the gate of one workspace, as it was read from the database.
@@ -117,7 +118,7 @@ func Defaults() registry.GateSettings {
 // of returns the gate of a workspace. It is read from the database once.
 func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	s.mu.RLock()
-	w := s.workspaces[id]
+	w, before := s.workspaces[id], s.forgotten
 	s.mu.RUnlock()
 	if w != nil {
 		return w, nil
@@ -141,13 +142,16 @@ func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.workspaces[id] = w
+	if s.forgotten == before { // otherwise the settings may have changed since they were read
+		s.workspaces[id] = w
+	}
 	return w, nil
 }
 
 func (s *Service) forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forgotten++
 	delete(s.workspaces, id)
 }
 

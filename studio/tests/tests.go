@@ -232,6 +232,9 @@ func (p *Plan) once(ctx context.Context, t registry.Test) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
+	if done.Status == registry.AwaitingApproval || done.Status == registry.Blocked {
+		return Result{}, fault.New(fault.ApprovalRequired, "The test %q did not run: its run is %s.", t.Name, done.Status)
+	}
 	if done.Status == registry.StatusInterrupted || done.Status == registry.StatusCancelled {
 		return Result{}, fault.New(fault.RunInterrupted, "The run of the test %q was %s.", t.Name, done.Status)
 	}
