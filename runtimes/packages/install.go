@@ -100,6 +100,7 @@ func (i *install) report(p Progress) {
 // Acquire returns an installed lock for a run and installs it first if that was not done yet. Several callers share one
 // installation, which goes on if a caller leaves. release must be called when the run has ended.
 func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.Lock, progress func(Progress)) (found runtimes.Installed, release func(), err error) {
+	lock.Packages = slices.Clone(lock.Packages) // runs share the lock of a cached version, and the check normalises addresses
 	if err := m.checkLock(lock); err != nil {
 		return found, func() {}, err
 	}
