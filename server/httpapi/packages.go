@@ -31,8 +31,8 @@ func (a *API) resolvePackages() {
 	type out struct{ Body agents.Resolved }
 	add(a, endpoint{
 		id: "resolvePackages", method: http.MethodPost, path: Base + "/code-agents/{agent}/packages/resolve", tag: "agents", summary: "Resolve the packages of a draft",
-		about:    "The exact packages that the draft runs with and that publishing keeps, and how they differ from those of the latest version. A list is resolved once; renew resolves it again.",
-		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft, fault.IndexUnavailable, fault.RuntimeUnavailable, fault.SandboxUnavailable},
+		about:      "The exact packages that the draft runs with and that publishing keeps, and how they differ from those of the latest version. A list is resolved once; renew resolves it again.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft, fault.IndexUnavailable, fault.RuntimeUnavailable, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen()
 		if err != nil {
@@ -86,8 +86,8 @@ func (a *API) collectPackages() {
 	type out struct{ Body packages.Collected }
 	add(a, endpoint{
 		id: "collectPackages", method: http.MethodPost, path: Base + "/packages/gc", tag: "agents", summary: "Remove packages that are not used",
-		about:    "Removes the installations that no version has and that no draft or inline program used for some time. A later run installs them again.",
-		refusals: []fault.Code{fault.InvalidInput},
+		about:      "Removes the installations that no version has and that no draft or inline program used for some time. A later run installs them again.",
+		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		done, err := a.Packages.Collect(ctx, actor(ctx).Workspace, time.Duration(q.Body.UnusedHours)*time.Hour)
 		return &out{Body: done}, err

@@ -550,7 +550,7 @@ func TestContractsAreSchemas(t *testing.T) {
 	s := servertest.New(t)
 	var names struct{ Contracts []string }
 	decode(t, s.Want(t, 200, "GET", "/v1/contracts", nil, servertest.Headers{"Authorization": ""}), &names)
-	if len(names.Contracts) != 9 {
+	if len(names.Contracts) != 10 {
 		t.Errorf("the contracts are %v", names.Contracts)
 	}
 	for _, name := range names.Contracts {

@@ -4554,12 +4554,18 @@ export interface operations {
         limit?: number;
         /**
          * @description Only requests in this state.
-         * @example failed
+         * @example pending
          */
         status?: 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn';
-        /** @description Only requests of this kind. */
+        /**
+         * @description Only requests of this kind.
+         * @example run
+         */
         kind?: 'run' | 'publish';
-        /** @description Only requests about this agent. */
+        /**
+         * @description Only requests about this agent.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         agentId?: string;
         /**
          * @description Same as X-Workspace.
@@ -4670,7 +4676,10 @@ export interface operations {
         'X-Workspace'?: string;
       };
       path: {
-        /** @description ID of the request. */
+        /**
+         * @description ID of the request.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         approval: string;
       };
       cookie?: never;
@@ -4767,13 +4776,23 @@ export interface operations {
         'X-Workspace'?: string;
       };
       path: {
-        /** @description ID of the request. */
+        /**
+         * @description ID of the request.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         approval: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "comment": "Only reads.",
+         *       "decision": "approve",
+         *       "scope": "once"
+         *     }
+         */
         'application/json': components['schemas']['DecisionBody'];
       };
     };
@@ -5098,7 +5117,10 @@ export interface operations {
          * @example 20
          */
         limit?: number;
-        /** @description Also requests that were submitted again, dropped or expired. */
+        /**
+         * @description Also requests that were submitted again, dropped or expired.
+         * @example true
+         */
         all?: boolean;
         /**
          * @description Same as X-Workspace.
@@ -5208,13 +5230,21 @@ export interface operations {
         'X-Workspace'?: string;
       };
       path: {
-        /** @description ID of the blocked request. */
+        /**
+         * @description ID of the blocked request.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         request: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "action": "resubmit"
+         *     }
+         */
         'application/json': components['schemas']['InBody'];
       };
     };
@@ -5449,7 +5479,10 @@ export interface operations {
          * @example 2026-01-01T00:00:00Z
          */
         unusedSince?: string;
-        /** @description mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out. */
+        /**
+         * @description mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out.
+         * @example failing
+         */
         view?: 'mine' | 'changed' | 'failing';
         /**
          * @description Order of the list. updated: newest first.
@@ -8071,6 +8104,11 @@ export interface operations {
       };
       header?: {
         /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
          * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
          * @example "7"
          */
@@ -8092,6 +8130,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "renew": false
+         *     }
+         */
         'application/json': components['schemas']['PackagesBody'];
       };
     };
@@ -10575,6 +10618,21 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "approvalHours": 72,
+         *       "approveSideEffects": true,
+         *       "blockAt": "critical",
+         *       "disabledRules": [],
+         *       "escalateAt": "high",
+         *       "gate": "enforce",
+         *       "newCapability": "escalate",
+         *       "packs": [
+         *         "standard"
+         *       ],
+         *       "selfApproval": false
+         *     }
+         */
         'application/json': components['schemas']['GateSettings'];
       };
     };
@@ -12023,6 +12081,11 @@ export interface operations {
       query?: never;
       header?: {
         /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
          * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
          * @example default
          */
@@ -12033,6 +12096,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "unusedHours": 720
+         *     }
+         */
         'application/json': components['schemas']['CollectBody'];
       };
     };
@@ -13111,13 +13179,21 @@ export interface operations {
         'X-Workspace'?: string;
       };
       path: {
-        /** @description Name of the rule pack. */
+        /**
+         * @description Name of the rule pack.
+         * @example house-rules
+         */
         pack: string;
       };
       cookie?: never;
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "source": "name: house-rules\ntitle: Our own rules\nrules:\n  - id: no-telnet\n    title: Programs do not use telnet\n    severity: high\n    match: {fact: [import], name: [telnetlib]}\n    remedy: Use an encrypted protocol.\n"
+         *     }
+         */
         'application/json': components['schemas']['RulePackBody'];
       };
     };
@@ -13234,7 +13310,10 @@ export interface operations {
         'X-Workspace'?: string;
       };
       path: {
-        /** @description Name of the rule pack. */
+        /**
+         * @description Name of the rule pack.
+         * @example house-rules
+         */
         pack: string;
       };
       cookie?: never;
@@ -13377,7 +13456,10 @@ export interface operations {
           | 'cancelled'
           | 'blocked'
           | 'interrupted';
-        /** @description Only runs that this run started by calling agents, or that name it as their parent. */
+        /**
+         * @description Only runs that this run started by calling agents, or that name it as their parent.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
         parentRunId?: string;
         /**
          * @description RFC 3339 time. Only runs that were requested then or later.
