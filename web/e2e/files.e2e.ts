@@ -246,7 +246,8 @@ test('the open agent stays in sight when the fonts come after it', async () => {
   const name = (n: number): string => `late-${String(n).padStart(2, '0')}`;
   await makeMany(name);
   const release = await hold(page, '**/*.woff2');
-  await studio.openAgent(name(40));
+  await page.goto(`/studio/a/${name(40)}`, { waitUntil: 'domcontentloaded' }); // the load event may wait for the fonts
+  await studio.editorReady();
   await current()
     .filter({ hasText: name(40) })
     .waitFor();

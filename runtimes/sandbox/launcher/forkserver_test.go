@@ -36,3 +36,15 @@ func TestForkServersThatSendNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestForkWithoutDescriptors orders a child without the descriptors that it needs.
+func TestForkWithoutDescriptors(t *testing.T) {
+	t.Parallel()
+	image, err := child.NewLoopImage(child.LoopPlace{}, nil, wire.Halves{}, []string{child.FDDisk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&forkServer{loopMemory: image}).fork(&Child{}, wire.Order{ID: 1}, nil); err == nil {
+		t.Error("a child was ordered without its disk")
+	}
+}

@@ -50,3 +50,16 @@ func TestChildWithoutParts(t *testing.T) {
 		}
 	}
 }
+
+// TestNetworkOfNoChild returns the network namespace of a child that could not start to the pool.
+func TestNetworkOfNoChild(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("no child")
+	var pool networks
+	if _, err := pool.start(func() error { return refused }); err == nil || os.Geteuid() == 0 && !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	if os.Geteuid() == 0 && len(pool.free) != 1 {
+		t.Errorf("%d namespaces are free", len(pool.free))
+	}
+}
