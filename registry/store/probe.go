@@ -34,9 +34,9 @@ type probe struct {
 
 	unsettled atomic.Bool // Settle failed and must be repeated
 
-	// Only check uses the next fields.
-	written time.Time // last successful probe of a write
-	held    time.Time // since when our own writes keep SQLite's connection; zero if they do not
+	checking sync.Mutex // guards the next fields; check holds it
+	written  time.Time  // last successful probe of a write
+	held     time.Time  // since when our own writes keep SQLite's connection; zero if they do not
 
 	mu  sync.Mutex
 	why outage // why runs cannot be recorded; "" if they can
@@ -107,6 +107,8 @@ func (s *Store) watch(ctx context.Context, every time.Duration) {
 
 // check examines whether this server may and can write to the database. While it cannot, Ready returns the reason.
 func (s *Store) check(ctx context.Context) {
+	s.probe.checking.Lock()
+	defer s.probe.checking.Unlock()
 	why, err := s.examine(ctx)
 	if ctx.Err() != nil {
 		return

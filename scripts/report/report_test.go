@@ -295,12 +295,20 @@ func TestAlways(t *testing.T) { t.Fatal("always") }
 
 func TestRerun_ManyFailures_NotRunAgain(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "counts")
-	if err := (Counts{Failed: mostReruns + 1, Command: []string{"false"}, Failures: []Failure{{Title: "x", Rerun: []string{"x"}}}}).save(file); err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	if err := rerun(file, &out); err != nil || !strings.Contains(out.String(), "are not run again") {
-		t.Errorf("got %v, %q", err, &out)
+	const race = "\n      testing.go:1712: race detected during execution of test"
+	for reason, want := range map[string]bool{"": false, race: true, "\n      a_test.go:1: got 2" + race: false} {
+		file := filepath.Join(t.TempDir(), "counts")
+		counts := Counts{Failed: mostReruns + 1, Command: []string{"false"}}
+		for range counts.Failed {
+			counts.Failures = append(counts.Failures, Failure{Title: "x", Why: reason, Rerun: []string{"x"}})
+		}
+		if err := counts.save(file); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		err := rerun(file, &out)
+		if again := !strings.Contains(out.String(), "are not run again"); err != nil || again != want {
+			t.Errorf("after %q they are run again: %t, %v", reason, again, err)
+		}
 	}
 }

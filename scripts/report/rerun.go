@@ -8,10 +8,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 )
 
-// mostReruns bounds the tests that are run again. More failures than this are a broken build or a broken machine.
-const mostReruns = 12
+// mostReruns bounds the tests that are run again. More failures than this are a broken build or a broken machine. A data
+// race fails each test that runs at that time, so these have a bound of their own.
+const (
+	mostReruns     = 12
+	mostBesideRace = 150
+)
 
 // rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One
 // unstable test then no longer rejects a change, but its name is visible.
@@ -20,15 +25,20 @@ func rerun(file string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	failed := 0
+	failed, besideRace := 0, 0
 	for _, c := range all {
 		failed += c.Failed
+		for _, failure := range c.Failures {
+			if failure.besideRace() {
+				besideRace++
+			}
+		}
 	}
 	if failed == 0 {
 		return nil
 	}
-	if failed > mostReruns {
-		fmt.Fprintf(out, "%d tests failed: more than %d are not run again\n", failed, mostReruns)
+	if failed-besideRace > mostReruns || besideRace > mostBesideRace {
+		fmt.Fprintf(out, "%d tests failed: more than %d, or %d beside a data race, are not run again\n", failed, mostReruns, mostBesideRace)
 		return nil
 	}
 	for i := range all {
@@ -45,6 +55,11 @@ func rerun(file string, out io.Writer) error {
 		}
 	}
 	return os.Rename(temp, file)
+}
+
+// besideRace reports whether a test failed only because a data race was found while it ran.
+func (f Failure) besideRace() bool {
+	return strings.HasSuffix(f.Why, ": race detected during execution of test") && strings.Count(f.Why, "\n") == 1
 }
 
 // rerunOf runs the failed tests of one runner again.

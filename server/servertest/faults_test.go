@@ -235,6 +235,9 @@ func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell
 	var group sync.WaitGroup
 	for _, r := range requests() {
 		cells[r.name] = &cell{statuses: map[int]int{}}
+	}
+	for _, r := range requests() {
+		one := cells[r.name]
 		for range callers {
 			group.Go(func() {
 				for right := false; !right && ctx.Err() == nil; {
@@ -245,7 +248,6 @@ func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell
 					}
 					right = isRight(r.name, answer, fault)
 					mu.Lock()
-					one := cells[r.name]
 					one.slowest = max(one.slowest, time.Since(asked))
 					one.statuses[answer.Status]++
 					if right {

@@ -1,6 +1,9 @@
 package launcher
 
 import (
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +37,22 @@ func TestForkServersThatSendNothing(t *testing.T) {
 		if _, err := introduce(ours, tt.sequence, wire.Halves{}, nil); err == nil {
 			t.Errorf("%s: it is ready", name)
 		}
+	}
+}
+
+// TestLauncherRefusesMissingFiles prepares a launcher whose fork server, or whose device, is missing.
+func TestLauncherRefusesMissingFiles(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := startForkServer(wire.Command{Argv: []string{missing}}, nil, wire.Halves{}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a fork server that is missing: %v", err)
+	}
+	if _, err := openCommon(wire.Setup{Devices: []string{missing}}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a device that is missing: %v", err)
+	}
+	rules, err := (&Child{}).rules(wire.Setup{Landlock: 1}, common{-1: 0})
+	if err == nil {
+		t.Errorf("rules for a descriptor that is not open: %d", rules)
 	}
 }
 

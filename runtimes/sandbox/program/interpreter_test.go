@@ -64,11 +64,15 @@ func TestNoInterpreter(t *testing.T) {
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	private := filepath.Join(t.TempDir(), "private")
+	if err := os.WriteFile(private, []byte("#!"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	lonely := filepath.Join(t.TempDir(), "python3") // its folder is a home directory, not an installation
 	if err := os.WriteFile(lonely, []byte("#!"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{lonely, "", "python3", "./python3", "/nowhere/python3", "/usr", plain} {
+	for _, path := range []string{lonely, "", "python3", "./python3", "/nowhere/python3", "/usr", plain, private} {
 		if found, err := program.FindInterpreter(path); err == nil {
 			t.Errorf("%q is %+v", path, found)
 		}
