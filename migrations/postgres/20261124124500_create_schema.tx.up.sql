@@ -463,7 +463,7 @@ CREATE TABLE approvals (
 	decided_at      timestamptz,
 	comment         text NOT NULL,
 	outcome         text NOT NULL,
-	carried_out     boolean NOT NULL, -- what was approved has been started
+	carried_out     boolean NOT NULL, -- what was approved has been started, and what was denied has ended
 	reasons         text NOT NULL, -- JSON
 	verdict         text, -- JSON
 	input           text, -- JSON
@@ -474,7 +474,8 @@ CREATE INDEX approvals_of_version ON approvals (workspace_id, agent_id, digest) 
 CREATE INDEX approvals_of_request ON approvals (workspace_id, request_id) WHERE request_id <> '';
 CREATE INDEX approvals_of_run ON approvals (run_id) WHERE run_id <> '';
 CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pending';
-CREATE INDEX approvals_to_do ON approvals (status, carried_out) WHERE status = 'approved' AND NOT carried_out;
+CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
+CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', now());

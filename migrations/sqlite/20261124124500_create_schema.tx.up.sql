@@ -463,18 +463,19 @@ CREATE TABLE approvals (
 	decided_at      TIMESTAMP,
 	comment         TEXT NOT NULL,
 	outcome         TEXT NOT NULL,
-	carried_out     BOOLEAN NOT NULL, -- what was approved has been started
+	carried_out     BOOLEAN NOT NULL, -- what was approved has been started, and what was denied has ended
 	reasons         TEXT NOT NULL, -- JSON
 	verdict         TEXT, -- JSON
-	input           TEXT, -- JSON
-	request         TEXT NOT NULL -- JSON: what happens after the approval
+	input           TEXT, -- JSON; NULL after it was carried out
+	request         TEXT NOT NULL -- JSON: what happens after the approval; '' after it was carried out
 );
 CREATE INDEX approvals_newest ON approvals (workspace_id, status, created_at, id);
 CREATE INDEX approvals_of_version ON approvals (workspace_id, agent_id, digest) WHERE status = 'approved';
 CREATE INDEX approvals_of_request ON approvals (workspace_id, request_id) WHERE request_id <> '';
 CREATE INDEX approvals_of_run ON approvals (run_id) WHERE run_id <> '';
 CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pending';
-CREATE INDEX approvals_to_do ON approvals (status, carried_out) WHERE status = 'approved' AND NOT carried_out;
+CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
+CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));

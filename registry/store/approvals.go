@@ -13,16 +13,60 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// InsertApproval records a request that waits for a person.
-func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) error {
+// InsertApproval records a request that waits for a person, and returns it. A version of an agent has one publication
+// that waits: the same request again returns the first, and a request with other content replaces it.
+func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) (registry.Approval, error) {
 	row, err := approvalRowOf(a)
 	if err != nil {
-		return wrap("save approval", err)
+		return a, wrap("save approval", err)
 	}
-	return s.change(ctx, "save approval", func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewInsert().Model(row).Exec(ctx)
-		return err
-	})
+	for tries := 0; ; tries++ {
+		inserted := a
+		err = s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if a.Kind == registry.PublishApproval {
+				same, err := s.replacePublication(ctx, tx, row)
+				if err != nil {
+					return err
+				}
+				if same != nil {
+					inserted = *same
+					return nil
+				}
+			}
+			_, err := tx.NewInsert().Model(row).Exec(ctx)
+			return err
+		})
+		// Another request for the version may have been inserted meanwhile. The next try finds it.
+		if !duplicate(err) || a.Kind != registry.PublishApproval || tries > 3 {
+			return inserted, wrap("save approval", err)
+		}
+	}
+}
+
+// replacePublication returns the publication of a version that waits, if it is the same as a new one. It ends one that
+// is not.
+func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approvalRow) (*registry.Approval, error) {
+	var waits approvalRow
+	err := tx.NewSelect().Model(&waits).Where("ap.kind = 'publish' AND ap.status = 'pending'").
+		Where("ap.workspace_id = ?", row.WorkspaceID).Where("ap.agent_id = ?", row.AgentID).Where("ap.version = ?", row.Version).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // none waits
+	}
+	if err != nil {
+		return nil, err
+	}
+	if waits.Digest == row.Digest && waits.Request == row.Request && waits.ExpiresAt.After(row.CreatedAt) {
+		a, err := waits.approval()
+		return &a, err
+	}
+	_, err = forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", string(registry.ApprovalWithdrawn)).Set("decided_at = ?", row.CreatedAt).
+		Set("outcome = ?", "Replaced by request "+row.ID+".").Where("workspace_id = ?", row.WorkspaceID).Where("id = ?", waits.ID).Exec(ctx)
+	return nil, err
+}
+
+// forget marks a request as carried out. Nothing needs its input and its program any more.
+func forget(update *bun.UpdateQuery) *bun.UpdateQuery {
+	return update.Set("carried_out = ?", true).Set("input = NULL").Set("request = ''")
 }
 
 // DecideApproval ends a pending request. If it is no longer pending, the error is Conflict and the request is returned
@@ -54,10 +98,10 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval) (regist
 	return now, err
 }
 
-// CarriedOut records what came of an approval.
+// CarriedOut records what came of a decision, and removes the input and the program of the request.
 func (s *Store) CarriedOut(ctx context.Context, workspace, id, outcome string) error {
 	return s.change(ctx, "record approval", func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*approvalRow)(nil)).Set("carried_out = ?", true).Set("outcome = ?", outcome).
+		_, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("outcome = ?", outcome).
 			Where("workspace_id = ?", workspace).Where("id = ?", id).Exec(ctx)
 		return err
 	})
@@ -176,16 +220,16 @@ func (s *Store) CountPending(ctx context.Context, workspace string) (int, error)
 	return int(n), wrap("count approvals", err)
 }
 
-// mostDue is the maximum number of requests that one sweep reads.
+// mostDue is the maximum number of requests that DueApprovals returns, because each holds its input.
 const mostDue = 16
 
-// DueApprovals returns requests of all workspaces that need the server: pending ones that have expired, and approved
-// ones that were not carried out.
-func (s *Store) DueApprovals(ctx context.Context, now time.Time) ([]registry.Approval, error) {
+// DueApprovals returns the next requests of all workspaces after an ID that need the server: pending ones that have
+// expired, and ended ones that were not carried out.
+func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) ([]registry.Approval, error) {
 	var rows []approvalRow
-	err := s.read.NewSelect().Model(&rows).
-		Where("ap.status = 'pending' AND ap.expires_at <= ?", instant(now)).WhereOr("ap.status = 'approved' AND NOT ap.carried_out").
-		OrderExpr("ap.created_at").Limit(mostDue).Scan(ctx)
+	err := s.read.NewSelect().Model(&rows).Where("ap.id > ?", after).WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("ap.status = 'pending' AND ap.expires_at <= ?", instant(now)).WhereOr("ap.status <> 'pending' AND ap.carried_out = FALSE")
+	}).OrderExpr("ap.id").Limit(mostDue).Scan(ctx)
 	if err != nil {
 		return nil, wrap("read due approvals", err)
 	}

@@ -29,7 +29,7 @@ func TestApprovals(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		begin := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
 		for n := range 5 {
-			if err := s.InsertApproval(t.Context(), request(fmt.Sprint(n), begin.Add(time.Duration(n)*time.Minute))); err != nil {
+			if _, err := s.InsertApproval(t.Context(), request(fmt.Sprint(n), begin.Add(time.Duration(n)*time.Minute))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,7 +68,7 @@ func TestApprovals(t *testing.T) {
 		if diff := cmp.Diff([]string{"4", "3", "2", "1", "0"}, seen); diff != "" {
 			t.Error(diff)
 		}
-		due, err := s.DueApprovals(t.Context(), begin.Add(time.Hour+time.Minute))
+		due, err := s.DueApprovals(t.Context(), begin.Add(time.Hour+time.Minute), "")
 		if err != nil || len(due) != 2 || due[0].ID != "0" {
 			t.Errorf("due are %+v, %v", due, err)
 		}
@@ -79,7 +79,7 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
-		if err := s.InsertApproval(t.Context(), request("1", at)); err != nil {
+		if _, err := s.InsertApproval(t.Context(), request("1", at)); err != nil {
 			t.Fatal(err)
 		}
 		var won atomic.Int32
@@ -110,14 +110,96 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 		if stands, err := s.Standing(t.Context(), "default", "agent", "sha256:b", "me"); err != nil || stands {
 			t.Errorf("of another version: %t, %v", stands, err)
 		}
-		if due, err := s.DueApprovals(t.Context(), at); err != nil || len(due) != 1 {
+		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 1 {
 			t.Errorf("to be carried out: %+v, %v", due, err)
 		}
 		if err := s.CarriedOut(t.Context(), "default", "1", "Done."); err != nil {
 			t.Error(err)
 		}
-		if due, err := s.DueApprovals(t.Context(), at); err != nil || len(due) != 0 {
+		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
 			t.Errorf("carried out twice: %+v, %v", due, err)
+		}
+	})
+}
+
+// Every decision is carried out once, whichever it was, and an ended request keeps no input.
+func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		decisions := []registry.ApprovalStatus{registry.ApprovalApproved, registry.ApprovalDenied, registry.ApprovalExpired, registry.ApprovalWithdrawn}
+		for n, status := range decisions {
+			a := request(fmt.Sprint(n), at)
+			if _, err := s.InsertApproval(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			a.Status, a.DecidedAt = status, &at
+			if _, err := s.DecideApproval(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		due, err := s.DueApprovals(t.Context(), at, "")
+		if err != nil || len(due) != len(decisions) {
+			t.Fatalf("due are %+v, %v", due, err)
+		}
+		if after, err := s.DueApprovals(t.Context(), at, due[1].ID); err != nil || len(after) != 2 || after[0].ID != due[2].ID {
+			t.Errorf("after the second come %+v, %v", after, err)
+		}
+		for _, a := range due {
+			if len(a.Input) == 0 || len(a.Request) == 0 {
+				t.Errorf("%s is not carried out and has no input", a.Status)
+			}
+			if err := s.CarriedOut(t.Context(), "default", a.ID, "Done."); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Approval(t.Context(), "default", a.ID); err != nil || got.Input != nil || got.Request != nil || got.Outcome != "Done." {
+				t.Errorf("afterwards %+v, %v", got, err)
+			}
+		}
+		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
+			t.Errorf("carried out twice: %+v, %v", due, err)
+		}
+	})
+}
+
+func TestInsertApproval_Publication_OneWaits(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		publication := func(id, digest string) registry.Approval {
+			a := request(id, at)
+			a.Kind, a.RunID, a.RequestID, a.Digest, a.Input = registry.PublishApproval, "", "", digest, nil
+			return a
+		}
+		var group sync.WaitGroup
+		ids := make([]string, 8)
+		for n := range ids {
+			group.Go(func() {
+				a, err := s.InsertApproval(t.Context(), publication(fmt.Sprint("same-", n), "sha256:a"))
+				if err != nil {
+					t.Error(err)
+				}
+				ids[n] = a.ID
+			})
+		}
+		group.Wait()
+		for _, id := range ids {
+			if id != ids[0] {
+				t.Fatalf("the same publication waits as %v", ids)
+			}
+		}
+		other := publication("other-version", "sha256:b")
+		other.Version = "2.0.0"
+		for _, a := range []registry.Approval{publication("changed", "sha256:c"), other} {
+			if got, err := s.InsertApproval(t.Context(), a); err != nil || got.ID != a.ID {
+				t.Errorf("%s is recorded as %+v, %v", a.ID, got, err)
+			}
+		}
+		if a, err := s.Approval(t.Context(), "default", ids[0]); err != nil || a.Status != registry.ApprovalWithdrawn || a.Outcome != "Replaced by request changed." || a.Request != nil {
+			t.Errorf("the replaced request is %+v, %v", a, err)
+		}
+		if n, err := s.CountPending(t.Context(), "default"); err != nil || n != 2 {
+			t.Errorf("%d wait, %v", n, err)
 		}
 	})
 }

@@ -52,11 +52,11 @@ func fill(t *testing.T, s *store.Store) {
 	_, stale := s.Settle(t.Context())
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
 	_, lost := s.PutSession(t.Context(), session, 100)
-	if err := errors.Join(err, stale, lost, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+	_, unasked := s.InsertApproval(t.Context(), registry.Approval{ID: "approval", Workspace: ws, Status: registry.ApprovalPending, Request: []byte("{}")})
+	if err := errors.Join(err, stale, lost, unasked, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
 		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}),
 		s.PutGateSettings(t.Context(), ws, registry.GateSettings{}), s.PutRulePack(t.Context(), registry.RulePack{Workspace: ws, Name: "p"}),
-		s.InsertApproval(t.Context(), registry.Approval{ID: "approval", Workspace: ws, Status: registry.ApprovalPending, Request: []byte("{}")}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}

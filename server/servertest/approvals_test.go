@@ -2,12 +2,16 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -195,6 +199,64 @@ func TestWaitingRun_ServerKilled_RunsOnce(t *testing.T) {
 	}
 }
 
+// A decision that was stored just before kill -9 ends its run after the restart.
+func TestWaitingRun_ServerKilledAfterDecision_Ends(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	const token = "a-token-that-is-long-enough-to-be-one"
+	p := servertest.Spawn(t, data, "--token", token)
+	p.Token = token
+	p.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n + 1", "requiresApproval": true})
+	p.Publish(t, "asks", "1.0.0")
+	want := map[registry.ApprovalStatus]registry.Status{registry.ApprovalDenied: registry.Blocked, registry.ApprovalExpired: registry.Blocked, registry.ApprovalWithdrawn: registry.StatusCancelled}
+	waiting := map[registry.ApprovalStatus]asked{}
+	for status := range want {
+		waiting[status] = waitingRun(t, p.Client, "asks", map[string]int{"n": 41})
+	}
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+	decideAndCrash(t, data, waiting)
+
+	again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token}))
+	again.Token = token
+	for status, run := range waiting {
+		if got := ended(t, again.Client, run.RunID); got.Status != string(want[status]) {
+			t.Errorf("the run of a request that is %s ended as %+v", status, got)
+		}
+		var a registry.Approval
+		servertest.Eventually(t, "the request drops its input", func() bool {
+			a = registry.Approval{}
+			again.Want(t, 200, "GET", "/api/v1/approvals/"+run.ApprovalID, nil).Into(t, &a)
+			return a.Input == nil
+		})
+		if a.Status != status {
+			t.Errorf("the request is %+v", a)
+		}
+	}
+}
+
+// decideAndCrash stores decisions like a server that is killed before it ends the runs.
+func decideAndCrash(t *testing.T, data string, waiting map[registry.ApprovalStatus]asked) {
+	t.Helper()
+	files, err := blobs.Open(filepath.Join(data, "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Options{URL: "sqlite:" + filepath.Join(data, "atelier.db"), Blobs: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for status, run := range waiting {
+		if _, err := s.DecideApproval(t.Context(), registry.Approval{ID: run.ApprovalID, Workspace: registry.DefaultWorkspace, Status: status, DecidedAt: &now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const (
 	localPython  = "def main(input, ctx):\n    return {'ok': True}\n"
 	remotePython = "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n"
@@ -239,6 +301,11 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	}, servertest.Headers{"If-Match": "*"})
 	var waiting asked
 	s.Want(t, 202, "POST", "/api/v1/code-agents/fetcher/versions", `{}`).Into(t, &waiting)
+	var repeated asked
+	s.Want(t, 202, "POST", "/api/v1/code-agents/fetcher/versions", `{}`).Into(t, &repeated)
+	if repeated.ApprovalID != waiting.ApprovalID {
+		t.Errorf("the same publication waits as %s and %s", waiting.ApprovalID, repeated.ApprovalID)
+	}
 	decide(t, s.Client, 200, waiting.ApprovalID, "deny", "", "unknown host")
 	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/3.0.0", nil)
 }

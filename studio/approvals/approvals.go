@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -20,7 +21,8 @@ import (
 
 // Requests stores requests.
 type Requests interface {
-	InsertApproval(ctx context.Context, a registry.Approval) error
+	// InsertApproval records a request and returns it, or the same publication that waits already.
+	InsertApproval(ctx context.Context, a registry.Approval) (registry.Approval, error)
 	// DecideApproval ends a pending request. Error: Conflict with the request as it is, if it is no longer pending.
 	DecideApproval(ctx context.Context, a registry.Approval) (registry.Approval, error)
 	CarriedOut(ctx context.Context, workspace, id, outcome string) error
@@ -37,7 +39,7 @@ type Reader interface {
 type Finder interface {
 	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
 	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
-	DueApprovals(ctx context.Context, now time.Time) ([]registry.Approval, error)
+	DueApprovals(ctx context.Context, now time.Time, after string) ([]registry.Approval, error)
 }
 
 // Grants knows what was approved before.
@@ -49,7 +51,8 @@ type Grants interface {
 // Runs continues or ends waiting runs.
 type Runs interface {
 	Resume(ctx context.Context, workspace, id string, request json.RawMessage) error
-	Deny(ctx context.Context, workspace, id, message string) error
+	// EndWaiting ends a run that waits. It does nothing if the run no longer waits.
+	EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error
 	Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error
 }
 
@@ -216,15 +219,16 @@ func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
 		if err := s.runs.Resume(ctx, a.Workspace, a.RunID, a.Request); err != nil {
 			return err
 		}
-		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "")
 	case a.Status == registry.ApprovalApproved && a.Kind == registry.BlockedRequest:
 		return s.resubmit(ctx, a)
 	case a.Status == registry.ApprovalApproved:
 		return s.publish(ctx, a)
-	case a.Kind == registry.RunApproval && a.Status != registry.ApprovalWithdrawn:
-		return s.runs.Deny(ctx, a.Workspace, a.RunID, denial(a))
+	case a.Kind == registry.RunApproval:
+		if err := s.runs.EndWaiting(ctx, a.Workspace, a.RunID, denial(a)); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "")
 }
 
 func (s *Service) publish(ctx context.Context, a registry.Approval) error {
@@ -238,18 +242,20 @@ func (s *Service) publish(ctx context.Context, a registry.Approval) error {
 	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Not published: "+err.Error())
 }
 
-func denial(a registry.Approval) string {
-	if a.Status == registry.ApprovalExpired {
-		return "Nobody approved the run in time."
+// denial is the reason why a run that waited has ended without being started.
+func denial(a registry.Approval) *runtimes.ProgramError {
+	e := &runtimes.ProgramError{Type: runtimes.Denied, Rule: "approval", Message: "The run was denied."}
+	switch {
+	case a.Status == registry.ApprovalWithdrawn:
+		return runs.CancelledWaiting()
+	case a.Status == registry.ApprovalExpired:
+		e.Message = "Nobody approved the run in time."
+	case a.Decider != nil && a.Comment != "":
+		e.Message = "The run was denied by " + a.Decider.Name + ": " + a.Comment
+	case a.Decider != nil:
+		e.Message = "The run was denied by " + a.Decider.Name + "."
 	}
-	text := "The run was denied"
-	if a.Decider != nil {
-		text += " by " + a.Decider.Name
-	}
-	if a.Comment != "" {
-		return text + ": " + a.Comment
-	}
-	return text + "."
+	return e
 }
 
 // expire ends a request that nobody answered in time.
@@ -266,22 +272,30 @@ func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 	return s.carryOut(ctx, is)
 }
 
-// Sweep expires old requests and carries out approvals that a crash or a full queue has delayed.
+// Sweep expires old requests and carries out decisions that a crash or a full queue has delayed.
 func (s *Service) Sweep(ctx context.Context) {
-	due, err := s.Finder.DueApprovals(ctx, s.Now())
-	for _, a := range due {
-		if a.Status == registry.ApprovalPending {
-			err = s.expire(ctx, a)
-		} else {
-			err = s.carryOut(ctx, a)
-		}
+	for last := ""; ctx.Err() == nil; {
+		due, err := s.Finder.DueApprovals(ctx, s.Now(), last)
 		if err != nil && ctx.Err() == nil {
-			s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", a.ID), slog.Any("error", err))
+			s.Log.LogAttrs(ctx, slog.LevelError, "read due approvals", slog.Any("error", err))
 		}
+		if err != nil || len(due) == 0 {
+			return
+		}
+		for _, a := range due {
+			if err := s.settle(ctx, a); err != nil && ctx.Err() == nil {
+				s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", a.ID), slog.Any("error", err))
+			}
+		}
+		last = due[len(due)-1].ID
 	}
-	if err != nil && len(due) == 0 && ctx.Err() == nil {
-		s.Log.LogAttrs(ctx, slog.LevelError, "read due approvals", slog.Any("error", err))
+}
+
+func (s *Service) settle(ctx context.Context, a registry.Approval) error {
+	if a.Status == registry.ApprovalPending {
+		return s.expire(ctx, a)
 	}
+	return s.carryOut(ctx, a)
 }
 
 // Review implements runs.Gate.
@@ -397,11 +411,12 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 			return fault.New(fault.TooManyRequests, "%d requests of this workspace wait for an approval already. Decide some first.", n)
 		}
 	}
-	return s.Requests.InsertApproval(ctx, registry.Approval{
+	_, err = s.Requests.InsertApproval(ctx, registry.Approval{
 		ID: s.NewID(), Workspace: run.Workspace, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
 		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
 		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(keep),
 	})
+	return err
 }
 
 // Withdraw implements runs.Gate.
@@ -459,7 +474,7 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 		Digest: v.Digest, ContentDigest: v.ContentDigest, Reasons: reasonsOf(*verdict), Verdict: verdict, Request: request, Requester: actor,
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
 	}
-	if err := s.Requests.InsertApproval(ctx, a); err != nil {
+	if a, err = s.Requests.InsertApproval(ctx, a); err != nil {
 		return nil, err
 	}
 	e := &fault.Error{Code: fault.ApprovalRequired, Message: fmt.Sprintf("%s %s. A person must approve the publication.", v.Reference(), changesInWords(*verdict)), Extra: map[string]any{"approvalId": a.ID, "verdict": verdict}}

@@ -127,7 +127,12 @@ func (s *Service) cancelWaiting(ctx context.Context, actor registry.Actor, id st
 	if err := s.Gate.Withdraw(ctx, actor, id); err != nil && !fault.Is(err, fault.NotFound) {
 		return run, err
 	}
-	return s.endWaiting(ctx, run, registry.StatusCancelled, &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while it waited for an approval."})
+	return s.endWaiting(ctx, run, registry.StatusCancelled, CancelledWaiting())
+}
+
+// CancelledWaiting is the reason why a run has ended that was cancelled while it waited for an approval.
+func CancelledWaiting() *runtimes.ProgramError {
+	return &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while it waited for an approval."}
 }
 
 // Resume continues a waiting run that was approved. It does nothing if the run no longer waits. An error means that it
@@ -218,8 +223,8 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	return cause
 }
 
-// Deny ends a waiting run that was not approved.
-func (s *Service) Deny(ctx context.Context, workspace, id, message string) error {
+// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits.
+func (s *Service) EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
 	run, err := s.Archive.Run(ctx, workspace, id)
@@ -229,6 +234,10 @@ func (s *Service) Deny(ctx context.Context, workspace, id, message string) error
 	if err != nil || run.Status != registry.AwaitingApproval {
 		return err
 	}
-	_, err = s.endWaiting(ctx, run, registry.Blocked, &runtimes.ProgramError{Type: runtimes.Denied, Rule: "approval", Message: message})
+	status := registry.Blocked
+	if cause.Type == runtimes.Cancelled {
+		status = registry.StatusCancelled
+	}
+	_, err = s.endWaiting(ctx, run, status, cause)
 	return err
 }
