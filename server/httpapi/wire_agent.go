@@ -115,7 +115,7 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 	said := struct {
 		agents.Input
 		Capabilities *CapabilitiesBody `json:"capabilities,omitempty"`
-		Limits       *LimitsBody       `json:"limits,omitempty"`
+		Limits       *AgentLimits      `json:"limits,omitempty"`
 	}{Input: b.Input}
 	if b.Capabilities != nil {
 		said.Capabilities = &CapabilitiesBody{
@@ -123,7 +123,7 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 		}
 	}
 	if b.Limits != nil {
-		limits := LimitsBody(*b.Limits)
+		limits := AgentLimits(*b.Limits)
 		said.Limits = &limits
 	}
 	return json.Marshal(said)
@@ -149,7 +149,7 @@ type AgentBody struct {
 	Environment      map[string]string        `json:"environment,omitempty"`
 	Secrets          []string                 `json:"secrets,omitempty" doc:"Names of secrets. Their values are stored in the workspace."`
 	Capabilities     *CapabilitiesBody        `json:"capabilities,omitempty"`
-	Limits           *LimitsBody              `json:"limits,omitempty"`
+	Limits           *AgentLimits             `json:"limits,omitempty"`
 	SafetyFlags      []string                 `json:"safetyFlags,omitempty"`
 	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    bool                     `json:"deterministic,omitempty"`
@@ -172,7 +172,7 @@ type CapabilitiesBody struct {
 	Tools         []string `json:"tools,omitempty" doc:"References to the agents that the program may call, such as summarise@^1, at most one for each agent."`
 }
 
-// LimitsBody names the limits that differ from the defaults. Times are milliseconds, sizes bytes.
+// LimitsBody lowers the limits of one run. Times are milliseconds, sizes bytes.
 type LimitsBody struct {
 	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"1"`
 	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"1"`
@@ -181,6 +181,17 @@ type LimitsBody struct {
 	OutputBytes    int64 `json:"outputBytes,omitempty" minimum:"1"`
 	DiskBytes      int64 `json:"diskBytes,omitempty" minimum:"1"`
 	RecursionDepth int64 `json:"recursionDepth,omitempty" minimum:"1"`
+}
+
+// AgentLimits names the limits that an agent sets. 0 leaves a limit to the server: each run gets the server's default.
+type AgentLimits struct {
+	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"0"`
+	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"0"`
+	MemoryBytes    int64 `json:"memoryBytes,omitempty" minimum:"0"`
+	Processes      int64 `json:"processes,omitempty" minimum:"0"`
+	OutputBytes    int64 `json:"outputBytes,omitempty" minimum:"0"`
+	DiskBytes      int64 `json:"diskBytes,omitempty" minimum:"0"`
+	RecursionDepth int64 `json:"recursionDepth,omitempty" minimum:"0"`
 }
 
 func (b *LimitsBody) limits() runtimes.Limits {

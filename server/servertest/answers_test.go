@@ -96,6 +96,49 @@ func TestSkillLimits_Unset_ThoseOfTheServer(t *testing.T) {
 	}
 }
 
+// TestAgentLimits_Unset_ThoseOfTheServer checks that an agent keeps only the limits that its author set. A server with
+// another default runs its draft and its version with that default.
+func TestAgentLimits_Unset_ThoseOfTheServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	var digest string
+	for _, timeout := range []string{"20000", "300"} {
+		s := servertest.On(t, data, servertest.Flags(t, map[string]string{"default-timeout-ms": timeout}))
+		if digest == "" {
+			s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"a","language":"bash","code":"sleep 0.6","limits":{"memoryBytes":100000000}}`)
+			s.Want(t, 201, "POST", "/api/v1/code-agents/a/versions", `{}`)
+		}
+		var a struct {
+			Draft struct{ Limits map[string]int64 }
+		}
+		s.Want(t, 200, "GET", "/api/v1/code-agents/a", nil).Into(t, &a)
+		if l := a.Draft.Limits; l["timeoutMs"] != 0 || l["memoryBytes"] != 100000000 {
+			t.Errorf("draft: %v", l)
+		}
+		var v struct{ Digest string }
+		s.Want(t, 200, "GET", "/api/v1/code-agents/a/versions/1.0.0", nil).Into(t, &v)
+		if digest == "" {
+			digest = v.Digest
+		}
+		if v.Digest != digest {
+			t.Errorf("the digest depends on the server: %s, %s", digest, v.Digest)
+		}
+		want := map[string]string{"20000": "succeeded", "300": "timed_out"}[timeout]
+		for _, version := range []string{"1.0.0", "draft"} {
+			if run := s.Want(t, 200, "POST", "/api/v1/code-agents/a/execute", `{"version":"`+version+`"}`).Run(t); run.Status != want {
+				t.Errorf("%s with %s ms: %s", version, timeout, run.Status)
+			}
+		}
+		// What a client reads it may send back, and nothing becomes fixed by that.
+		text, err := json.Marshal(a.Draft.Limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Want(t, 200, "PUT", "/api/v1/code-agents/a", `{"limits":`+string(text)+`}`, servertest.Headers{"If-Match": "*"})
+		s.Stop(t)
+	}
+}
+
 // TestSpans_SayWhatHappened checks the attributes of runs whose validation fails, and of one that succeeds.
 func TestSpans_SayWhatHappened(t *testing.T) {
 	t.Parallel()

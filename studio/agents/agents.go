@@ -150,10 +150,6 @@ type Input struct {
 	// SchemaSources says where new schemas came from. A new schema without a source was written by a person.
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
 
-	// OpenLimits keeps absent limits absent: each run takes those of the server. Otherwise the server's defaults of this
-	// moment become part of the agent.
-	OpenLimits bool `json:"-"`
-
 	// Session is the browser session that saves, "" for other clients. Its saves may share an entry of the history.
 	Session string `json:"-"`
 }
@@ -306,9 +302,6 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	}
 	before := a.Draft.Spec
 	next := overlay(before.Current(), in)
-	if !in.OpenLimits && (in.Limits != nil || before.Language == "") {
-		next.Limits = s.Specs.Limits(next.Limits)
-	}
 	if a.Draft.Spec, err = s.Specs.Complete(next); err != nil {
 		return a, err
 	}

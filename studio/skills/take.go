@@ -25,7 +25,7 @@ func inputOf(sk folders.Skill) agents.Input {
 		Name: &settings.Name, Title: &settings.Title, Description: &settings.Description, Tags: &tags,
 		Language: &spec.Language, Files: &spec.Files, Entrypoint: &spec.Entrypoint, InputSchema: spec.InputSchema, OutputSchema: spec.OutputSchema,
 		Packages: &spec.Packages, Environment: &spec.Environment, Secrets: &spec.Secrets, Capabilities: &spec.Capabilities, Limits: &spec.Limits,
-		SafetyFlags: &spec.SafetyFlags, RequiresApproval: &spec.RequiresApproval, Deterministic: &spec.Deterministic, Rules: spec.Rules, OpenLimits: true,
+		SafetyFlags: &spec.SafetyFlags, RequiresApproval: &spec.RequiresApproval, Deterministic: &spec.Deterministic, Rules: spec.Rules,
 	}
 }
 

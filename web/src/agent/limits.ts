@@ -53,8 +53,9 @@ export function limitText(field: LimitField, wire: number): string {
 
 export type ReadLimit = { ok: true; wire: number } | { ok: false; message: string };
 
-/** Parses typed text. A unit in the text overrides the selected one. */
+/** Parses typed text. A unit in the text overrides the selected one. Without text the limit is that of the server. */
 export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: number | undefined): ReadLimit {
+  if (text.trim() === '') return { ok: true, wire: 0 };
   const [, digits = '', name = ''] = /^\s*([^a-z]*?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
   const meant = name === '' ? unit : field.units.find((u) => u.name.toLowerCase() === name.toLowerCase());
   const value = Number(digits.replace(',', '.'));

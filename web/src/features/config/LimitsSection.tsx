@@ -34,6 +34,7 @@ export function LimitsSection() {
           <Limit
             key={field.key}
             field={field}
+            own={fields.limits}
             limits={limits}
             ceiling={capabilities.data?.limits.ceilings[field.key]}
           />
@@ -43,11 +44,20 @@ export function LimitsSection() {
   );
 }
 
+interface LimitProps {
+  field: LimitField;
+  /** The limits that the agent sets; 0 is one that it leaves to the server. */
+  own: Limits;
+  /** The limits of a run. */
+  limits: Limits;
+  ceiling: number | undefined;
+}
+
 /**
  * A limit is free text. It reaches the draft when the person leaves the field or presses Enter, so that no half-typed
  * number is saved, and only if it is a number up to the maximum.
  */
-function Limit({ field, limits, ceiling }: { field: LimitField; limits: Limits; ceiling: number | undefined }) {
+function Limit({ field, own, limits, ceiling }: LimitProps) {
   const { save, session } = useOpenAgent();
   const wire = limits[field.key];
   // The unit stays while a user types, so that a growing number keeps its meaning.
@@ -57,7 +67,7 @@ function Limit({ field, limits, ceiling }: { field: LimitField; limits: Limits; 
   const error = read?.ok === false ? read.message : problemAt(save, `/limits/${field.key}`);
   const commit = (): void => {
     if (read?.ok !== true) return;
-    if (read.wire !== wire) session?.editDraft({ limits: { ...limits, [field.key]: read.wire } });
+    if (read.wire !== wire) session?.editDraft({ limits: { ...own, [field.key]: read.wire } });
     setTyped(undefined);
   };
   return (
