@@ -222,6 +222,8 @@ type Run struct {
 	WorkflowRunID string
 	NodeID        string
 	Actor         Actor
+	RequestID     string // the client's own ID of the request, "" for none
+	Claimed       Claim
 	Status        Status
 	ResultSeq     int64 // seq of the result event; 0 before the end
 	Input         json.RawMessage
@@ -243,6 +245,12 @@ type Run struct {
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	FinishedAt    *time.Time
+}
+
+// Claim is the actor that a client says it acts for. The server does not check it, and it grants nothing.
+type Claim struct {
+	ID   string
+	Type string
 }
 
 // Validation holds the results of checking input and output: passed, failed or skipped (no schema, or no output).

@@ -18,6 +18,7 @@ const (
 	URLSkill        SkillOrigin = "url"        // fetched from a granted host
 	CreatedSkill    SkillOrigin = "created"    // written by a client, often by a model
 	RegisteredSkill SkillOrigin = "registered" // registered by a client
+	ListedSkill     SkillOrigin = "registry"   // installed from the public registry
 )
 
 // Skill marks an agent as a skill.

@@ -249,7 +249,7 @@ CREATE INDEX pins_by_agent ON pins (agent_id);
 CREATE TABLE skills (
 	agent_id          text PRIMARY KEY REFERENCES agents (id),
 	workspace_id      text NOT NULL,
-	origin            text NOT NULL, -- builtin, folder, archive, url, created, registered
+	origin            text NOT NULL, -- builtin, folder, archive, url, created, registered, registry
 	source            text NOT NULL, -- an address or the name of an archive, '' otherwise
 	handler           text NOT NULL, -- as in skill.yaml
 	drafted           boolean NOT NULL, -- the agent's draft waits to be promoted
@@ -315,6 +315,9 @@ CREATE TABLE runs (
 	actor_id          text NOT NULL,
 	actor_type        text NOT NULL,
 	actor_name        text NOT NULL,
+	request_id        TEXT NOT NULL, -- the client's own, '' for none
+	claimed_actor_id   TEXT NOT NULL, -- whom the client says it acts for; unchecked
+	claimed_actor_type TEXT NOT NULL,
 	status            text NOT NULL,
 	error_type        text NOT NULL, -- '' for none
 	exit_code         bigint,

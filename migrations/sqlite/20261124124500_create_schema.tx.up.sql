@@ -249,7 +249,7 @@ CREATE INDEX pins_by_agent ON pins (agent_id);
 CREATE TABLE skills (
 	agent_id          TEXT PRIMARY KEY REFERENCES agents (id),
 	workspace_id      TEXT NOT NULL,
-	origin            TEXT NOT NULL, -- builtin, folder, archive, url, created, registered
+	origin            TEXT NOT NULL, -- builtin, folder, archive, url, created, registered, registry
 	source            TEXT NOT NULL, -- an address or the name of an archive, '' otherwise
 	handler           TEXT NOT NULL, -- as in skill.yaml
 	drafted           BOOLEAN NOT NULL, -- the agent's draft waits to be promoted
@@ -315,6 +315,9 @@ CREATE TABLE runs (
 	actor_id          TEXT NOT NULL,
 	actor_type        TEXT NOT NULL,
 	actor_name        TEXT NOT NULL,
+	request_id        TEXT NOT NULL, -- the client's own, '' for none
+	claimed_actor_id   TEXT NOT NULL, -- whom the client says it acts for; unchecked
+	claimed_actor_type TEXT NOT NULL,
 	status            TEXT NOT NULL,
 	error_type        TEXT NOT NULL, -- '' for none
 	exit_code         INTEGER,

@@ -86,16 +86,16 @@ func hidden(name string) bool {
 	return false
 }
 
-// unwrapped removes the single folder that contains all files, if skill.yaml is not at the top.
+// unwrapped removes the single folder that contains all files, if neither skill.yaml nor manifest.yaml is at the top.
 func unwrapped(files map[string]registry.File) (map[string]registry.File, error) {
-	if _, ok := files[SettingsFile]; ok {
+	if described(files) {
 		return files, nil
 	}
 	top := ""
 	for name := range files {
 		folder, _, ok := strings.Cut(name, "/")
 		if !ok || (top != "" && folder != top) {
-			return nil, refused("contains no " + SettingsFile + " at its top level or in its only folder")
+			return nil, refused("contains neither " + SettingsFile + " nor " + ManifestFile + " at its top level or in its only folder")
 		}
 		top = folder
 	}
@@ -103,8 +103,8 @@ func unwrapped(files map[string]registry.File) (map[string]registry.File, error)
 	for name, content := range files {
 		inner[strings.TrimPrefix(name, top+"/")] = content
 	}
-	if _, ok := inner[SettingsFile]; !ok {
-		return nil, refused("contains no " + SettingsFile + " at its top level or in its only folder")
+	if !described(inner) {
+		return nil, refused("contains neither " + SettingsFile + " nor " + ManifestFile + " at its top level or in its only folder")
 	}
 	return inner, nil
 }
@@ -120,4 +120,11 @@ func broken(err error) error {
 		return told
 	}
 	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, incomplete or not a gzipped tar.", Err: err}
+}
+
+// described reports whether a folder has the file that describes a skill.
+func described(files map[string]registry.File) bool {
+	_, ours := files[SettingsFile]
+	_, other := files[ManifestFile]
+	return ours || other
 }

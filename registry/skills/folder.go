@@ -130,10 +130,22 @@ func FolderOf(settings Settings, input, output []byte, program map[string]regist
 		return nil, err
 	}
 	files := map[string]registry.File{SettingsFile: yaml, SchemaFile: schemas}
+	if isPython(settings, program) {
+		if files[ManifestFile], err = writeManifest(settings, input); err != nil {
+			return nil, err
+		}
+	}
 	for name, content := range program {
 		if !IsEntry(name) {
 			files[name] = content
 		}
 	}
 	return files, nil
+}
+
+// isPython reports whether the handler of a folder is a Python file at its top level, as skill managers expect.
+func isPython(settings Settings, program map[string]registry.File) bool {
+	module, _, _ := strings.Cut(settings.Handler, ".")
+	_, ok := program[module+".py"]
+	return ok
 }

@@ -50,6 +50,9 @@ func (s Skill) Handler() (file, function string) { return s.file, s.function }
 func Parse(files map[string]registry.File) (Skill, error) {
 	var s Skill
 	all := &faults{}
+	if files = fromManifest(files, all); len(all.details) > 0 {
+		return s, all.err()
+	}
 	text, ok := files[SettingsFile]
 	if !ok {
 		all.addf(SettingsFile, 0, "is missing; it must contain the name, version and handler of the skill.")
@@ -153,7 +156,7 @@ func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 // belongs reports whether a file is part of the program. Documentation and tests of a skill stay in its folder.
 func belongs(name string) bool {
 	switch {
-	case name == SettingsFile || name == SchemaFile || strings.HasPrefix(name, "tests/"):
+	case name == SettingsFile || name == SchemaFile || name == ManifestFile || strings.HasPrefix(name, "tests/"):
 		return false
 	case !strings.Contains(name, "/") && strings.HasSuffix(strings.ToLower(name), ".md"):
 		return false

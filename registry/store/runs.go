@@ -152,6 +152,9 @@ type runRow struct {
 	ActorID          string     `bun:"actor_id"`
 	ActorType        string     `bun:"actor_type"`
 	ActorName        string     `bun:"actor_name"`
+	RequestID        string     `bun:"request_id"`
+	ClaimedID        string     `bun:"claimed_actor_id"`
+	ClaimedType      string     `bun:"claimed_actor_type"`
 	ResultSeq        int64      `bun:"result_seq"`
 	Status           string     `bun:"status"`
 	ErrorType        string     `bun:"error_type"`
@@ -194,7 +197,8 @@ func (row *runRow) run() (registry.Run, error) {
 		AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, DraftRevision: row.DraftRevision, Digest: row.Digest, CodeDigest: row.CodeDigest,
 		Language: runtimes.Language(row.Language), Runtime: runtimes.Name(row.Runtime), Trigger: registry.Trigger(row.TriggerType),
 		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
-		Actor:  actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
+		Actor:     actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
+		RequestID: row.RequestID, Claimed: registry.Claim{ID: row.ClaimedID, Type: row.ClaimedType},
 		Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
 		Input: raw(row.Input), InputPreview: row.InputPreview, Output: raw(row.Output),
 		Stdout: string(row.Stdout), Stderr: string(row.Stderr), Truncated: row.Truncated,
@@ -213,7 +217,7 @@ func (row *runRow) run() (registry.Run, error) {
 var runColumns = []string{
 	"id", "workspace_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
-	"actor_id", "actor_type", "actor_name", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
+	"actor_id", "actor_type", "actor_name", "request_id", "claimed_actor_id", "claimed_actor_type", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
 	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "peak_memory_bytes", "memory_bytes",
 	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
@@ -237,7 +241,7 @@ func runArgs(r registry.Run, by identity) ([]any, int, error) {
 	args := []any{
 		r.ID, r.Workspace, r.AgentID, r.Agent, r.Version, r.DraftRevision, r.Digest, r.CodeDigest,
 		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
-		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
+		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, r.RequestID, r.Claimed.ID, r.Claimed.Type, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,
 		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.PeakMemoryBytes, r.Memory,
 		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),

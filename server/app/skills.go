@@ -22,7 +22,7 @@ func (a *App) openSkills(ctx context.Context) error {
 	}
 	o := skills.Options{
 		Store: a.store, Agents: a.agents, Runs: a.runs, Dir: dir, Log: a.Log, Now: a.Now,
-		Fetcher: skills.Download{Proxy: egress.New(egress.Options{Server: a.engines.listeners.all}), Hosts: a.Config.SkillsHosts},
+		Fetcher: skills.Download{Proxy: egress.New(egress.Options{Server: a.engines.listeners.all}), Hosts: a.Config.SkillsHosts}, Catalog: a.catalog,
 	}
 	if a.Config.SkillsBuiltin {
 		o.Builtin = a.Skills

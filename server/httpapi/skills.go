@@ -19,7 +19,7 @@ type Skill struct {
 	Title         string               `json:"title"`
 	Description   string               `json:"description"`
 	Tags          []string             `json:"tags"`
-	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered"`
+	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered,registry"`
 	Source        string               `json:"source" doc:"URL that the skill was fetched from, or empty."`
 	State         string               `json:"state" enum:"active,draft,active_with_draft,broken"`
 	Language      runtimes.Language    `json:"language,omitempty" doc:"Language of the version, else of the draft."`

@@ -25,8 +25,8 @@ type (
 	executeRequest struct {
 		Skill     string          `json:"skill" jsonschema:"description=Name of the skill."`
 		Args      json.RawMessage `json:"args" jsonschema:"description=Input of the skill."`
-		RequestID *string         `json:"request_id,omitempty" jsonschema:"nullable"`
-		ActorID   *string         `json:"actor_id,omitempty" jsonschema:"nullable,description=Returned in the provenance. It grants nothing."`
+		RequestID *string         `json:"request_id,omitempty" jsonschema:"nullable,description=Your own ID of the request. It is kept with the run."`
+		ActorID   *string         `json:"actor_id,omitempty" jsonschema:"nullable,description=Kept with the run and returned in the provenance. It grants nothing."`
 		ActorType *string         `json:"actor_type,omitempty" jsonschema:"nullable"`
 		Metadata  json.RawMessage `json:"metadata,omitempty" jsonschema:"nullable"`
 	}
@@ -55,7 +55,7 @@ type (
 		PreferredModel  *string         `json:"preferred_model,omitempty" jsonschema:"nullable"`
 		DefaultParams   json.RawMessage `json:"default_params,omitempty" jsonschema:"nullable"`
 		Revision        int64           `json:"revision,omitempty" jsonschema:"minimum=1,description=The revision of the draft that this one replaces; refused with stale_draft if it is another. Whatever the draft is\\, without it."`
-		ControlDecision json.RawMessage `json:"control_decision,omitempty" jsonschema:"nullable,description=Kept with the skill to be read; it decides nothing."`
+		ControlDecision json.RawMessage `json:"control_decision,omitempty" jsonschema:"nullable,description=What the client decided. action block rejects the skill\\, escalate keeps it a draft. An approval is kept to be read and is not trusted."`
 		ValidationScore *float64        `json:"validation_score,omitempty" jsonschema:"nullable,description=Kept likewise."`
 	}
 	runRequest struct {
@@ -64,7 +64,7 @@ type (
 		Args   json.RawMessage `json:"args,omitempty"`
 	}
 	installRequest struct {
-		Name  string                   `json:"name,omitempty" jsonschema:"description=Name of a skill that was uninstalled\\, or is in the skills directory."`
+		Name  string                   `json:"name,omitempty" jsonschema:"description=Name of a skill that was uninstalled\\, is in the skills directory\\, or is listed in the public registry; there also PUBLISHER/NAME."`
 		URL   string                   `json:"url,omitempty" jsonschema:"maxLength=2000,description=URL of a .tar.gz on a granted host."`
 		Files map[string]registry.File `json:"files,omitempty" jsonschema:"description=Files of a skill by path."`
 	}

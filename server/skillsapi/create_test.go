@@ -80,7 +80,7 @@ func withStrict(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	router, problems := chi.NewRouter(), problem.Writer{Log: log}
-	skillsapi.New(skillsapi.Options{Skills: service, Agents: made, Problems: problems, BodyBytes: 1 << 20, Now: time.Now, NewID: made.NewID}).Hang(router)
+	skillsapi.New(skillsapi.Options{Skills: service, Agents: made, Problems: problems, BodyBytes: 1 << 20, Now: time.Now}).Hang(router)
 	return gate.New(gate.Options{
 		Access: administrator{}, Routes: router, Refuse: problems, Meter: telemetry.NewMetrics("test"), Tracer: traces.Tracer("test"),
 		Propagate: traces.Propagator(), Log: log, NewID: made.NewID,

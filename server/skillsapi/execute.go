@@ -18,7 +18,7 @@ import (
 
 // executionResult is the answer to POST /skills/execute. A failure is a normal answer with success false.
 type executionResult struct {
-	ExecutionID     string          `json:"execution_id"`
+	ExecutionID     string          `json:"execution_id"` // of the run; "" for a call that was refused, which makes no run
 	Skill           string          `json:"skill"`
 	Result          json.RawMessage `json:"result"`
 	Logs            []executionLog  `json:"logs"`
@@ -60,10 +60,16 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, outOfContract(err))
 		return
 	}
+	if err := checkIDs(request); err != nil {
+		d.refuse(w, r, err, outOfContract(err))
+		return
+	}
 	began := d.Now()
 	run, version, err := d.waited(r.Context(), actor(r), request)
 	if run.ID == "" && err == nil {
-		run, version, err = d.Skills.Run(r.Context(), actor(r), skills.Call{Name: request.Skill, Args: request.Args, RequestID: requestID(request)})
+		run, version, err = d.Skills.Run(r.Context(), actor(r), skills.Call{
+			Name: request.Skill, Args: request.Args, RequestID: text(request.RequestID), Claimed: registry.Claim{ID: text(request.ActorID), Type: text(request.ActorType)},
+		})
 	}
 	if err != nil && !aboutTheCall(err) {
 		d.refuse(w, r, err, nil)
@@ -77,17 +83,33 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, answer)
 }
 
-func requestID(request executeRequest) string {
-	if request.RequestID == nil {
+// maxID is the maximum length of an ID that the client chose. It is kept with the run.
+const maxID = 200
+
+// checkIDs rejects IDs that the store could not keep.
+func checkIDs(request executeRequest) error {
+	for field, id := range map[string]*string{"/request_id": request.RequestID, "/actor_id": request.ActorID, "/actor_type": request.ActorType} {
+		if len(text(id)) > maxID {
+			return fault.Invalid(field, "must have at most %d bytes.", maxID)
+		}
+		if err := registry.CheckText(field, text(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func text(s *string) string {
+	if s == nil {
 		return ""
 	}
-	return *request.RequestID
+	return *s
 }
 
 // waited returns the run of an earlier call with the same request_id that had to wait for an approval, and the zero value
 // if there is none.
 func (d *API) waited(ctx context.Context, actor registry.Actor, request executeRequest) (registry.Run, registry.Version, error) {
-	id, err := d.Approvals.RunOfRequest(ctx, actor, requestID(request))
+	id, err := d.Approvals.RunOfRequest(ctx, actor, text(request.RequestID))
 	if id == "" || err != nil {
 		return registry.Run{}, registry.Version{}, err
 	}
@@ -117,14 +139,18 @@ func (d *API) resultOf(request executeRequest, run registry.Run, version registr
 	if hashErr != nil {
 		return executionResult{}, hashErr
 	}
-	id, took := run.ID, run.Metrics.TotalMs
-	if id == "" {
-		id, took = d.NewID(), float64(now.Sub(began).Microseconds())/1000
+	id, took, at := run.ID, run.Metrics.TotalMs, run.CreatedAt
+	claimed := [2]*string{request.ActorID, request.ActorType}
+	if id == "" { // a refused call makes no run
+		took, at = float64(now.Sub(began).Microseconds())/1000, now
+	} else if claimed[0] == nil && claimed[1] == nil {
+		kind := string(run.Actor.Type)
+		claimed = [2]*string{&run.Actor.ID, &kind}
 	}
 	answer := executionResult{ExecutionID: id, Skill: request.Skill, Result: json.RawMessage("null"), InputsHash: inputs, ExecutionTimeMs: took}
 	answer.Provenance = skillProvenance{
-		ExecutionID: id, SkillName: request.Skill, SkillVersion: unknownVersion, ActorID: request.ActorID, ActorType: request.ActorType,
-		InputsHash: inputs, ToolIDs: []string{}, Timestamp: now, ExecutionTimeMs: took,
+		ExecutionID: id, SkillName: request.Skill, SkillVersion: unknownVersion, ActorID: claimed[0], ActorType: claimed[1],
+		InputsHash: inputs, ToolIDs: []string{}, Timestamp: at.UTC().Truncate(time.Microsecond), ExecutionTimeMs: took,
 	}
 	log := logbook{at: began.UTC().Truncate(time.Microsecond)}
 	if why := failure(request.Skill, run, err); why != "" {

@@ -130,7 +130,38 @@ type skillVerdict struct {
 	Errors       []fault.Detail     `json:"errors"`
 	Promoted     bool               `json:"promoted"`
 	Installation *skillInstallation `json:"installation"`
-	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if the code breaks the rules of skills
+	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if the code breaks the rules of skills, or the client rejects it
+	Success      bool               `json:"success"` // the skill was kept
+	Error        *string            `json:"error"`
+	ErrorType    *string            `json:"error_type"` // rejected_by_authority if the client's decision rejects the code
+}
+
+// decisionOf returns the action of the client's control_decision, "" if it gives none.
+func decisionOf(q createRequest) (string, error) {
+	var decision struct {
+		Action *string `json:"action"`
+		Reason string  `json:"reason"`
+	}
+	if len(q.ControlDecision) == 0 || string(q.ControlDecision) == "null" {
+		return "", nil
+	}
+	if err := json.Unmarshal(q.ControlDecision, &decision); err != nil {
+		return "", fault.Invalid("/control_decision", "must have action and reason as texts.")
+	}
+	if decision.Action == nil {
+		return "", nil
+	}
+	switch action := strings.ToLower(*decision.Action); action {
+	case "approve", "warn", "block", "escalate":
+		return action, nil
+	}
+	return "", fault.Invalid("/control_decision/action", "must be approve, warn, block or escalate.")
+}
+
+// rejected answers a creation that the client's own decision blocks. Nothing is kept.
+func rejected() skillVerdict {
+	message, kind := "The control_decision blocks this skill.", "rejected_by_authority"
+	return skillVerdict{Action: "block", Reason: message, Warnings: []string{}, Errors: []fault.Detail{}, Error: &message, ErrorType: &kind}
 }
 
 func (d *API) create(w http.ResponseWriter, r *http.Request) {
@@ -139,8 +170,16 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	if err == nil && (q.Code == "") == (q.Script == "") {
 		err = fault.Invalid("/script", "is required; give either script or code.")
 	}
+	var decision string
+	if err == nil {
+		decision, err = decisionOf(q)
+	}
 	if err != nil {
 		d.violation(w, r, err)
+		return
+	}
+	if decision == "block" {
+		d.write(w, r, http.StatusOK, rejected())
 		return
 	}
 	claims, err := claimsOf(q)
@@ -148,7 +187,7 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	promote := q.AutoPromote && gate.Require(r.Context(), registry.ApproveScope) == nil
+	promote := q.AutoPromote && decision != "escalate" && gate.Require(r.Context(), registry.ApproveScope) == nil
 	created, err := d.Skills.Create(r.Context(), actor(r), skills.Creation{
 		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: promote, Seen: registry.SeenRevision(q.Revision),
 	})
@@ -162,9 +201,11 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := installationOf(created.Entry)
-	answer := skillVerdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
+	answer := skillVerdict{Success: true, Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
 		Reason: "All checks passed. The skill is a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."}
 	switch {
+	case decision == "escalate":
+		answer.Reason = "All checks passed. The control_decision escalates, so the skill stays a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."
 	case created.Promoted:
 		answer.Reason = "All checks passed. The skill is active."
 	case created.Refused != nil:

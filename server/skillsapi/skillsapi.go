@@ -34,7 +34,6 @@ type Options struct {
 	Problems  problem.Writer
 	BodyBytes int64
 	Now       func() time.Time
-	NewID     func() string
 }
 
 // API serves the routes. It is safe for concurrent use.

@@ -19,7 +19,7 @@ import (
 
 func newAPI() chi.Router {
 	router := chi.NewRouter()
-	skillsapi.New(skillsapi.Options{Problems: problem.Writer{}, BodyBytes: 1 << 20, Now: time.Now, NewID: func() string { return "1" }}).Hang(router)
+	skillsapi.New(skillsapi.Options{Problems: problem.Writer{}, BodyBytes: 1 << 20, Now: time.Now}).Hang(router)
 	return router
 }
 

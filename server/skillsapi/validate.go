@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -20,7 +21,7 @@ type codeIssue struct {
 	Pattern     string `json:"pattern"`
 	Description string `json:"description"`
 	Remediation string `json:"remediation"`
-	Matched     string `json:"matched"`
+	Matched     string `json:"matched"` // the text in the code, from the position to the end of the line
 	Line        int    `json:"line"`
 	Column      int    `json:"column"`
 }
@@ -60,14 +61,14 @@ func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(e.Code, "restricted_") {
 			severity = "high"
 		}
-		issues, passed = append(issues, issueOf(e, severity)), false
+		issues, passed = append(issues, issueOf(e, severity, q.Code)), false
 	}
 	for _, e := range report.Warnings {
-		issues = append(issues, issueOf(e, "low"))
+		issues = append(issues, issueOf(e, "low", q.Code))
 	}
 	for _, f := range findingsOf(report.Verdict) {
 		issues = append(issues, codeIssue{
-			ID: f.RuleID, Severity: string(f.Severity), Pattern: f.RuleID, Description: f.Message, Remediation: f.Remedy, Matched: place(fault.Detail{File: f.File, Line: f.Line}), Line: f.Line, Column: f.Column,
+			ID: f.RuleID, Severity: string(f.Severity), Pattern: f.RuleID, Description: f.Message, Remediation: f.Remedy, Matched: matched(q.Code, f.Line, f.Column), Line: f.Line, Column: f.Column,
 		})
 		passed = passed && f.Severity != registry.High && f.Severity != registry.Critical
 	}
@@ -127,9 +128,23 @@ func (d *API) priors(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, list)
 }
 
-func issueOf(d fault.Detail, severity string) codeIssue {
+// maxMatched limits the text of an issue, in UTF-16 units.
+const maxMatched = 200
+
+// matched returns the text of a line from a column on, counted in UTF-16 units as the inspection does.
+func matched(code string, line, column int) string {
+	lines := strings.Split(code, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	units := utf16.Encode([]rune(lines[line-1]))
+	from := min(max(column-1, 0), len(units))
+	return strings.TrimSpace(string(utf16.Decode(units[from:min(len(units), from+maxMatched)])))
+}
+
+func issueOf(d fault.Detail, severity, code string) codeIssue {
 	message, remedy, _ := strings.Cut(d.Message, ". ")
-	return codeIssue{ID: d.Code, Severity: severity, Pattern: d.Code, Description: message, Remediation: remedy, Matched: place(d), Line: d.Line, Column: d.Column}
+	return codeIssue{ID: d.Code, Severity: severity, Pattern: d.Code, Description: message, Remediation: remedy, Matched: matched(code, d.Line, d.Column), Line: d.Line, Column: d.Column}
 }
 
 // importables lists the modules that a skill may import.

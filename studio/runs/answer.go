@@ -51,6 +51,9 @@ type Provenance struct {
 	OutputsHash     string             `json:"outputsHash,omitempty"`
 	ActorID         string             `json:"actorId"`
 	ActorType       registry.ActorType `json:"actorType"`
+	RequestID       string             `json:"requestId,omitempty" doc:"The client's own ID of the request."`
+	ClaimedID       string             `json:"claimedActorId,omitempty" doc:"Whom the client says it acts for. The server does not check it."`
+	ClaimedType     string             `json:"claimedActorType,omitempty"`
 	Runtime         runtimes.Name      `json:"runtime"`
 	Isolation       string             `json:"isolation"`
 	ToolIDs         []string           `json:"toolIds"`
@@ -73,7 +76,8 @@ func AnswerOf(run registry.Run) Answer {
 		Metadata: Metadata{AgentID: run.AgentID, Version: run.Version, ExecutionTime: run.Metrics.TotalMs}, Metrics: run.Metrics,
 		Provenance: Provenance{
 			ExecutionID: run.ID, Agent: run.Agent, Version: run.Version, Digest: run.Digest, CodeDigest: run.CodeDigest, InputsHash: run.InputsHash,
-			OutputsHash: run.OutputsHash, ActorID: run.Actor.ID, ActorType: run.Actor.Type, Runtime: run.Runtime, Isolation: run.Isolation,
+			OutputsHash: run.OutputsHash, ActorID: run.Actor.ID, ActorType: run.Actor.Type,
+			RequestID: run.RequestID, ClaimedID: run.Claimed.ID, ClaimedType: run.Claimed.Type, Runtime: run.Runtime, Isolation: run.Isolation,
 			ToolIDs: []string{}, Timestamp: run.CreatedAt, ExecutionTimeMs: run.Metrics.TotalMs, Success: success,
 		},
 	}

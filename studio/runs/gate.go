@@ -193,7 +193,7 @@ func (more saved) request(run registry.Run) Request {
 	}
 	return Request{
 		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger,
-		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID,
+		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, RequestID: run.RequestID, Claimed: run.Claimed,
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	run := registry.Run{
 		ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
 		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
-		ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
+		ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor, RequestID: req.RequestID, Claimed: req.Claimed,
 		Status: registry.Queued, Input: stored, Validation: registry.Validation{Input: validation, Output: unchecked},
 		InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
 	}

@@ -139,6 +139,8 @@ type Request struct {
 	Watch func(runtimes.Event)
 	// RequestID is the client's own ID of the request, "" for none.
 	RequestID string
+	// Claimed is the actor that the client says it acts for.
+	Claimed registry.Claim
 
 	resumed *registry.Run // the waiting run that continues
 	id      string        // of the run; "" for a new one

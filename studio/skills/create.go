@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +89,7 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
 	}
-	sk, err := assembled(settings, byActionSchema(c.DefaultParams), c.Code)
+	sk, err := assembled(settings, folders.ActionSchema(c.DefaultParams), c.Code)
 	if err != nil {
 		return sk, nil, err
 	}
@@ -121,18 +120,6 @@ func assembled(settings folders.Settings, input []byte, code string) (folders.Sk
 		return folders.Skill{}, err
 	}
 	return folders.Parse(files)
-}
-
-// byActionSchema returns the input schema of run(action, args).
-func byActionSchema(defaults json.RawMessage) []byte {
-	if len(defaults) == 0 || string(defaults) == "null" {
-		defaults = json.RawMessage(`{}`)
-	}
-	var text bytes.Buffer
-	text.WriteString(`{"type": "object", "properties": {"action": {"type": "string", "default": "run"}, "args": {"type": "object", "default": `)
-	text.Write(defaults)
-	text.WriteString(`}}, "required": ["action", "args"], "additionalProperties": false}`)
-	return text.Bytes()
 }
 
 // draft stores a skill as the draft of its agent and returns the draft's revision. It rejects an uninstalled skill,
@@ -310,6 +297,7 @@ func (s *Service) programIn(folder string, actor registry.Actor) map[string]regi
 		return nil
 	}
 	delete(program, folders.SettingsFile)
+	delete(program, folders.ManifestFile)
 	delete(program, folders.SchemaFile)
 	return program
 }

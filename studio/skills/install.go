@@ -5,15 +5,17 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/studio/agents"
 )
 
 // Source is the origin of an installation: exactly one of its fields is set.
 type Source struct {
-	Name    string                   // an uninstalled skill, or one in the directory
+	Name    string                   // an uninstalled skill, one in the directory, or NAME or PUBLISHER/NAME in the public registry
 	Files   map[string]registry.File // a folder
 	Archive []byte                   // a gzipped tar
 	URL     string                   // address of such an archive, on a granted host
@@ -97,7 +99,15 @@ func permitted(actor registry.Actor, verb string) error {
 }
 
 // reinstall restores an uninstalled skill and reads the folder of that name again.
+// A name that is neither is looked up in the public registry.
 func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
+	asked := name
+	if publisher, own, qualified := strings.Cut(name, "/"); qualified {
+		if err := registry.CheckName(publisher); err != nil {
+			return Entry{}, err
+		}
+		name = own
+	}
 	if err := registry.CheckName(name); err != nil {
 		return Entry{}, err
 	}
@@ -112,10 +122,54 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 	if p := s.problemsOf(actor)[registry.NameKey(name)]; fault.Is(err, fault.NotFound) && p != nil {
 		return Entry{}, &fault.Error{Code: fault.InvalidInput, Message: p.Message, Details: p.Details}
 	}
-	if fault.Is(err, fault.NotFound) {
-		return Entry{}, fault.New(fault.NotFound, "Skill %s not found: it was never installed and has no folder in the skills directory. Send its files, an archive or the URL of one.", shown(name))
+	if !fault.Is(err, fault.NotFound) {
+		return entry, err
 	}
-	return entry, err
+	if s.Catalog != nil {
+		if err := s.fromRegistry(ctx, actor, asked); !fault.Is(err, fault.NotFound) {
+			if err != nil {
+				return Entry{}, err
+			}
+			s.report(ctx)
+			return s.Find(ctx, actor, name)
+		}
+	}
+	return Entry{}, fault.New(fault.NotFound, "Skill %s not found: it was never installed, has no folder in the skills directory and is not in the registry. Send its files, an archive or the URL of one.", shown(asked))
+}
+
+// fromRegistry installs the latest version of an agent of the public registry as a skill, with its number and its name.
+func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name string) error {
+	listed, v, err := s.Catalog.Named(ctx, name)
+	if err != nil {
+		return err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	spec := v.Spec.Current()
+	in := inputOf(folders.Skill{Spec: spec, Settings: folders.Settings{Name: listed.Name, Title: v.Title, Description: v.Description, Tags: listed.Tags}})
+	in.Runtime, in.Isolation = &spec.Runtime, &spec.Isolation
+	skill, err := s.any(ctx, actor, listed.Name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err != nil {
+		if _, err := s.Agents.Get(ctx, actor, listed.Name); err == nil {
+			return fault.New(fault.NameTaken, "%s is an agent but not a skill. Rename it to install the one of the registry.", listed.Name)
+		}
+		a, err := s.Agents.Compose(ctx, actor, in)
+		if err != nil {
+			return err
+		}
+		a.Origin = &registry.Origin{AgentID: listed.ID, Name: listed.Name, Version: v.Version, Digest: v.Digest}
+		skill = registry.Skill{AgentID: a.ID, Workspace: a.Workspace, Name: a.Name}
+		skill.Origin, skill.Source, skill.InstalledAt, skill.Installer = registry.ListedSkill, listed.Publisher+"/"+v.Reference(), s.Now(), actor
+		if err := s.Store.CreateSkill(ctx, a, skill); err != nil {
+			return err
+		}
+	}
+	s.forget()
+	_, err = s.Agents.Release(ctx, actor, skill.AgentID, in, agents.PublishRequest{Version: v.Version, Changelog: v.Changelog})
+	return err
 }
 
 // restore restores an uninstalled skill and returns its agent. It does nothing for any other name.

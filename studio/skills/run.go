@@ -17,6 +17,7 @@ type Call struct {
 	Action string          // with ByAction
 	// RequestID is the client's own ID. A call that waited for an approval is repeated with it to get the result.
 	RequestID string
+	Claimed   registry.Claim // the actor that the client says it acts for
 	// ByAction is set for callers that name an action. A skill with the input {action, args} receives both, any other
 	// skill only the args.
 	ByAction bool
@@ -37,7 +38,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 			return registry.Run{}, v, err
 		}
 	}
-	run, err := s.Runs.Execute(ctx, actor, runs.Request{Of: &v, Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill, RequestID: call.RequestID})
+	run, err := s.Runs.Execute(ctx, actor, runs.Request{Of: &v, Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill, RequestID: call.RequestID, Claimed: call.Claimed})
 	return run.Run, v, err
 }
 

@@ -41,13 +41,19 @@ type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
+// Catalog finds an agent of the public registry by NAME or PUBLISHER/NAME, with its latest version.
+type Catalog interface {
+	Named(ctx context.Context, name string) (registry.Agent, registry.Version, error)
+}
+
 // Options configures a Service.
 type Options struct {
 	Store   Store
 	Agents  *agents.Service
 	Runs    *runs.Service
 	Fetcher Fetcher
-	Dir     string // the watched directory
+	Catalog Catalog // nil for none
+	Dir     string  // the watched directory
 	Builtin Builtin
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -1975,7 +1975,7 @@ export interface paths {
     put?: never;
     /**
      * Create a draft of a skill in Python
-     * @description Checks the code against the rules for created skills and keeps it as a draft. Statements of the client about the code have no effect.
+     * @description Checks the code against the rules for created skills and keeps it as a draft. control_decision with the action block rejects it (error_type rejected_by_authority), and with escalate keeps it a draft. Other statements of the client about the code have no effect.
      */
     post: operations['createSkill'];
     delete?: never;
@@ -2196,7 +2196,7 @@ export interface components {
       isolation?: '' | 'strict';
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      limits?: components['schemas']['LimitsBody'];
+      limits?: components['schemas']['AgentLimits'];
       /** @description JSON object for the client's own use. */
       metadata?: {
         [key: string]: unknown;
@@ -2219,6 +2219,22 @@ export interface components {
       /** @description Tests of the draft. They replace all earlier ones. */
       tests?: components['schemas']['Test'][];
       title?: string;
+    };
+    AgentLimits: {
+      /** Format: int64 */
+      cpuMs?: number;
+      /** Format: int64 */
+      diskBytes?: number;
+      /** Format: int64 */
+      memoryBytes?: number;
+      /** Format: int64 */
+      outputBytes?: number;
+      /** Format: int64 */
+      processes?: number;
+      /** Format: int64 */
+      recursionDepth?: number;
+      /** Format: int64 */
+      timeoutMs?: number;
     };
     AgentPage: {
       items: components['schemas']['AgentSummary'][];
@@ -3485,6 +3501,9 @@ export interface components {
       actorId: string;
       actorType: string;
       agent?: string;
+      /** @description Whom the client says it acts for. The server does not check it. */
+      claimedActorId?: string;
+      claimedActorType?: string;
       codeDigest: string;
       digest?: string;
       executionId: string;
@@ -3493,6 +3512,8 @@ export interface components {
       inputsHash: string;
       isolation: string;
       outputsHash?: string;
+      /** @description The client's own ID of the request. */
+      requestId?: string;
       runtime: string;
       success: boolean;
       /** Format: date-time */
@@ -4111,7 +4132,7 @@ export interface components {
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /** @enum {string} */
-      origin: 'builtin' | 'folder' | 'archive' | 'url' | 'created' | 'registered';
+      origin: 'builtin' | 'folder' | 'archive' | 'url' | 'created' | 'registered' | 'registry';
       /** @description Error in the folder. The version above still runs. */
       problem?: components['schemas']['Trouble'];
       safetyFlags: string[];
@@ -4209,11 +4230,14 @@ export interface components {
     };
     SkillVerdict: {
       action: string;
+      error: string | null;
+      error_type: string | null;
       errors: components['schemas']['Detail'][];
       installation: components['schemas']['SkillInstallation'] | null;
       passed: boolean;
       promoted: boolean;
       reason: string;
+      success: boolean;
       verdict: components['schemas']['Verdict'] | null;
       warnings: string[];
     };
@@ -17158,12 +17182,13 @@ export interface operations {
          *     }
          */
         'application/json': {
-          /** @description Returned in the provenance. It grants nothing. */
+          /** @description Kept with the run and returned in the provenance. It grants nothing. */
           actor_id?: string | null;
           actor_type?: string | null;
           /** @description Input of the skill. */
           args: Record<string, never>;
           metadata?: Record<string, never> | null;
+          /** @description Your own ID of the request. It is kept with the run. */
           request_id?: string | null;
           /** @description Name of the skill. */
           skill: string;
@@ -18159,7 +18184,7 @@ export interface operations {
           auto_promote?: boolean;
           /** @description Python with run(action, args). */
           code?: string;
-          /** @description Kept with the skill to be read; it decides nothing. */
+          /** @description What the client decided. action block rejects the skill, escalate keeps it a draft. An approval is kept to be read and is not trusted. */
           control_decision?: Record<string, never> | null;
           default_params?: Record<string, never> | null;
           description: string;
@@ -18294,7 +18319,7 @@ export interface operations {
                   base64: string;
                 };
           };
-          /** @description Name of a skill that was uninstalled, or is in the skills directory. */
+          /** @description Name of a skill that was uninstalled, is in the skills directory, or is listed in the public registry; there also PUBLISHER/NAME. */
           name?: string;
           /** @description URL of a .tar.gz on a granted host. */
           url?: string;

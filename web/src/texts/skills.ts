@@ -28,6 +28,7 @@ export const skillsPage = {
   from: (origin: string, source: string) => `${origin} from ${source}`,
   createdByAClient: 'created by a client',
   registeredByAClient: 'registered by a client',
+  fromTheRegistry: 'from the registry',
   itsFolderIsGone: 'its folder is gone',
   copyTheDigestOf: (name: string) => `Copy the digest of ${name}`,
   promote: (name: string) => `Promote ${name}`,

@@ -87,6 +87,7 @@ const origins: Record<Skill['origin'], string> = {
   url: say.fetched,
   created: say.createdByAClient,
   registered: say.registeredByAClient,
+  registry: say.fromTheRegistry,
 };
 
 function Row({ skill }: { skill: Skill }) {

@@ -1,0 +1,195 @@
+package servertest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// skillResult is the part of a skill's result that says what was recorded.
+type skillResult struct {
+	ExecutionID string `json:"execution_id"`
+	Success     bool
+	Provenance  struct {
+		ExecutionID string  `json:"execution_id"`
+		ActorID     *string `json:"actor_id"`
+		ActorType   *string `json:"actor_type"`
+	}
+}
+
+// TestSkillProvenance_OneRecord checks that a run keeps the request ID and the actors that its answer names, and that a
+// refused call names no run.
+func TestSkillProvenance_OneRecord(t *testing.T) {
+	t.Parallel()
+	data, _ := skillsIn(t, echo())
+	s := servertest.On(t, data)
+	type stored struct {
+		Provenance struct{ ActorID, ActorType, RequestID, ClaimedActorID, ClaimedActorType string }
+	}
+	for name, tt := range map[string]struct{ more, request, claimed, kind string }{
+		"claimed": {`, "request_id": "r-7", "actor_id": "planner", "actor_type": "agent"`, "r-7", "planner", "agent"},
+		"plain":   {"", "", "", ""},
+	} {
+		var answer skillResult
+		s.Want(t, 200, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}`+tt.more+`}`).Into(t, &answer)
+		var run stored
+		s.Want(t, 200, "GET", "/api/v1/runs/"+answer.ExecutionID, nil).Into(t, &run)
+		p := run.Provenance
+		if p.RequestID != tt.request || p.ClaimedActorID != tt.claimed || p.ClaimedActorType != tt.kind || p.ActorID == "" {
+			t.Errorf("%s: stored %+v", name, p)
+		}
+		want := [2]string{tt.claimed, tt.kind}
+		if tt.claimed == "" {
+			want = [2]string{p.ActorID, p.ActorType}
+		}
+		if a := answer.Provenance; a.ActorID == nil || a.ActorType == nil || [2]string{*a.ActorID, *a.ActorType} != want || a.ExecutionID != answer.ExecutionID {
+			t.Errorf("%s: answered %+v", name, a)
+		}
+	}
+	for _, call := range []string{`{"skill": "nothing", "args": {}}`, `{"skill": "echo", "args": {}}`} {
+		var answer skillResult
+		s.Want(t, 200, "POST", "/skills/execute", call).Into(t, &answer)
+		if answer.Success || answer.ExecutionID != "" || answer.Provenance.ExecutionID != "" {
+			t.Errorf("%s: %+v", call, answer)
+		}
+	}
+	s.Want(t, 404, "GET", "/api/v1/runs/00000000-0000-7000-8000-000000000000", nil)
+	for _, id := range []string{strings.Repeat("x", 201), `\u0000`} {
+		s.Want(t, 422, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}, "request_id": "`+id+`"}`)
+	}
+}
+
+// TestControlDecision_BlockAndEscalate_Respected checks the decisions of a client about its own code. An approval is not
+// trusted.
+func TestControlDecision_BlockAndEscalate_Respected(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	create := func(status int, decision string) string {
+		body := `{"name": "adder", "description": "Adds two numbers up.", "auto_promote": true, "control_decision": ` + decision + `, "code": "def run(action, args):\n    return args['a'] + 1\n"}`
+		return string(s.Want(t, status, "POST", "/v1/skills/create", body).Body)
+	}
+	if got := create(200, `{"action": "block", "reason": "odd"}`); !strings.Contains(got, `"success":false`) || !strings.Contains(got, `"error_type":"rejected_by_authority"`) {
+		t.Errorf("block: %s", got)
+	}
+	s.Want(t, 404, "GET", "/api/v1/code-agents/adder", nil)
+	if got := create(200, `{"action": "escalate"}`); !strings.Contains(got, `"promoted":false`) || !strings.Contains(got, `"state":"draft"`) {
+		t.Errorf("escalate: %s", got)
+	}
+	s.Want(t, 404, "GET", "/skills/adder", nil)
+	for _, odd := range []string{`{"action": "maybe"}`, `{"action": 1}`} {
+		create(400, odd)
+	}
+	if got := create(200, `{"action": "approve", "passed": true}`); !strings.Contains(got, `"promoted":true`) {
+		t.Errorf("approve, by a caller who may: %s", got)
+	}
+}
+
+// TestValidateCode_Matched_IsTheText checks that an issue holds the text of the code.
+func TestValidateCode_Matched_IsTheText(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	var report struct {
+		Issues []struct {
+			Matched string
+			Line    int
+		}
+	}
+	s.Want(t, 200, "POST", "/v1/validation/code", map[string]any{"code": "def run(action, args):\n    ë = 1; return eval(args['x'])\n"}).Into(t, &report)
+	if len(report.Issues) == 0 {
+		t.Fatal("no issues")
+	}
+	for _, issue := range report.Issues {
+		if issue.Line == 2 && !strings.HasPrefix(issue.Matched, "eval(") {
+			t.Errorf("matched %q in line %d", issue.Matched, issue.Line)
+		}
+	}
+}
+
+// TestManifestYAML_ReadAndWritten checks folders of existing skill managers: manifest.yaml and a program with run.
+func TestManifestYAML_ReadAndWritten(t *testing.T) {
+	t.Parallel()
+	data, dir := skillsIn(t, map[string]string{
+		"adder/manifest.yaml": "name: adder\nversion: 1.2\ndescription: Adds two numbers up.\ntriggers: [add, sum]\ndefault_params: {b: 40}\nauthor: somebody\n",
+		"adder/main.py":       "def run(action, args):\n    return args['a'] + args['b']\n",
+	})
+	s := servertest.On(t, data)
+	if got := s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "adder", "args": {"a": 2}}`); !strings.Contains(string(got.Body), `"result":42`) {
+		t.Errorf("ran: %s", got.Body)
+	}
+	var about struct {
+		Version string
+		Tags    []string
+	}
+	s.Want(t, 200, "GET", "/skills/adder", nil).Into(t, &about)
+	if about.Version != "1.2.0" || fmt.Sprint(about.Tags) != "[add sum]" {
+		t.Errorf("read: %+v", about)
+	}
+	s.Want(t, 200, "POST", "/v1/skills/create", `{"name": "doubler", "description": "Doubles a number.", "default_params": {"count": 3}, "triggers": ["twice"], "auto_promote": true, "code": "def run(action, args):\n    return args['count'] * 2\n"}`)
+	text, err := os.ReadFile(filepath.Join(dir, "doubler/manifest.yaml"))
+	for _, part := range []string{"name: doubler", "version: 1.0.0", "entry_point: handler.py", "- twice", "count: 3"} {
+		if err != nil || !strings.Contains(string(text), part) {
+			t.Errorf("no %q in %s %v", part, text, err)
+		}
+	}
+	// The written folder without our own files is the same program for another server.
+	for _, own := range []string{"skill.yaml", "schema.json", ".written-by-atelier"} {
+		if err := os.Remove(filepath.Join(dir, "doubler", own)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, otherDir := skillsIn(t, nil)
+	if err := os.CopyFS(filepath.Join(otherDir, "doubler"), os.DirFS(filepath.Join(dir, "doubler"))); err != nil {
+		t.Fatal(err)
+	}
+	s = servertest.On(t, other)
+	if got := s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "doubler", "args": {}}`); !strings.Contains(string(got.Body), `"result":6`) {
+		t.Errorf("copied: %s", got.Body)
+	}
+	// A broken one names its file.
+	bad, _ := skillsIn(t, map[string]string{"odd/manifest.yaml": "name: odd\ndescription: None.\ntriggers: 5\n", "odd/main.py": "", "none/manifest.yaml": "name: none\ndescription: None.\n"})
+	list := string(servertest.On(t, bad).Want(t, 200, "GET", "/v1/skills", nil).Body)
+	if !strings.Contains(list, "triggers as a list of texts") || !strings.Contains(list, "needs a program") || !strings.Contains(list, "manifest.yaml") {
+		t.Errorf("broken: %s", list)
+	}
+}
+
+// TestInstall_NameInTheRegistry_Installs checks that a name that is neither installed nor a folder comes from the public
+// registry, with the number of its version.
+func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
+	member := func(workspace string) *servertest.Client {
+		return &servertest.Client{URL: s.URL, Token: settle(t, s, admin, workspace, "of-"+workspace).token}
+	}
+	team := member("team")
+	list := func(c *servertest.Client) {
+		c.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"doubler","language":"python","code":"def main(n):\n    return n * 2\n","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`)
+		c.Want(t, 201, "POST", "/api/v1/code-agents/doubler/versions", `{"version":"2.1.0"}`)
+		c.Want(t, 200, "POST", "/api/v1/code-agents/doubler/publish", `{"public":true}`)
+	}
+	list(team)
+	s.Want(t, 404, "POST", "/v1/skills/install", `{"name": "tripler"}`)
+	s.Want(t, 404, "POST", "/v1/skills/install", `{"name": "other/doubler"}`)
+	var installed struct{ Origin, Source, Version string }
+	s.Want(t, 200, "POST", "/v1/skills/install", `{"name": "doubler"}`).Into(t, &installed)
+	if installed.Origin != "registry" || installed.Source != "team/doubler@2.1.0" || installed.Version != "2.1.0" {
+		t.Errorf("installed: %+v", installed)
+	}
+	if got := s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "doubler", "args": {"n": 4}}`); !strings.Contains(string(got.Body), `"result":8`) {
+		t.Errorf("ran: %s", got.Body)
+	}
+	third, fourth := member("third"), member("fourth")
+	list(third)
+	if p := string(fourth.Want(t, 409, "POST", "/v1/skills/install", `{"name": "doubler"}`).Body); !strings.Contains(p, "team/doubler") || !strings.Contains(p, "third/doubler") {
+		t.Errorf("two publishers: %s", p)
+	}
+	fourth.Want(t, 200, "POST", "/v1/skills/install", `{"name": "third/doubler"}`)
+	if p := string(third.Want(t, 409, "POST", "/v1/skills/install", `{"name": "team/doubler"}`).Body); !strings.Contains(p, "is an agent but not a skill") {
+		t.Errorf("a name that is taken: %s", p)
+	}
+}
