@@ -55,7 +55,7 @@ test: build ## Run every test: Go with -race, types, units, browser
 	@scripts/test.sh
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
+fuzz: bin ## Run every fuzz target, and schemathesis, for a minute each (FUZZTIME=10s for less)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench

@@ -12,5 +12,12 @@ while IFS=: read -r file target; do
   targets=$((targets + 1))
   go test "$room" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" -fuzzminimizetime 1s || failed=$((failed + 1))
 done < <(git ls-files -co --exclude-standard '*_test.go' | xargs grep -o '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func /:/')
+printf '\n== schemathesis\n'
+scripts/schemathesis/run.sh long && schemathesis=0 || schemathesis=$?
+case $schemathesis in
+  0) ;;
+  77) echo "SKIPPED schemathesis" ;;
+  *) failed=$((failed + 1)) ;;
+esac
 printf '\n%d fuzz targets, %d failed\n' "$targets" "$failed"
 [ "$targets" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -110,6 +110,15 @@ main() {
   done
   "$report" coverage "$work/cover.out" 2>"$work/thin" || "$report" fail "$counts" "coverage: $(cat "$work/thin")"
 
+  title "Schemathesis"
+  scripts/schemathesis/run.sh >"$work/schemathesis" 2>&1 && schemathesis=0 || schemathesis=$?
+  cat "$work/schemathesis"
+  case $schemathesis in
+    0) ;;
+    77) skip schemathesis "it cannot be installed on this machine" ;;
+    *) "$report" fail "$counts" "schemathesis" ;;
+  esac
+
   title "Browser"
   if [ ! -f web/dist/app/index.html ]; then
     skip browser "the Studio is not built, for want of Node"

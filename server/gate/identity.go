@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
@@ -30,7 +31,7 @@ const WorkspaceHeader = "X-Workspace"
 // WorkspaceParameter is the query parameter of read-only requests with the same meaning.
 const WorkspaceParameter = "workspace"
 
-// maxWorkspace is the maximum length of a workspace name in bytes.
+// maxWorkspace is the maximum length of a workspace name in characters.
 const maxWorkspace = 100
 
 // maxCredential is the maximum number of credential bytes hashed for one request.
@@ -148,16 +149,25 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 // WebSocket handshake or a file download, so read-only requests may name the workspace in the URL.
 func workspaceOf(r *http.Request) (string, error) {
 	named := r.Header.Values(WorkspaceHeader)
-	if len(named) == 0 && r.Method == http.MethodGet && r.URL.RawQuery != "" {
-		named = r.URL.Query()[WorkspaceParameter]
+	if r.Method == http.MethodGet && r.URL.RawQuery != "" {
+		inURL := r.URL.Query()[WorkspaceParameter]
+		if len(named) == 0 {
+			named = inURL
+		} else if err := checkNamed(inURL); err != nil { // the header wins, but nothing wrong is ignored
+			return "", err
+		}
 	}
-	switch {
-	case len(named) == 0:
-		return "", nil
-	case len(named) > 1 || named[0] == "" || len(named[0]) > maxWorkspace:
-		return "", fault.New(fault.BadRequest, "%s must be the name or ID of one workspace.", WorkspaceHeader)
+	if err := checkNamed(named); err != nil || len(named) == 0 {
+		return "", err
 	}
 	return named[0], nil
+}
+
+func checkNamed(named []string) error {
+	if len(named) > 1 || len(named) == 1 && (named[0] == "" || utf8.RuneCountInString(named[0]) > maxWorkspace) {
+		return fault.New(fault.BadRequest, "%s must be the name or ID of one workspace.", WorkspaceHeader)
+	}
+	return nil
 }
 
 // inWorkspace returns NotFound for a workspace the token does not belong to.

@@ -48,7 +48,11 @@ func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Compile([]byte(strings.ReplaceAll(string(text), `"`+componentsPath, `"#/$defs/`)))
+	checked, err := checkedByOperations(string(text))
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile([]byte(strings.ReplaceAll(checked, `"`+componentsPath, `"#/$defs/`)))
 }
 
 const componentsPath = "#/components/schemas/"

@@ -29,6 +29,7 @@ func complete(api *huma.OpenAPI) error {
 	for path, item := range api.Paths {
 		for method, op := range operationsOf(item) {
 			completeOperation(op, method, path)
+			describeTexts(api, op)
 			if err := addExamples(op); err != nil {
 				return fmt.Errorf("operation %s: %w", op.OperationID, err)
 			}
@@ -70,6 +71,9 @@ func completeOperation(op *huma.Operation, method, path string) {
 		addRefusal(op, fault.TooManyRequests)
 	}
 	for _, p := range op.Parameters {
+		if p.In == "header" && p.Name == keyHeader {
+			addRefusal(op, fault.IdempotencyMismatch)
+		}
 		if p.In == "header" && p.Name == "If-Match" {
 			described := *p.Schema // the framework checks requests with the original, and the handler has the better message
 			described.Pattern = `^(\*|(W/)?"[1-9][0-9]{0,17}")$`
@@ -100,7 +104,7 @@ func addRefusal(op *huma.Operation, code fault.Code) {
 // keyParameter is the header of every operation whose answer can be repeated.
 func keyParameter() *huma.Param {
 	return &huma.Param{
-		Name: "Idempotency-Key", In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
+		Name: keyHeader, In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(keyLength)},
 	}
 }
@@ -116,7 +120,7 @@ func admitNull(schema *huma.Schema, t reflect.Type) {
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := schema.Properties[name]
-		if property == nil || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
+		if property == nil || len(property.AnyOf) > 0 || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
 			continue
 		}
 		if property.Ref == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -84,7 +85,7 @@ func plainJSON() huma.Format {
 			return err
 		},
 		Unmarshal: func(data []byte, v any) error {
-			err := json.Unmarshal(data, v)
+			err := jcs.Unmarshal(data, v)
 			var wrong *json.UnmarshalTypeError
 			if errors.As(err, &wrong) && wrong.Field != "" {
 				return misfitAt(wrong.Field)
@@ -94,8 +95,7 @@ func plainJSON() huma.Format {
 	}
 }
 
-// misfit points to a value that matches its field's schema but not its Go type: 1e3 is an integer in JSON Schema but
-// not in Go. The framework passes on only the text of an error, so the text is the pointer.
+// misfit points to a value that matches its field's schema but not its Go type, such as an integer beyond 64 bits. The framework passes on only the text of an error, so the text is the pointer.
 type misfit string
 
 func (m misfit) Error() string { return string(m) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -111,8 +112,12 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			sendOnce(w, r, lifetime(chi.URLParam(r, "version")), func(w http.ResponseWriter) { next(humachi.NewContext(c.Operation(), r, w)) })
 			return
 		}
-		key := r.Header.Get("Idempotency-Key")
-		if !e.idempotent || key == "" {
+		key := r.Header.Get(keyHeader)
+		if e.idempotent && key == "" && len(r.Header.Values(keyHeader)) > 0 {
+			a.Problems.Write(w, r, fault.New(fault.BadRequest, "%s must not be empty.", keyHeader))
+			return
+		}
+		if !e.idempotent || key == "" || lacksMatch(c.Operation(), r) {
 			next(humachi.NewContext(c.Operation(), r, w))
 			return
 		}
@@ -120,6 +125,12 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			next(humachi.NewContext(c.Operation(), r, w))
 		})
 	}
+}
+
+// lacksMatch reports whether a request lacks the If-Match that its operation requires. It is refused, whether or not it is a
+// repetition.
+func lacksMatch(op *huma.Operation, r *http.Request) bool {
+	return r.Header.Get("If-Match") == "" && slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "If-Match" && p.Required })
 }
 
 // actor returns the actor of a request. The gate ensures that guarded routes have one.

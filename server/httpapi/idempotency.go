@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	keyHeader = "Idempotency-Key"
 	keyFor    = 24 * time.Hour
 	keyLength = 200
 )

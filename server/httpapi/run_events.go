@@ -35,7 +35,7 @@ func (a *API) listRunEvents() {
 		refusals: []fault.Code{fault.NotFound}, instead: a.streamRunEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[EventList](), true, "")},
-			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+			"text/event-stream": {},
 		}}},
 	}, func(ctx context.Context, q *in) (*huma.StreamResponse, error) {
 		events, err := a.Runs.Events(ctx, actor(ctx), q.Run, q.From)

@@ -46,7 +46,7 @@ func (a *API) runTests() {
 			"With Accept: text/event-stream the answer is a stream of server-sent events: result: the result of one test; report: the totals, at the end; problem: a problem document, if the tests could not be finished.",
 		refusals: append(runRefusals(), fault.StaleDraft), answers: map[string]*huma.Response{"200": {Description: "The results.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[TestsReport](), true, "")},
-			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+			"text/event-stream": {},
 		}}},
 	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
 		seen, err := q.seen(q.Body.Revision)

@@ -53,8 +53,8 @@ func TestParametersAndNumbers(t *testing.T) {
 		"events: from, text":      {"GET", "/api/v1/runs/" + run + "/events?from=x", "", 422, fault.InvalidInput, []string{"query parameter from"}},
 		"events: from, negative":  {"GET", "/api/v1/runs/" + run + "/events?from=-1", "", 422, fault.InvalidInput, []string{"query parameter from"}},
 		"execute: version":        {"POST", agents + "/one/execute?version=" + strings.Repeat("x", 201), `{}`, 422, fault.InvalidInput, []string{"query parameter version"}},
-		"limits: exponent":        {"POST", execute, limited(`{"timeoutMs":1e3}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
-		"limits: whole fraction":  {"POST", execute, limited(`{"memoryBytes":268435456.0}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/memoryBytes"`}},
+		"limits: exponent":        {"POST", execute, limited(`{"timeoutMs":1e-3}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
+		"limits: large fraction":  {"POST", execute, limited(`{"memoryBytes":268435456.5}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/memoryBytes"`}},
 		"limits: fraction":        {"POST", execute, limited(`{"timeoutMs":1.5}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
 		"limits: text":            {"POST", execute, limited(`{"timeoutMs":"1000"}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
 		"limits: beyond integers": {"POST", execute, limited(`{"cpuMs":99999999999999999999}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/cpuMs"`}},
@@ -62,9 +62,9 @@ func TestParametersAndNumbers(t *testing.T) {
 		"limits: zero":            {"POST", execute, limited(`{"diskBytes":0}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/diskBytes"`}},
 		"limits: negative":        {"POST", execute, limited(`{"recursionDepth":-1}`), 422, fault.InvalidInput, []string{`"pointer":"/limits/recursionDepth"`}},
 		"limits: unknown":         {"POST", execute, limited(`{"timeout":1000}`), 422, fault.InvalidInput, []string{`"/limits`, "timeout"}},
-		"limits of a version":     {"POST", agents + "/one/execute", `{"version":"1.0.0","limits":{"timeoutMs":1e3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
+		"limits of a version":     {"POST", agents + "/one/execute", `{"version":"1.0.0","limits":{"timeoutMs":1e-3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`}},
 		"unknown host function":   {"POST", agents, `{"name":"two","language":"bash","code":"x","capabilities":{"hostFunctions":["log","readFile"]}}`, 422, fault.InvalidInput, []string{`"pointer":"/capabilities/hostFunctions/1"`, "fetch, log, progress"}},
-		"limits of an agent":      {"POST", agents, `{"name":"two","language":"bash","code":"x","limits":{"outputBytes":1e3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/outputBytes"`}},
+		"limits of an agent":      {"POST", agents, `{"name":"two","language":"bash","code":"x","limits":{"outputBytes":1e-3}}`, 422, fault.InvalidInput, []string{`"pointer":"/limits/outputBytes"`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,9 @@ func TestParametersAndNumbers(t *testing.T) {
 	t.Run("what is right passes", func(t *testing.T) {
 		s.Want(t, http.StatusOK, "GET", "/api/v1/runs?status=succeeded&limit=200&since=2026-01-01T00:00:00Z", nil)
 		s.Want(t, http.StatusOK, "GET", "/api/v1/runs?status=", nil)
-		s.Want(t, http.StatusOK, "POST", execute, limited(`{"timeoutMs":1000}`))
+		for _, number := range []string{"1000", "1e3", "1000.0"} { // one integer, by JSON Schema
+			s.Want(t, http.StatusOK, "POST", execute, limited(`{"timeoutMs":`+number+`}`))
+		}
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/schema"
 	folders "github.com/atelier-run/atelier/registry/skills"
@@ -182,7 +183,7 @@ func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into a
 	if details := c.compiled.ValidateValue(value); len(details) > 0 {
 		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not match the contract " + name + ".", Details: details}
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	if err := jcs.Unmarshal(body, into); err != nil {
 		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not match the contract " + name + ".",
 			Details: []fault.Detail{{Message: "has the wrong type"}}, Err: err}
 	}

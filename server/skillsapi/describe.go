@@ -81,7 +81,11 @@ func (d *API) Describe(api *huma.OpenAPI) error {
 		if o.answer != nil {
 			answer = api.Components.Schemas.Schema(o.answer, true, o.answer.Name())
 		}
-		op.Responses[number(max(o.status, http.StatusOK))] = &huma.Response{Description: "Done.", Content: map[string]*huma.MediaType{"application/json": {Schema: answer}}}
+		kind := "application/json"
+		if o.id == "getContract" {
+			kind = "application/schema+json"
+		}
+		op.Responses[number(max(o.status, http.StatusOK))] = &huma.Response{Description: "Done.", Content: map[string]*huma.MediaType{kind: {Schema: answer}}}
 		for _, code := range append(o.refusals, fault.Unauthenticated, fault.Forbidden) {
 			status := problem.Status(code)
 			op.Responses[number(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": {Schema: refusal}}}

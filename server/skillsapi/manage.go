@@ -170,6 +170,9 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	if err == nil && (q.Code == "") == (q.Script == "") {
 		err = fault.Invalid("/script", "is required; give either script or code.")
 	}
+	if err == nil {
+		err = registry.CheckText("/description", q.Description)
+	}
 	var decision string
 	if err == nil {
 		decision, err = decisionOf(q)

@@ -3249,8 +3249,7 @@ export interface components {
     };
     LoginMethods: {
       /** @description The OpenID provider, or null. */
-      provider:
-        ((components['schemas']['LoginProvider'] | null) | null) | components['schemas']['LoginProvider'] | null;
+      provider: components['schemas']['LoginProvider'] | null;
     };
     LoginProvider: {
       /** @description Display name of the provider. */
@@ -4995,6 +4994,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -5440,6 +5448,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -5643,7 +5660,9 @@ export interface operations {
          *       "name": "weather"
          *     }
          */
-        'application/json': components['schemas']['AgentBody'];
+        'application/json': components['schemas']['AgentBody'] & {
+          name: string;
+        };
       };
     };
     responses: {
@@ -6799,7 +6818,9 @@ export interface operations {
          *       "name": "weather-copy"
          *     }
          */
-        'application/json': components['schemas']['CopyAgentBody'];
+        'application/json': components['schemas']['CopyAgentBody'] & {
+          name: string;
+        };
       };
     };
     responses: {
@@ -7729,7 +7750,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'text/event-stream': string;
+          'text/event-stream': unknown;
         };
       };
       /** @description Bad Request */
@@ -7761,6 +7782,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -9150,7 +9180,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['TestsReport'];
-          'text/event-stream': string;
+          'text/event-stream': unknown;
         };
       };
       /** @description Bad Request */
@@ -9848,6 +9878,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -10600,6 +10639,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -12174,6 +12222,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -12280,6 +12337,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -12497,6 +12563,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -12613,6 +12688,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -12719,6 +12803,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -13854,7 +13947,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['EventList'];
-          'text/event-stream': string;
+          'text/event-stream': unknown;
         };
       };
       /** @description Bad Request */
@@ -13997,6 +14090,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Upgrade Required */
       426: {
         headers: {
@@ -14092,6 +14194,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -14171,6 +14282,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -14732,6 +14852,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -16324,6 +16453,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Request Entity Too Large */
       413: {
         headers: {
@@ -16433,6 +16571,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -16744,7 +16891,9 @@ export interface operations {
          *       "title": "Research"
          *     }
          */
-        'application/json': components['schemas']['WorkspaceBody'];
+        'application/json': components['schemas']['WorkspaceBody'] & {
+          name: string;
+        };
       };
     };
     responses: {
@@ -17388,6 +17537,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description Too Many Requests */
@@ -17626,6 +17776,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -17709,6 +17868,15 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
@@ -17886,7 +18054,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': {
+          'application/schema+json': {
             [key: string]: unknown;
           };
         };
@@ -17988,6 +18156,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -18067,6 +18244,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Too Many Requests */
       429: {
         headers: {
@@ -18139,6 +18325,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };

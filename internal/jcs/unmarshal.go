@@ -1,0 +1,49 @@
+package jcs
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// mostRewritten limits how many numbers Unmarshal rewrites, and longestNumber how long each may be.
+const (
+	mostRewritten = 64
+	longestNumber = 40
+)
+
+// Unmarshal is json.Unmarshal for values that match a JSON Schema: 1.0 and 1e3 are integers there, and are decoded as such.
+func Unmarshal(data []byte, into any) error {
+	for range mostRewritten {
+		err := json.Unmarshal(data, into)
+		var wrong *json.UnmarshalTypeError
+		if !errors.As(err, &wrong) {
+			return err
+		}
+		text, isNumber := strings.CutPrefix(wrong.Value, "number ")
+		start := int(wrong.Offset) - len(text)
+		if !isNumber || start < 0 || len(text) > longestNumber || string(data[start:wrong.Offset]) != text {
+			return err
+		}
+		whole := integer(text)
+		if whole == "" || whole == text {
+			return err
+		}
+		data = slices.Concat(data[:start], []byte(whole), data[wrong.Offset:])
+	}
+	return json.Unmarshal(data, into)
+}
+
+// integer returns a number without fraction and exponent, "" if it has a fraction or is too large for 64 bits.
+func integer(text string) string {
+	if _, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+		return ""
+	}
+	n, ok := new(big.Rat).SetString(text)
+	if !ok || !n.IsInt() || !n.Num().IsInt64() {
+		return ""
+	}
+	return n.Num().String()
+}

@@ -1,0 +1,18 @@
+"""What schemathesis must know about this API beyond its description."""
+import gzip
+import io
+import tarfile
+
+import schemathesis
+
+
+@schemathesis.serializer("application/gzip")
+def archive(ctx, value):
+    """Sends a generated value as a file in a gzipped tar, so that the archive can be read and its content is wrong."""
+    content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        about = tarfile.TarInfo("agents/odd/agent.yaml")
+        about.size = len(content)
+        tar.addfile(about, io.BytesIO(content))
+    return gzip.compress(packed.getvalue())
