@@ -57,6 +57,11 @@ main() {
     if [ ! -d node_modules ]; then
       skip vendors "Node 20 is not on this machine"
     else
+      if python=$(scripts/vendors.sh); then
+        export ATELIER_TEST_VENDORS_PYTHON=$python
+      else
+        skip vendors "the vendors' Python packages cannot be installed on this machine"
+      fi
       vitest vendors --config web/e2e/vendors.config.ts
     fi
   }

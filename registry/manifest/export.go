@@ -34,7 +34,30 @@ type Result struct {
 // Export writes a version in one of the Formats. Error: InvalidInput for another format. It never drops a keyword of a
 // schema: anything that the format cannot express becomes a warning.
 func Export(format string, v registry.Version, baseURL string) (Result, error) {
-	m := Build(v, baseURL)
+	r, err := export(format, Build(v, baseURL))
+	if err == nil && schemaless(v.InputSchema) {
+		r.Warnings = append([]string{"The agent has no input schema, so models must guess its arguments and nothing checks them. Write one, or infer it from the code, and publish."}, r.Warnings...)
+	}
+	return r, err
+}
+
+// schemaless reports whether an input schema says nothing about the members of the input.
+func schemaless(input json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil {
+		return false // true and false are schemas too
+	}
+	for name := range members {
+		switch name {
+		case "$schema", "$id", "$comment", "title", "description", "type", "additionalProperties":
+		default:
+			return false
+		}
+	}
+	return string(members["additionalProperties"]) != "false" // an input without members
+}
+
+func export(format string, m Manifest) (Result, error) {
 	switch format {
 	case Atelier:
 		return result(m, nil)

@@ -29,6 +29,7 @@ export const exportDialog = {
   downloadOne: (file: ReactNode) => rich`Download the manifest as ${file}.`,
   downloadBoth: (file: ReactNode, beside: ReactNode) =>
     rich`Download the manifest as ${file} and store this next to it as ${beside}.`,
+  nameAModel: (variable: ReactNode) => rich`Programs that call a model read its name from ${variable}.`,
   howToUseIt: 'How to use it',
   copyLine: (label: string) => `Copy: ${label}`,
 };
@@ -47,6 +48,9 @@ export const tryTool = {
 
 export const recipes = {
   typedClient: 'Generate a typed client',
+  inJavaScript: (label: string) => `${label}, in JavaScript`,
+  inPython: (label: string) => `${label}, in Python`,
+  giveToResponses: (library: string) => `Give it to a model through the Responses API, with the package ${library}`,
   giveToModel: (library: string) => `Give it to a model, with the package ${library}`,
   makeTool: (library: string) => `Make a tool of it, with the package ${library}`,
   serve: (library: string) => `Serve it to any MCP client over stdio, with the package ${library}`,

@@ -21,7 +21,7 @@ import { curlLine, runLine } from '../../agent/callCommands';
 import { isStale } from '../../draft/session';
 import { exampleInput } from '../../agent/exampleInput';
 import { TryTool } from './TryTool';
-import { manifestFile, recipeOf, type Recipe } from './recipes';
+import { manifestFile, recipesOf, type Recipe } from './recipes';
 import css from './ExportDialog.module.css';
 
 const formatNames: Record<string, string> = {
@@ -103,7 +103,7 @@ function Exported({ first }: { first: string }) {
   const exported = useVersion(name, version);
   const input = exported.data && exampleInput(id, exported.data.inputSchema);
   const tool = { origin: serverUrl(), name, version };
-  const recipe = recipeOf(format, tool);
+  const recipes = recipesOf(format, tool);
   return (
     <>
       <div className={css.bar}>
@@ -157,7 +157,9 @@ function Exported({ first }: { first: string }) {
         </details>
       )}
       {input !== undefined && <TryTool key={version} name={name} version={version} example={input} />}
-      {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
+      {recipes.map((recipe) => (
+        <UseIt key={recipe.label} recipe={recipe} file={manifestFile(tool, format)} />
+      ))}
       {exported.isPending && <Waiting shape="lines" what={say.theLines} retry />}
       <NotLoaded found={exported} why={say.linesNotMade} />
       {input !== undefined && (
@@ -226,6 +228,7 @@ function UseIt({ recipe, file }: { recipe: Recipe; file: string }) {
         {recipe.file === undefined
           ? say.downloadOne(<code>{file}</code>)
           : say.downloadBoth(<code>{file}</code>, <code>{recipe.file}</code>)}
+        {recipe.text.includes('MODEL') && <> {say.nameAModel(<code>MODEL</code>)}</>}
       </p>
       <CommandLine label={say.howToUseIt} text={recipe.text} />
     </details>
