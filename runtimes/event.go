@@ -111,13 +111,17 @@ type EgressData struct {
 	Ms       float64  `json:"ms"`
 }
 
-// CallData is the data of a call event: a program called another agent. Each call has one event when its run starts and
-// one when it ends. A call that started no run has only the last one, with an error and without a run.
+// CallData is the data of a call event: a program called another agent, or a host function. A call of an agent has one
+// event when its run starts and one when it ends. A call that started no run has only the last one, with an error and
+// without a run.
 type CallData struct {
-	Reference string  `json:"reference"` // as declared, name@^1
+	Reference string  `json:"reference,omitempty"` // of an agent as declared, name@^1
+	Function  string  `json:"function,omitempty"`  // host function
+	Path      string  `json:"path,omitempty"`      // file that a host function worked on
+	Bytes     int64   `json:"bytes,omitempty"`     // that it read or wrote
 	Version   string  `json:"version,omitempty"`
 	RunID     string  `json:"runId,omitempty"`
-	Status    string  `json:"status"` // of the run; refused if there was none
+	Status    string  `json:"status"` // of the run; refused if there was none; of a host function succeeded or refused
 	Error     string  `json:"error,omitempty"`
 	Ms        float64 `json:"ms,omitempty"` // set at the end
 }

@@ -126,8 +126,17 @@ type Capabilities struct {
 	Subprocess    bool     `json:"subprocess"`
 	// Tools are references to the agents that the program may call, such as summarise@^1, at most one for each agent.
 	Tools []string `json:"tools,omitempty"`
+	// Files is the project that the program may read and propose changes to; nil for none.
+	Files *Files `json:"files,omitempty"`
 	// Pinned has the version of each tool that a published version calls. Publishing sets it; a draft has none.
 	Pinned []ToolPin `json:"pinned,omitempty"`
+}
+
+// Files is the permission to read the files of a project. With Write, the program may also propose changes, which a
+// person accepts or rejects.
+type Files struct {
+	Project string `json:"project"`
+	Write   bool   `json:"write,omitempty"`
 }
 
 // ToolPin is the version that a reference to a tool named when a version was published.

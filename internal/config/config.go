@@ -30,6 +30,7 @@ type Config struct {
 	RequestMemory  int64 // maximum bytes for the bodies of all requests while they are processed
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever
+	KeepOverlays   time.Duration // how long proposed changes of files wait for a decision
 	KeepEvents     time.Duration // 0 means as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none

@@ -161,6 +161,15 @@ func span(v string) (time.Duration, error) {
 	return d, nil
 }
 
+// waiting parses the time that a request waits for a person.
+func waiting(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Hour {
+		return 0, fmt.Errorf("must be a duration of at least 1h, for example 720h")
+	}
+	return d, nil
+}
+
 func oneOf(v string, choices ...string) (string, error) {
 	v = strings.ToLower(v)
 	if slices.Contains(choices, v) {

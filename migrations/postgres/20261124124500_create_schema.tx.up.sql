@@ -480,6 +480,73 @@ CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pe
 CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
 CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
+-- A project is a tree of files. Its tree and every file are contents, named by their digests.
+CREATE TABLE projects (
+	id            text COLLATE "C" PRIMARY KEY,
+	workspace_id  text NOT NULL,
+	name          text COLLATE "C" NOT NULL,
+	description   text NOT NULL,
+	tree          text NOT NULL, -- digest
+	change_number bigint NOT NULL, -- of the last change
+	files         bigint NOT NULL,
+	bytes         bigint NOT NULL,
+	created_at    timestamptz NOT NULL,
+	updated_at    timestamptz NOT NULL,
+	UNIQUE (workspace_id, name)
+);
+
+-- Imports and accepted overlays of a project, numbered from 1.
+CREATE TABLE project_changes (
+	project_id   text COLLATE "C" NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	number       bigint NOT NULL,
+	workspace_id text NOT NULL,
+	tree         text NOT NULL, -- digest
+	summary      text NOT NULL,
+	overlay_id   text NOT NULL, -- '' for an import
+	run_id       text NOT NULL,
+	actor_id     text NOT NULL,
+	actor_type   text NOT NULL,
+	actor_name   text NOT NULL,
+	created_at   timestamptz NOT NULL,
+	paths        text NOT NULL, -- JSON list
+	PRIMARY KEY (project_id, number)
+);
+
+-- The changes that one run proposes to a project. There is no foreign key to runs: an overlay outlives its run.
+CREATE TABLE overlays (
+	id              text COLLATE "C" PRIMARY KEY,
+	workspace_id    text NOT NULL,
+	project_id      text COLLATE "C" NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	run_id          text NOT NULL,
+	run_status      text NOT NULL,
+	agent_name      text NOT NULL,
+	version         text NOT NULL,
+	base_tree       text NOT NULL, -- digest of the tree that the run read
+	base_change     bigint NOT NULL,
+	status          text NOT NULL, -- open, accepted, rejected, expired
+	revision        bigint NOT NULL, -- grows with each decision
+	summary         text NOT NULL,
+	created_at      timestamptz NOT NULL,
+	expires_at      timestamptz NOT NULL,
+	decided_at      timestamptz,
+	decided_by_id   text NOT NULL,
+	decided_by_type text NOT NULL,
+	decided_by_name text NOT NULL,
+	entries         text NOT NULL -- JSON list
+);
+CREATE INDEX overlays_newest ON overlays (project_id, created_at, id);
+CREATE INDEX overlays_of_run ON overlays (run_id);
+CREATE INDEX overlays_open ON overlays (status, expires_at) WHERE status = 'open';
+
+-- Files and trees of projects and overlays. Equal bytes are stored once in each workspace.
+CREATE TABLE contents (
+	workspace_id text NOT NULL,
+	digest       text COLLATE "C" NOT NULL,
+	stored_at    timestamptz NOT NULL,
+	bytes        bytea NOT NULL,
+	PRIMARY KEY (workspace_id, digest)
+);
+
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', now());
 INSERT INTO users (id, name, title, password, created_at) VALUES ('admin', 'admin', 'Administrator', '', now());

@@ -1,3 +1,7 @@
+DROP TABLE contents;
+DROP TABLE overlays;
+DROP TABLE project_changes;
+DROP TABLE projects;
 DROP TABLE run_events;
 DROP TABLE runs;
 DROP TABLE idempotency_keys;

@@ -480,6 +480,73 @@ CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pe
 CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
 CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
+-- A project is a tree of files. Its tree and every file are contents, named by their digests.
+CREATE TABLE projects (
+	id            TEXT PRIMARY KEY NOT NULL,
+	workspace_id  TEXT NOT NULL,
+	name          TEXT NOT NULL,
+	description   TEXT NOT NULL,
+	tree          TEXT NOT NULL, -- digest
+	change_number INTEGER NOT NULL, -- of the last change
+	files         INTEGER NOT NULL,
+	bytes         INTEGER NOT NULL,
+	created_at    TIMESTAMP NOT NULL,
+	updated_at    TIMESTAMP NOT NULL,
+	UNIQUE (workspace_id, name)
+);
+
+-- Imports and accepted overlays of a project, numbered from 1.
+CREATE TABLE project_changes (
+	project_id   TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	number       INTEGER NOT NULL,
+	workspace_id TEXT NOT NULL,
+	tree         TEXT NOT NULL, -- digest
+	summary      TEXT NOT NULL,
+	overlay_id   TEXT NOT NULL, -- '' for an import
+	run_id       TEXT NOT NULL,
+	actor_id     TEXT NOT NULL,
+	actor_type   TEXT NOT NULL,
+	actor_name   TEXT NOT NULL,
+	created_at   TIMESTAMP NOT NULL,
+	paths        TEXT NOT NULL, -- JSON list
+	PRIMARY KEY (project_id, number)
+) WITHOUT ROWID;
+
+-- The changes that one run proposes to a project. There is no foreign key to runs: an overlay outlives its run.
+CREATE TABLE overlays (
+	id              TEXT PRIMARY KEY NOT NULL,
+	workspace_id    TEXT NOT NULL,
+	project_id      TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	run_id          TEXT NOT NULL,
+	run_status      TEXT NOT NULL,
+	agent_name      TEXT NOT NULL,
+	version         TEXT NOT NULL,
+	base_tree       TEXT NOT NULL, -- digest of the tree that the run read
+	base_change     INTEGER NOT NULL,
+	status          TEXT NOT NULL, -- open, accepted, rejected, expired
+	revision        INTEGER NOT NULL, -- grows with each decision
+	summary         TEXT NOT NULL,
+	created_at      TIMESTAMP NOT NULL,
+	expires_at      TIMESTAMP NOT NULL,
+	decided_at      TIMESTAMP,
+	decided_by_id   TEXT NOT NULL,
+	decided_by_type TEXT NOT NULL,
+	decided_by_name TEXT NOT NULL,
+	entries         TEXT NOT NULL -- JSON list
+);
+CREATE INDEX overlays_newest ON overlays (project_id, created_at, id);
+CREATE INDEX overlays_of_run ON overlays (run_id);
+CREATE INDEX overlays_open ON overlays (status, expires_at) WHERE status = 'open';
+
+-- Files and trees of projects and overlays. Equal bytes are stored once in each workspace.
+CREATE TABLE contents (
+	workspace_id TEXT NOT NULL,
+	digest       TEXT NOT NULL,
+	stored_at    TIMESTAMP NOT NULL,
+	bytes        BLOB NOT NULL,
+	PRIMARY KEY (workspace_id, digest)
+);
+
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));
 INSERT INTO users (id, name, title, password, created_at) VALUES ('admin', 'admin', 'Administrator', '', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));

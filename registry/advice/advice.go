@@ -179,6 +179,7 @@ func ofGrants(before, after registry.Spec) []registry.Reason {
 	case before.Capabilities.Subprocess && !after.Capabilities.Subprocess:
 		reasons = append(reasons, reason(registry.PatchBump, "/capabilities/subprocess", "starting processes is no longer requested"))
 	}
+	reasons = append(reasons, ofFiles(before.Capabilities.Files, after.Capabilities.Files)...)
 	switch {
 	case after.RequiresApproval && !before.RequiresApproval:
 		reasons = append(reasons, reason(registry.MajorBump, "/requiresApproval", "runs now require an approval"))

@@ -48,6 +48,13 @@ type Capabilities struct {
 	HostFunctions []string `json:"host_functions,omitempty" jsonschema:"description=log and progress are always granted."`
 	Subprocess    bool     `json:"subprocess,omitempty"`
 	Tools         []string `json:"tools,omitempty" jsonschema:"description=References to agents that the program may call\\, for example summarise@^1."`
+	Files         *Files   `json:"files,omitempty" jsonschema:"description=The project that the program may read."`
+}
+
+// Files is the permission to read the files of a project.
+type Files struct {
+	Project string `json:"project"`
+	Write   bool   `json:"write,omitempty" jsonschema:"description=The program may also propose changes."`
 }
 
 // Rules names a rule pack and, if it has one, the list of modules that may be imported.

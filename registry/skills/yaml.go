@@ -75,7 +75,7 @@ func (s *Skill) settle() {
 	s.Spec = registry.Spec{
 		Packages: in.Dependencies, Environment: in.Environment, Secrets: in.Secrets, SafetyFlags: in.SafetyFlags,
 		RequiresApproval: in.RequiresApproval, Deterministic: in.Deterministic,
-		Capabilities: runtimes.Capabilities{Hosts: in.Capabilities.Hosts, HostFunctions: in.Capabilities.HostFunctions, Subprocess: in.Capabilities.Subprocess, Tools: in.Capabilities.Tools},
+		Capabilities: runtimes.Capabilities{Hosts: in.Capabilities.Hosts, HostFunctions: in.Capabilities.HostFunctions, Subprocess: in.Capabilities.Subprocess, Tools: in.Capabilities.Tools, Files: (*runtimes.Files)(in.Capabilities.Files)},
 		Limits:       runtimes.Limits(in.Limits),
 	}
 	if in.Rules != nil {

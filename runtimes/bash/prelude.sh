@@ -150,6 +150,62 @@ __atelier_left() {
   builtin printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
 } 2>/dev/null
 
+# Prints the text of a JSON string without its quotes. Bash expands the escapes itself, except for those of quotes and
+# slashes. Pairs of backslashes are set aside first, so that no other escape begins in the middle of one.
+__atelier_unquote() {
+  builtin local __atelier_text="$1"
+  __atelier_text=${__atelier_text//'\\'/$'\x01'}
+  __atelier_text=${__atelier_text//'\"'/'"'}
+  __atelier_text=${__atelier_text//'\/'/'/'}
+  __atelier_text=${__atelier_text//'\u2028'/$'\xe2\x80\xa8'}
+  __atelier_text=${__atelier_text//'\u2029'/$'\xe2\x80\xa9'}
+  builtin printf '%b' "${__atelier_text//$'\x01'/'\\'}"
+}
+
+# Calls a function of files that has one path or pattern.
+__atelier_file() {
+  builtin local __atelier_first __atelier_offset=0
+  __atelier_quote "${2-.}" && __atelier_first=$__atelier_quoted
+  case $1 in
+  read)
+    while :; do
+      __atelier_ask readFile '{"path":'"$__atelier_first"',"offset":'"$__atelier_offset"'}' || builtin return
+      __atelier_offset=${__atelier_reply##*\"next\":}
+      __atelier_offset=${__atelier_offset%\}}
+      __atelier_reply=${__atelier_reply#\{\"content\":\"}
+      __atelier_unquote "${__atelier_reply%\",\"next\":*}"
+      [[ $__atelier_offset != 0 ]] || builtin return 0
+    done
+    ;;
+  exists)
+    __atelier_ask fileExists '{"path":'"$__atelier_first"'}' && [[ $__atelier_reply == true ]]
+    ;;
+  delete) __atelier_ask deleteFile '{"path":'"$__atelier_first"'}' ;;
+  list) __atelier_ask listDir '{"path":'"$__atelier_first"'}' && builtin printf '%s\n' "$__atelier_reply" ;;
+  find) __atelier_ask searchFiles '{"pattern":'"$__atelier_first"'}' && builtin printf '%s\n' "$__atelier_reply" ;;
+  grep)
+    __atelier_quote "${3-.}"
+    __atelier_ask searchContent '{"pattern":'"$__atelier_first"',"path":'"$__atelier_quoted"'}' && builtin printf '%s\n' "$__atelier_reply"
+    ;;
+  esac
+}
+
+# Writes the text of stdin to a file, in pieces that fit into a call.
+__atelier_write() {
+  builtin local LC_ALL=C.UTF-8 __atelier_piece __atelier_path __atelier_offset=0 __atelier_more=true __atelier_size
+  __atelier_quote "$1" && __atelier_path=$__atelier_quoted
+  while [[ $__atelier_more == true ]]; do
+    __atelier_piece=
+    IFS= builtin read -r -d '' -N 32768 __atelier_piece || __atelier_more=false
+    builtin local LC_ALL=C
+    __atelier_size=${#__atelier_piece}
+    LC_ALL=C.UTF-8
+    __atelier_quote "$__atelier_piece"
+    __atelier_ask writeFile '{"path":'"$__atelier_path"',"content":'"$__atelier_quoted"',"offset":'"$__atelier_offset"',"more":'"$__atelier_more"'}' || builtin return
+    ((__atelier_offset += __atelier_size)) || builtin :
+  done
+}
+
 # This definition comes last: a trap may call it while the file is read, and then uses the full file or the loader.
 atelier() {
   builtin local - __atelier_args __atelier_reply
@@ -186,8 +242,23 @@ atelier() {
     __atelier_ask "${2-}" "${3:-{\}}" || builtin return
     builtin printf '%s\n' "$__atelier_reply"
     ;;
+  read | exists | delete | list | find | grep)
+    __atelier_file "$@"
+    ;;
+  write)
+    __atelier_write "${2-}"
+    ;;
+  submit)
+    __atelier_quote "${2-}" && __atelier_args='{"summary":'$__atelier_quoted',"changedFiles":['
+    builtin local __atelier_name __atelier_separator=
+    for __atelier_name in "${@:3}"; do
+      __atelier_quote "$__atelier_name" && __atelier_args+=$__atelier_separator$__atelier_quoted
+      __atelier_separator=,
+    done
+    __atelier_ask submitResult "$__atelier_args]}"
+    ;;
   *)
-    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
+    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON] | read|write|exists|delete PATH | list [PATH] | find PATTERN | grep PATTERN [PATH] | submit SUMMARY [PATH…]' >&2
     builtin return 2
     ;;
   esac

@@ -3,7 +3,7 @@
 (host) => {
   "use strict";
   const { types } = host;
-  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20;
+  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20, PIECE = 1 << 16;
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
   const LEVELS = { debug: "debug", info: "info", warn: "warn", warning: "warn", error: "error" };
   const ADVICE = "export a default function, export a function main, or declare function main(input, ctx).";
@@ -262,7 +262,45 @@
     },
     call: (name, args) => ask(name, args ?? {}),
     callTool,
+    ...files,
   });
+  const files = {
+    async readFile(path) {
+      let text = "";
+      for (let offset = 0; ; ) {
+        const piece = ask("readFile", { path: String(path), offset });
+        text += piece.content;
+        offset = piece.next;
+        if (offset === 0) return text;
+      }
+    },
+    async writeFile(path, content) {
+      if (typeof content !== "string" || !content.isWellFormed()) throw new TypeError("writeFile: content must be a string without lone surrogates");
+      for (let at = 0, offset = 0; ; ) {
+        let end = Math.min(at + PIECE, content.length);
+        if (end < content.length && content.charCodeAt(end - 1) >> 10 === 0x36) end--; // keeps a surrogate pair together
+        const piece = content.slice(at, end);
+        ask("writeFile", { path: String(path), content: piece, offset, more: end < content.length });
+        if (end === content.length) return true;
+        at = end;
+        offset += utf8Length(piece);
+      }
+    },
+    deleteFile: async (path) => ask("deleteFile", { path: String(path) }),
+    listDir: async (path = ".") => ask("listDir", { path: String(path) }),
+    fileExists: async (path) => ask("fileExists", { path: String(path) }),
+    searchFiles: async (pattern) => ask("searchFiles", { pattern: String(pattern) }),
+    searchContent: async (pattern, path = ".") => ask("searchContent", { pattern: String(pattern), path: String(path) }),
+    submitResult: async (summary, changedFiles = []) => ask("submitResult", { summary: String(summary), changedFiles: Array.from(changedFiles, String) }),
+  };
+  const utf8Length = (text) => {
+    let length = 0;
+    for (const character of text) {
+      const code = character.codePointAt(0);
+      length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    }
+    return length;
+  };
   const callTool = async (reference, input) => ask("callTool", { reference: String(reference), input });
   // The exports of the module "agents": a function for each name. The bundle copies own properties and keeps the prototype.
   const agents = Object.create(new Proxy({}, {

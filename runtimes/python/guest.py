@@ -21,6 +21,7 @@ PACKAGES = "/packages"  # mounted if the program has any
 AHEAD = 4  # seconds for imports before the job
 PACKAGE = "__agent__"  # base of relative imports
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
+PIECE = 1 << 16  # characters of a file in one call
 CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with its end
 KEPT = 64 << 10  # maximum bytes of code in the host's cache; no more source is compiled in advance
 NOTHING = b"-"  # cached for a program that each run compiles itself: the next run is not asked for its code
@@ -185,6 +186,47 @@ class Context:
         return self._channel.ask("callTool", {"reference": str(reference), "input": input})
 
     callTool = call_tool
+
+    def read_file(self, path):
+        parts, offset = [], 0
+        while True:
+            piece = self._channel.ask("readFile", {"path": str(path), "offset": offset})
+            parts.append(piece["content"])
+            offset = piece["next"]
+            if not offset:
+                return "".join(parts)
+
+    def write_file(self, path, content):
+        if not isinstance(content, str):
+            raise TypeError(f"write_file: content must be a str, not {type(content).__name__}")
+        sent = 0
+        for at in range(0, len(content) or 1, PIECE):
+            piece = content[at:at + PIECE]
+            size = len(piece.encode())  # an error for a lone surrogate, which UTF-8 does not have
+            self._channel.ask("writeFile", {"path": str(path), "content": piece, "offset": sent, "more": at + PIECE < len(content)})
+            sent += size
+        return True
+
+    def delete_file(self, path):
+        return self._channel.ask("deleteFile", {"path": str(path)})
+
+    def list_dir(self, path="."):
+        return self._channel.ask("listDir", {"path": str(path)})
+
+    def file_exists(self, path):
+        return self._channel.ask("fileExists", {"path": str(path)})
+
+    def search_files(self, pattern):
+        return self._channel.ask("searchFiles", {"pattern": str(pattern)})
+
+    def search_content(self, pattern, path="."):
+        return self._channel.ask("searchContent", {"pattern": str(pattern), "path": str(path)})
+
+    def submit_result(self, summary, changed_files=()):
+        return self._channel.ask("submitResult", {"summary": str(summary), "changedFiles": [str(name) for name in changed_files]})
+
+    readFile, writeFile, deleteFile, listDir, fileExists = read_file, write_file, delete_file, list_dir, file_exists
+    searchFiles, searchContent, submitResult = search_files, search_content, submit_result
 
     def __getattr__(self, name):
         if name.startswith("_"):

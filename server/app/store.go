@@ -152,6 +152,11 @@ func (a *App) sweepOnce(ctx context.Context) {
 	if err := a.store.SweepSessions(ctx, a.Now()); err != nil && ctx.Err() == nil {
 		a.Log.LogAttrs(ctx, slog.LevelError, "sweep sessions", slog.Any("error", err))
 	}
+	if n, err := a.projects.Expire(ctx); err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "expire overlays", slog.Any("error", err))
+	} else if n > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "expired overlays", slog.Int("overlays", n))
+	}
 	a.retain(ctx, "runs", a.Config.KeepRuns, a.store.SweepRuns)
 	a.retain(ctx, "uses of secrets", a.Config.KeepRuns, a.store.SweepSecretUses)
 	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)

@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
+	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
@@ -53,9 +54,12 @@ func (a *App) openStudio(context.Context) error {
 		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Policy: a.policy, Asker: a.policyService(), Keep: a.Config.Policy.Keep, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
 	choose := a.engines.chooser(a.store)
+	a.projects = projects.New(projects.Options{
+		Store: a.store, Changes: a.store, Overlays: a.store, Decisions: a.store, Contents: a.store, Keep: a.Config.KeepOverlays, Dir: a.Config.Data, Now: a.now, NewID: a.newID,
+	})
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
-		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Quotas: a.quotas, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})

@@ -27,6 +27,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
+	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -72,6 +73,7 @@ type Options struct {
 	Skills         *skills.Service
 	Packages       *packages.Service
 	Pins           *pins.Service
+	Projects       *projects.Service
 	Tools          *tools.Service
 	Access         *access.Service
 	Keys           Keys
@@ -121,6 +123,7 @@ func (a *API) routes() {
 	a.packageRoutes()
 	a.runRoutes()
 	a.skillRoutes()
+	a.projectRoutes()
 	a.gateRoutes()
 	a.secretRoutes()
 	a.statusRoutes()
@@ -189,6 +192,19 @@ func (a *API) runRoutes() {
 	a.listRunEvents()
 	a.cancelRun()
 	a.describeStream()
+}
+
+func (a *API) projectRoutes() {
+	a.listProjects()
+	a.getProject()
+	a.deleteProject()
+	a.importProject()
+	a.getProjectFile()
+	a.listProjectChanges()
+	a.listOverlays()
+	a.diffOverlay()
+	a.acceptOverlay()
+	a.rejectOverlay()
 }
 
 func (a *API) gateRoutes() {

@@ -62,7 +62,7 @@ func inlineSpec(b InlineBody) (registry.Spec, error) {
 	}
 	spec.Rules = (*runtimes.Rules)(b.Rules)
 	if b.Capabilities != nil {
-		spec.Capabilities = runtimes.Capabilities{Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess, Tools: b.Capabilities.Tools}
+		spec.Capabilities = runtimes.Capabilities{Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess, Tools: b.Capabilities.Tools, Files: (*runtimes.Files)(b.Capabilities.Files)}
 	}
 	if b.Code == "" {
 		return spec, nil

@@ -119,7 +119,7 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 	}{Input: b.Input}
 	if b.Capabilities != nil {
 		said.Capabilities = &CapabilitiesBody{
-			Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess, Tools: b.Capabilities.Tools,
+			Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess, Tools: b.Capabilities.Tools, Files: (*FilesBody)(b.Capabilities.Files),
 		}
 	}
 	if b.Limits != nil {
@@ -166,10 +166,17 @@ type RulesBody struct {
 
 // CapabilitiesBody lists permissions of a program beyond computing.
 type CapabilitiesBody struct {
-	Hosts         []string `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
-	HostFunctions []string `json:"hostFunctions,omitempty"`
-	Subprocess    bool     `json:"subprocess,omitempty"`
-	Tools         []string `json:"tools,omitempty" doc:"References to the agents that the program may call, such as summarise@^1, at most one for each agent."`
+	Hosts         []string   `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
+	HostFunctions []string   `json:"hostFunctions,omitempty"`
+	Subprocess    bool       `json:"subprocess,omitempty"`
+	Tools         []string   `json:"tools,omitempty" doc:"References to the agents that the program may call, such as summarise@^1, at most one for each agent."`
+	Files         *FilesBody `json:"files,omitempty"`
+}
+
+// FilesBody lets a program read the files of a project.
+type FilesBody struct {
+	Project string `json:"project" doc:"Name of the project."`
+	Write   bool   `json:"write,omitempty" doc:"The program may also propose changes. A person accepts or rejects them."`
 }
 
 // LimitsBody lowers the limits of one run. Times are milliseconds, sizes bytes.

@@ -46,8 +46,8 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 
 // possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
 type possessions struct {
-	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs [][2]string
-	markers                                                                                                                                         []string // texts that show a leak
+	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays [][2]string
+	markers                                                                                                                                                             []string // texts that show a leak
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -96,6 +96,11 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 	s.Want(t, 200, "PUT", "/api/v1/tool-sets/alpha-set", `{"title":"Alpha tools","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/secrets/ALPHA_KEY", `{"value":"alphasecretvalue"}`, who)
 	s.Want(t, 200, "POST", "/v1/skills/create", `{"name":"alphaskill","description":"Adds for Alpha.","code":"def run(action, args):\n    return 1\n","auto_promote":true}`, who)
+	s.Want(t, 200, "POST", "/api/v1/projects/alpha-project/import?summary=alphaimport", string(packed(t, map[string]string{"alpha.txt": "alphatext"})), who, servertest.Headers{"Content-Type": "application/gzip"})
+	s.Want(t, 200, "POST", "/api/v1/execute", onProject("alpha-project", "javascript", "goja", "export default (i, ctx) => ctx.writeFile('alpha.txt', 'alphaproposal')"), who)
+	var proposed struct{ Items []struct{ ID string } }
+	s.Want(t, 200, "GET", "/api/v1/projects/alpha-project/overlays", nil, who).Into(t, &proposed)
+	overlay := proposed.Items[0].ID
 	token := id(s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"alphatoken"}`, who))
 	s.Want(t, 201, "POST", "/api/v1/invitations", `{"role":"viewer","note":"alphanote"}`, who)
 	first := func(path string) string {
@@ -122,6 +127,8 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 		sets:        [][2]string{{"alpha-set", "omega-set"}},
 		approvals:   [][2]string{{waiting, nowhere}},
 		packs:       [][2]string{{"alpha-pack", "omega-pack"}},
+		projects:    [][2]string{{"alpha-project", "omega-project"}},
+		overlays:    [][2]string{{overlay, nowhere}},
 		markers: []string{
 			"alpha", "Alpha", "ALPHA", agent, ended, running, token, session, invitation, digest, second, strings.TrimPrefix(digest, "sha256:"),
 			w.me.Actor.ID, w.me.Actor.Name, w.me.Workspace.ID, w.me.Workspace.Name, w.me.Workspace.Title,
@@ -144,12 +151,14 @@ type walk struct {
 // walks has an entry for every route. A missing one fails the test.
 func walks(has possessions) map[string]walk {
 	const (
-		agents = "/api/v1/code-agents"
-		one    = agents + "/{agent}"
-		exact  = one + "/versions/{version}"
-		save   = one + "/draft/history/{revision}"
-		listed = agents + "/registry/{publisher}/{name}"
-		code   = `{"language":"javascript","code":"export default () => 1"}`
+		agents  = "/api/v1/code-agents"
+		one     = agents + "/{agent}"
+		exact   = one + "/versions/{version}"
+		save    = one + "/draft/history/{revision}"
+		listed  = agents + "/registry/{publisher}/{name}"
+		project = "/api/v1/projects/{project}"
+		overlay = project + "/overlays/{overlay}"
+		code    = `{"language":"javascript","code":"export default () => 1"}`
 	)
 	agent := func(body string) walk {
 		return walk{about: has.agents, at: "agent", body: body, sent: servertest.Headers{"If-Match": `"1"`}}
@@ -227,6 +236,16 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/rule-packs":                  anything,
 		"PUT /api/v1/rule-packs/{pack}":           {about: has.packs, at: "pack", body: `{"source":"name: other\nrules: []\n"}`, wants: -1},
 		"DELETE /api/v1/rule-packs/{pack}":        {about: has.packs, at: "pack"},
+		"GET /api/v1/projects":                    anything,
+		"GET " + project:                          {about: has.projects, at: "project"},
+		"DELETE " + project:                       {about: has.projects, at: "project"},
+		"POST " + project + "/import":             {about: has.projects, at: "project", body: `{}`, wants: -1},
+		"GET " + project + "/file":                {about: has.projects, at: "project", query: "path=alpha.txt"},
+		"GET " + project + "/changes":             {about: has.projects, at: "project"},
+		"GET " + project + "/overlays":            {about: has.projects, at: "project"},
+		"GET " + overlay + "/diff":                {about: has.overlays, at: "overlay"},
+		"POST " + overlay + "/accept":             {about: has.overlays, at: "overlay", body: `{}`},
+		"POST " + overlay + "/reject":             {about: has.overlays, at: "overlay", body: `{}`},
 		"GET /api/v1/quotas":                      anything,
 		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},
@@ -338,7 +357,7 @@ var (
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
-		own := map[string]string{"agent": "mine", "version": "1.0.0", "revision": "1", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme", "set": "mine", "reference": "mine"}
+		own := map[string]string{"agent": "mine", "version": "1.0.0", "revision": "1", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme", "set": "mine", "reference": "mine", "project": "mine"}
 		if name == w.at {
 			return url.PathEscape(value)
 		}

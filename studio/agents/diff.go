@@ -145,6 +145,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("capabilities", "capabilities.hostFunctions", b.Capabilities.HostFunctions, a.Capabilities.HostFunctions)
 	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
 	add("capabilities", "capabilities.tools", b.Capabilities.Tools, a.Capabilities.Tools)
+	add("capabilities", "capabilities.files", b.Capabilities.Files, a.Capabilities.Files)
 	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // a draft has no pins yet
 		add("capabilities", "capabilities.pinned", b.Capabilities.Pinned, a.Capabilities.Pinned)
 	}

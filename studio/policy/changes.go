@@ -67,6 +67,12 @@ func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	for _, name := range spec.Secrets {
 		add("secret", name, "reads the secret "+name, place(runtimes.EnvironmentFact, name))
 	}
+	if files := spec.Capabilities.Files; files != nil {
+		add("files", files.Project, "reads the files of the project "+files.Project, nil)
+		if files.Write {
+			add("write", files.Project, "proposes changes of the project "+files.Project, nil)
+		}
+	}
 	if spec.Capabilities.Subprocess {
 		add("subprocess", "subprocess", "may start processes", nil)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -52,9 +53,11 @@ type execution struct {
 	release      func() // releases the memory that was reserved for the run
 	family       *family
 	depth        int                                // number of runs that wait for this one
-	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent
-	hidden       []string                           // secrets of this run and of the runs that wait for it
-	created      time.Time                          // with the monotonic clock, for durations
+	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent or about files
+	files        *projects.Session                  // nil without the capability
+	fileCalls    atomic.Int64
+	hidden       []string  // secrets of this run and of the runs that wait for it
+	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	late         bool             // the record waits for the database; for the goroutine of execute
@@ -132,6 +135,9 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 		return runtimes.Outcome{Error: failed}, err
 	}
 	defer installed()
+	if failed, err = l.openFiles(l.ctx); failed != nil || err != nil {
+		return runtimes.Outcome{Error: failed}, err
+	}
 	started = s.Now()
 	startedAt := stamp(started)
 	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
@@ -215,6 +221,11 @@ func (l *execution) toStore() []runtimes.Event {
 func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
+	if serverErr == nil {
+		serverErr = l.closeFiles(ctx, outcome)
+	} else if l.files != nil {
+		l.files.Discard()
+	}
 	if serverErr != nil {
 		outcome = serverFailed(serverErr)
 	}

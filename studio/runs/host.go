@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -31,12 +32,15 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 	case ToolFunction:
 		return h.callTool(ctx, args)
 	}
+	if projects.Known(name) {
+		return h.file(ctx, name, args)
+	}
 	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // atelier call NAME in Bash
 		return h.tool(ctx, declared, args)
 	}
 	return nil, &runtimes.CallError{
 		Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions",
-		Remedy: "The host functions are callTool, fetch, log and progress.",
+		Remedy: "The host functions are callTool, fetch, log and progress, and those of files: readFile, writeFile, deleteFile, listDir, fileExists, searchFiles, searchContent and submitResult.",
 	}
 }
 

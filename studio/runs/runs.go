@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/packages"
+	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -88,6 +89,7 @@ type Options struct {
 	Engines   *engines.Chooser
 	Secrets   *secrets.Service  // nil for none
 	Quotas    *quotas.Service   // nil for none
+	Projects  *projects.Service // nil for none
 	Packages  *packages.Service // nil for none
 	Validator *specs.Validator
 	Router    *router.Router

@@ -166,7 +166,7 @@ func (l *execution) noteDenied(refused *runtimes.CallError) {
 
 // settleTools replaces what a program says about a denied call by what the server knows.
 func (l *execution) settleTools(e *runtimes.ProgramError) {
-	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule {
+	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule && e.Rule != filesRule {
 		return
 	}
 	e.Rule, e.Remedy, e.Grant = "", "", nil

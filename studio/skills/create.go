@@ -235,7 +235,7 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 	settings := folders.Settings{
 		Name: v.Agent, Version: v.Version, Description: v.Description, Title: v.Title, Changelog: v.Changelog, Handler: handler, Tags: tags,
 		SafetyFlags: v.SafetyFlags, RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic, Environment: v.Environment, Secrets: v.Secrets,
-		Capabilities: folders.Capabilities{Hosts: v.Capabilities.Hosts, HostFunctions: v.Capabilities.HostFunctions, Subprocess: v.Capabilities.Subprocess, Tools: v.Capabilities.Tools},
+		Capabilities: folders.Capabilities{Hosts: v.Capabilities.Hosts, HostFunctions: v.Capabilities.HostFunctions, Subprocess: v.Capabilities.Subprocess, Tools: v.Capabilities.Tools, Files: (*folders.Files)(v.Capabilities.Files)},
 		Limits:       folders.Limits(v.Limits),
 	}
 	if v.Rules != nil {

@@ -277,6 +277,7 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 		}
 	}
 	checkTools(faults, spec)
+	checkProject(faults, spec)
 	flags := []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 	for i, flag := range spec.SafetyFlags {
 		if !slices.Contains(flags, flag) {

@@ -10,16 +10,21 @@ import (
 // callTool implements ctx.callTool(reference, input). It returns a promise, as the runtimes do that can wait for several
 // calls. Here the call is complete when the promise is returned.
 func (r *run) callTool(vm *goja.Runtime, reference, input goja.Value) goja.Value {
-	promise, resolve, reject := vm.NewPromise()
-	var result goja.Value
-	err := guarded(vm, func() {
+	return settled(vm, func() goja.Value {
 		args := vm.NewObject()
 		_ = args.Set("reference", reference.String())
 		if !goja.IsUndefined(input) {
 			_ = args.Set("input", input)
 		}
-		result = r.call(vm, "callTool", args)
+		return r.call(vm, "callTool", args)
 	})
+}
+
+// settled returns a promise for the result of work, which is complete when the promise is returned.
+func settled(vm *goja.Runtime, work func() goja.Value) goja.Value {
+	promise, resolve, reject := vm.NewPromise()
+	var result goja.Value
+	err := guarded(vm, func() { result = work() })
 	switch thrown := err.(type) { //nolint:errorlint // guarded returns the errors of goja as they are
 	case nil:
 		_ = resolve(result)

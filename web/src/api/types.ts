@@ -115,9 +115,12 @@ export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
 export type Formatted = Wire['FormatReport'];
 
-/** A program called another agent: one event when the run of the agent starts, and one when it ends. */
+/** A program called another agent: one event when the run of the agent starts, and one when it ends. Or it called a host
+ * function: then `function` is its name, and `path` the file it is about. */
 export interface CallData {
-  reference: string;
+  reference?: string;
+  function?: string;
+  path?: string;
   version?: string;
   runId?: string;
   status: RunStatus | 'refused';

@@ -215,8 +215,9 @@ export function lineText(line: Line): string {
   return `${line.level ?? 'info'}: ${text}${line.fields === undefined ? '' : ` ${line.fields}`}`;
 }
 
-/** Describes the call of another agent in one line. */
-function callWords({ reference, status, error, ms }: CallData): string {
+/** Describes the call of another agent, or of a host function, in one line. */
+function callWords({ reference: agent, function: name, path, status, error, ms }: CallData): string {
+  const reference = agent ?? [name, path].filter((part) => part !== undefined).join(' ');
   if (status === 'running') return say.calls(reference);
   if (error === undefined) return say.answered(reference, ms ?? 0);
   return say.callFailed(reference, error);

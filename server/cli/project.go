@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+type projectCommand struct {
+	List     projectListCommand     `cmd:"" help:"List projects: trees of files that programs read and propose changes to."`
+	Show     projectShowCommand     `cmd:"" help:"List the files of a project."`
+	Import   projectImportCommand   `cmd:"" help:"Create a project, or replace its files, from a folder or an archive."`
+	History  projectHistoryCommand  `cmd:"" help:"List the changes of a project, newest first."`
+	Overlays projectOverlaysCommand `cmd:"" help:"List the changes that runs propose, newest first."`
+	Diff     projectDiffCommand     `cmd:"" help:"Show a proposed change as a unified diff."`
+	Accept   projectAcceptCommand   `cmd:"" help:"Apply a proposed change, whole or some of its files."`
+	Reject   projectRejectCommand   `cmd:"" help:"Reject a proposed change, whole or some of its files."`
+	Delete   projectDeleteCommand   `cmd:"" help:"Delete a project with its history."`
+}
+
+func projectPath(name string, more ...string) string {
+	path := "/api/v1/projects/" + url.PathEscape(name)
+	for _, part := range more {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
+type projectListCommand struct{ asked }
+
+func (c *projectListCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/projects", nil, func(answer json.RawMessage) error {
+		var all page[registry.Project]
+		if err := read(answer, &all); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "NAME", "FILES", "BYTES", "CHANGE", "UPDATED")
+		for _, one := range all.Items {
+			t.row(one.Name, strconv.Itoa(one.Files), strconv.FormatInt(one.Bytes, 10), strconv.FormatInt(one.Change, 10), one.UpdatedAt.UTC().Format(time.RFC3339))
+		}
+		return t.flush()
+	})
+}
+
+type projectName struct {
+	Name string `arg:"" help:"Name of the project."`
+}
+
+type projectShowCommand struct {
+	projectName
+	asked
+}
+
+func (c *projectShowCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name), nil, func(answer json.RawMessage) error {
+		var detail struct {
+			Paths []struct {
+				Path string
+				Size int64
+			}
+		}
+		if err := read(answer, &detail); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "BYTES", "PATH")
+		for _, file := range detail.Paths {
+			t.row(strconv.FormatInt(file.Size, 10), file.Path)
+		}
+		return t.flush()
+	})
+}
+
+type projectImportCommand struct {
+	projectName
+	From        string `arg:"" help:"Folder, or archive that ends in .tar, .tar.gz, .tgz or .zip. Links and folders .git are left out." type:"existingpath"`
+	Description string `help:"Description of a new project." placeholder:"TEXT"`
+	Summary     string `help:"Summary of the change (default: Import)." placeholder:"TEXT"`
+	Strip       bool   `help:"Leave out the one folder that contains all files, as archives of repositories have it."`
+	remote
+}
+
+func (c *projectImportCommand) run(ctx context.Context, p Process) (err error) {
+	archive, kind, err := archiveOf(c.From)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, archive.Close()) }()
+	return c.with(ctx, p, func(server *client) error {
+		var report struct {
+			Project registry.Project
+			Skipped []string
+		}
+		query := url.Values{"strip": {strconv.FormatBool(c.Strip)}, "summary": {c.Summary}, "description": {c.Description}}
+		err := server.transfer(ctx, http.MethodPost, projectPath(c.Name, "import")+"?"+query.Encode(), io.NopCloser(archive), map[string]string{"Content-Type": kind}, into(&report))
+		if err != nil {
+			return err
+		}
+		for _, name := range report.Skipped {
+			if err := p.say("left out %s", lines(name)); err != nil {
+				return err
+			}
+		}
+		return p.say("imported %d files as change %d of %s", report.Project.Files, report.Project.Change, report.Project.Name)
+	})
+}
+
+// archiveOf opens an archive, or packs a folder. It returns the archive with its content type.
+func archiveOf(path string) (io.ReadCloser, string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if info.IsDir() {
+		out, in := io.Pipe()
+		go func() { _ = in.CloseWithError(pack(in, path)) }()
+		return out, "application/gzip", nil
+	}
+	file, err := os.Open(path)
+	name := strings.ToLower(path)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case strings.HasSuffix(name, ".zip"):
+		return file, "application/zip", nil
+	case strings.HasSuffix(name, ".tar"):
+		return file, "application/x-tar", nil
+	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
+		return file, "application/gzip", nil
+	}
+	return nil, "", errors.Join(misusedf("%s is no folder and does not end in .tar, .tar.gz, .tgz or .zip", path), file.Close())
+}
+
+// pack writes the files of a folder as tar.gz. It follows no links.
+func pack(to io.Writer, folder string) error {
+	zipped := gzip.NewWriter(to)
+	w := tar.NewWriter(zipped)
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		return packFile(w, root, path)
+	})
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil {
+		err = zipped.Close()
+	}
+	return err
+}
+
+func packFile(w *tar.Writer, root *os.Root, path string) error {
+	file, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(path), Mode: 0o644, Size: info.Size(), Typeflag: tar.TypeReg}); err != nil {
+		return err
+	}
+	_, err = io.CopyN(w, file, info.Size())
+	return err
+}
+
+type projectHistoryCommand struct {
+	projectName
+	asked
+}
+
+func (c *projectHistoryCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "changes"), nil, func(answer json.RawMessage) error {
+		var all page[registry.ProjectChange]
+		if err := read(answer, &all); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "CHANGE", "DATE", "BY", "FILES", "SUMMARY")
+		for _, one := range all.Items {
+			t.row(strconv.FormatInt(one.Number, 10), one.CreatedAt.UTC().Format(time.RFC3339), or(one.Actor.Name, one.Actor.ID), strconv.Itoa(one.Touched), one.Summary)
+		}
+		return t.flush()
+	})
+}
+
+type projectOverlaysCommand struct {
+	projectName
+	Status string `help:"Only overlays in this state: open, accepted, rejected or expired." placeholder:"STATE"`
+	asked
+}
+
+func (c *projectOverlaysCommand) run(ctx context.Context, p Process) error {
+	path := projectPath(c.Name, "overlays")
+	if c.Status != "" {
+		path += "?" + url.Values{"status": {c.Status}}.Encode()
+	}
+	return c.ask(ctx, p, http.MethodGet, path, nil, func(answer json.RawMessage) error {
+		var all page[registry.Overlay]
+		if err := read(answer, &all); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "ID", "STATE", "FILES", "RUN", "AGENT", "CREATED", "SUMMARY")
+		for _, o := range all.Items {
+			t.row(o.ID, string(o.Status), strconv.Itoa(len(o.Entries)), string(o.RunStatus), or(o.Agent, "(inline)"), o.CreatedAt.UTC().Format(time.RFC3339), o.Summary)
+		}
+		return t.flush()
+	})
+}
+
+type overlayName struct {
+	projectName
+	Overlay string `arg:"" help:"ID of the overlay."`
+}
+
+type projectDiffCommand struct {
+	overlayName
+	asked
+}
+
+func (c *projectDiffCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, func(answer json.RawMessage) error {
+		var diff struct {
+			Files []struct{ Path, Outcome, Unified, Project string }
+		}
+		if err := read(answer, &diff); err != nil {
+			return err
+		}
+		for _, file := range diff.Files {
+			text := file.Unified
+			if text == "" {
+				text = "Binary or large file " + file.Path + "\n"
+			}
+			if file.Outcome == "conflict" {
+				text = "# conflict: the project changed " + file.Path + " too:\n" + file.Project + "# proposed:\n" + text
+			}
+			if _, err := io.WriteString(p.Stdout, lines(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type decided struct {
+	overlayName
+	Files []string `arg:"" optional:"" help:"Files to decide about (default: all that are open)." placeholder:"PATH"`
+	asked
+}
+
+func (c *decided) decide(ctx context.Context, p Process, action, summary string) error {
+	body := map[string]any{"files": c.Files, "summary": summary}
+	if len(c.Files) == 0 {
+		delete(body, "files")
+	}
+	return c.ask(ctx, p, http.MethodPost, projectPath(c.Name, "overlays", c.Overlay, action), body, func(answer json.RawMessage) error {
+		var overlay registry.Overlay
+		if err := read(answer, &overlay); err != nil {
+			return err
+		}
+		return p.say("the overlay is %s", overlay.Status)
+	})
+}
+
+type projectAcceptCommand struct {
+	decided
+	Summary string `help:"Summary of the change (default: the program's own)." placeholder:"TEXT"`
+}
+
+func (c *projectAcceptCommand) run(ctx context.Context, p Process) error {
+	return c.decide(ctx, p, "accept", c.Summary)
+}
+
+type projectRejectCommand struct{ decided }
+
+func (c *projectRejectCommand) run(ctx context.Context, p Process) error {
+	return c.decide(ctx, p, "reject", "")
+}
+
+type projectDeleteCommand struct {
+	projectName
+	asked
+}
+
+func (c *projectDeleteCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodDelete, projectPath(c.Name), nil, func(json.RawMessage) error {
+		return p.say("deleted the project %s", c.Name)
+	})
+}

@@ -1,0 +1,255 @@
+package projects
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
+)
+
+// OverlayDifference is what an overlay changes, and how that fits the project as it is now.
+type OverlayDifference struct {
+	Overlay registry.Overlay `json:"overlay"`
+	Moved   bool             `json:"moved" doc:"True if the project changed since the run read it."`
+	Files   []FileDifference `json:"files"`
+}
+
+// FileDifference is the change of one file.
+type FileDifference struct {
+	Path    string                 `json:"path"`
+	Kind    registry.EditKind      `json:"kind" enum:"added,changed,deleted"`
+	Status  registry.OverlayStatus `json:"status" enum:"open,accepted,rejected,expired"`
+	Outcome outcome                `json:"outcome" enum:"clean,same,merged,conflict" doc:"How the change fits the project as it is now. merged: both changed different lines. conflict: both changed the same lines, or one deleted what the other changed."`
+	Unified string                 `json:"unified" doc:"Unified diff from the file that the run read. Empty if the file is binary or larger than 1 MiB."`
+	Project string                 `json:"project,omitempty" doc:"For a conflict or a merge: unified diff of the project's own change since the run read the file."`
+	Binary  bool                   `json:"binary,omitempty" doc:"True if the file is not shown, because it is no text or larger than 1 MiB."`
+	Size    int64                  `json:"size" doc:"Bytes of the new file."`
+}
+
+// Decision selects files of an overlay, by default all that are open.
+type Decision struct {
+	Files   []string
+	Summary string
+}
+
+// ListOverlays returns a page of a project's overlays, newest first. Error: NotFound.
+func (s *Service) ListOverlays(ctx context.Context, actor registry.Actor, project string, status registry.OverlayStatus, cursor string, limit int) (registry.OverlayPage, error) {
+	p, err := s.Get(ctx, actor, project)
+	if err != nil {
+		return registry.OverlayPage{}, err
+	}
+	return s.Overlays.Overlays(ctx, actor.Workspace, p.ID, status, cursor, limit)
+}
+
+// Diff compares an overlay with the files that its run read, and with the project as it is now. Error: NotFound.
+func (s *Service) Diff(ctx context.Context, actor registry.Actor, project, id string) (OverlayDifference, error) {
+	r, err := s.review(ctx, actor, project, id)
+	if err != nil {
+		return OverlayDifference{}, err
+	}
+	diff := OverlayDifference{Overlay: r.overlay, Moved: r.overlay.BaseTree != r.project.Tree, Files: []FileDifference{}}
+	for _, entry := range r.overlay.Entries {
+		sides, err := r.sides(ctx, entry)
+		if err != nil {
+			return diff, err
+		}
+		diff.Files = append(diff.Files, sides.difference(entry, diff.Overlay.Status))
+	}
+	return diff, nil
+}
+
+// reviewed is an overlay with the trees that it is compared with.
+type reviewed struct {
+	service    *Service
+	project    registry.Project
+	overlay    registry.Overlay
+	base, head registry.Tree
+}
+
+func (s *Service) review(ctx context.Context, actor registry.Actor, project, id string) (*reviewed, error) {
+	p, head, err := s.Tree(ctx, actor, project)
+	if err != nil {
+		return nil, err
+	}
+	overlay, err := s.Overlays.Overlay(ctx, actor.Workspace, p.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	base, err := s.tree(ctx, actor.Workspace, overlay.BaseTree)
+	return &reviewed{s, p, overlay, base, head}, err
+}
+
+// threeSides are the states of one file: as the run read it, as the project has it now, and as the run left it.
+type threeSides struct{ base, project, overlay side }
+
+func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (threeSides, error) {
+	of := func(tree registry.Tree) side {
+		file, ok := tree[entry.Path]
+		return side{exists: ok, digest: file.Digest}
+	}
+	three := threeSides{of(r.base), of(r.head), side{exists: entry.Kind != registry.FileDeleted, digest: entry.Digest}}
+	var digests []string
+	for _, one := range []*side{&three.base, &three.project, &three.overlay} {
+		if one.exists {
+			digests = append(digests, one.digest)
+		}
+	}
+	read, err := r.service.contents(ctx, r.overlay.Workspace, digests)
+	if err != nil {
+		return three, err
+	}
+	for _, one := range []*side{&three.base, &three.project, &three.overlay} {
+		if one.exists {
+			one.text = read[one.digest]
+		}
+	}
+	return three, nil
+}
+
+func (t threeSides) difference(entry registry.OverlayEntry, whole registry.OverlayStatus) FileDifference {
+	_, how := merge(t.base, t.project, t.overlay)
+	d := FileDifference{
+		Path: entry.Path, Kind: entry.Kind, Status: entry.Status, Outcome: how, Size: entry.Size, Unified: unified(entry.Path, t.base, t.overlay),
+		Binary: !t.base.comparable() || !t.overlay.comparable(),
+	}
+	if entry.Status == registry.OverlayOpen && whole == registry.OverlayExpired {
+		d.Status = registry.OverlayExpired
+	}
+	if how == conflictOutcome || how == mergedOutcome {
+		d.Project = unified(entry.Path, t.base, t.project)
+	}
+	return d
+}
+
+// Accept applies an overlay to the project, whole or some of its files. If the project changed the same lines, nothing
+// is applied and the error is Conflict, with both sides. Errors: NotFound, Conflict, InvalidInput.
+func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
+	r, selected, err := s.choose(ctx, actor, project, id, d)
+	if err != nil {
+		return registry.Overlay{}, err
+	}
+	tree, err := r.apply(ctx, selected)
+	if err != nil {
+		return registry.Overlay{}, err
+	}
+	r.decide(selected, registry.OverlayAccepted, actor)
+	digest, err := s.putTree(ctx, actor.Workspace, tree)
+	if err != nil {
+		return registry.Overlay{}, err
+	}
+	if digest == r.project.Tree { // the project has all of it already
+		return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
+	}
+	change := s.after(&r.project, tree, digest, r.head, actor)
+	change.OverlayID, change.RunID, change.Summary = id, r.overlay.RunID, d.Summary
+	if change.Summary == "" {
+		change.Summary = r.overlay.Summary
+	}
+	return r.overlay, s.Changes.ChangeProject(ctx, r.project, change, &r.overlay)
+}
+
+// Reject ends an overlay, whole or some of its files. Errors: NotFound, Conflict, InvalidInput.
+func (s *Service) Reject(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
+	r, selected, err := s.choose(ctx, actor, project, id, d)
+	if err != nil {
+		return registry.Overlay{}, err
+	}
+	r.decide(selected, registry.OverlayRejected, actor)
+	return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
+}
+
+// choose reads an overlay and the indexes of the files that a decision is about.
+func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id string, d Decision) (*reviewed, []int, error) {
+	if err := checkText("/summary", d.Summary); err != nil {
+		return nil, nil, err
+	}
+	r, err := s.review(ctx, actor, project, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.overlay.Status == registry.OverlayOpen && !s.Now().Before(r.overlay.ExpiresAt) {
+		r.overlay.Status = registry.OverlayExpired
+	}
+	if r.overlay.Status != registry.OverlayOpen {
+		return nil, nil, &fault.Error{Code: fault.Conflict, Message: "The overlay is " + string(r.overlay.Status) + " already.", Extra: map[string]any{"status": r.overlay.Status}}
+	}
+	var selected []int
+	for n, entry := range r.overlay.Entries {
+		if entry.Status == registry.OverlayOpen && (len(d.Files) == 0 || slices.Contains(d.Files, entry.Path)) {
+			selected = append(selected, n)
+		}
+	}
+	for _, path := range d.Files {
+		at := slices.IndexFunc(r.overlay.Entries, func(e registry.OverlayEntry) bool { return e.Path == path })
+		switch {
+		case at < 0:
+			return nil, nil, fault.Invalid("/files", "must name files of the overlay; it does not change %q.", path)
+		case r.overlay.Entries[at].Status != registry.OverlayOpen:
+			return nil, nil, fault.New(fault.Conflict, "The file %s is %s already.", path, r.overlay.Entries[at].Status)
+		}
+	}
+	return r, selected, nil
+}
+
+// apply returns the project's tree with the selected files of the overlay.
+func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, error) {
+	tree, conflicts, merged := maps.Clone(r.head), []FileDifference{}, []registry.Content{}
+	for _, n := range selected {
+		entry := r.overlay.Entries[n]
+		three, err := r.sides(ctx, entry)
+		if err != nil {
+			return nil, err
+		}
+		result, how := merge(three.base, three.project, three.overlay)
+		switch {
+		case how == conflictOutcome:
+			conflicts = append(conflicts, three.difference(entry, r.overlay.Status))
+			continue
+		case how == mergedOutcome:
+			result.digest = blobs.Digest(result.text)
+			merged = append(merged, registry.Content{Digest: result.digest, Bytes: result.text})
+		}
+		if result.exists {
+			tree[entry.Path] = registry.TreeFile{Digest: result.digest, Size: int64(len(result.text))}
+		} else {
+			delete(tree, entry.Path)
+		}
+	}
+	if len(conflicts) > 0 {
+		return nil, &fault.Error{
+			Code: fault.Conflict, Message: "The project changed the same lines since the run read them. Nothing was applied. Run the program again, or reject these files.",
+			Extra: map[string]any{"conflicts": conflicts},
+		}
+	}
+	if inside := nested(tree); inside != "" {
+		return nil, fault.New(fault.Conflict, "The project would have %s as a file and as a folder. Nothing was applied.", inside)
+	}
+	if err := checkSize(tree); err != nil {
+		return nil, err
+	}
+	return tree, r.service.Contents.PutContents(ctx, r.overlay.Workspace, distinct(merged), r.service.Now())
+}
+
+// decide marks the selected files. The overlay ends when no file is open: as accepted if one of its files was.
+func (r *reviewed) decide(selected []int, status registry.OverlayStatus, actor registry.Actor) {
+	now := r.service.Now()
+	r.overlay.Entries = slices.Clone(r.overlay.Entries)
+	for _, n := range selected {
+		r.overlay.Entries[n].Status = status
+	}
+	r.overlay.Revision++
+	r.overlay.DecidedAt, r.overlay.Decider = &now, &actor
+	has := func(s registry.OverlayStatus) bool {
+		return slices.ContainsFunc(r.overlay.Entries, func(e registry.OverlayEntry) bool { return e.Status == s })
+	}
+	switch {
+	case has(registry.OverlayOpen):
+	case has(registry.OverlayAccepted):
+		r.overlay.Status = registry.OverlayAccepted
+	default:
+		r.overlay.Status = registry.OverlayRejected
+	}
+}

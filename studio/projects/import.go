@@ -1,0 +1,347 @@
+package projects
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/tarball"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// MaxUpload is the largest archive in bytes.
+const MaxUpload = 64 << 20
+
+// ImportedProject is the result of an import.
+type ImportedProject struct {
+	Project registry.Project `json:"project"`
+	Skipped []string         `json:"skipped" doc:"Entries of the archive that are no plain files: links, devices, and folders .git."`
+}
+
+// ImportRequest describes an import. Without an existing project of the name, the import creates it.
+type ImportRequest struct {
+	Name        string
+	Description string
+	Summary     string
+	Strip       bool      // leave out the one folder that contains all files, as archives of repositories have it
+	Archive     io.Reader // tar, tar.gz or zip
+}
+
+// Import replaces the files of a project by those of an archive. The history keeps the earlier files. Links are never
+// followed: they are left out and reported.
+func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRequest) (ImportedProject, error) {
+	if problem := specs.CheckProjectName(req.Name); problem != "" {
+		return ImportedProject{}, fault.Invalid("/project", "%s", problem)
+	}
+	for field, text := range map[string]string{"/description": req.Description, "/summary": req.Summary} {
+		if err := checkText(field, text); err != nil {
+			return ImportedProject{}, err
+		}
+	}
+	old, oldTree, err := s.Tree(ctx, actor, req.Name)
+	exists := err == nil
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return ImportedProject{}, err
+	}
+	if !exists {
+		if all, err := s.List(ctx, actor); err != nil || len(all) >= MaxProjects {
+			return ImportedProject{}, errors.Join(err, tooManyProjects(len(all)))
+		}
+	}
+	in := &importer{service: s, ctx: ctx, workspace: actor.Workspace, tree: registry.Tree{}, skipped: []string{}}
+	if err := in.read(req.Archive); err != nil {
+		return ImportedProject{}, err
+	}
+	if len(in.tree) == 0 {
+		return ImportedProject{}, fault.Invalid("/archive", "must contain at least one file.")
+	}
+	tree := in.tree
+	if req.Strip {
+		tree = withoutRoot(tree)
+	}
+	if inside := nested(tree); inside != "" {
+		return ImportedProject{}, fault.Invalid("/archive", "has %s as a file and as a folder.", inside)
+	}
+	digest, err := s.putTree(ctx, actor.Workspace, tree)
+	if err != nil {
+		return ImportedProject{}, err
+	}
+	if exists && digest == old.Tree {
+		return ImportedProject{}, fault.New(fault.Conflict, "The archive has the same files as the project.")
+	}
+	p := old
+	if !exists {
+		p = registry.Project{ID: s.NewID(), Workspace: actor.Workspace, Name: req.Name, Description: req.Description, CreatedAt: s.Now()}
+	}
+	change := s.after(&p, tree, digest, oldTree, actor)
+	change.Summary = req.Summary
+	if change.Summary == "" {
+		change.Summary = "Import"
+	}
+	if exists {
+		err = s.Changes.ChangeProject(ctx, p, change, nil)
+	} else {
+		err = s.Store.CreateProject(ctx, p, change)
+	}
+	return ImportedProject{Project: p, Skipped: in.skipped}, err
+}
+
+func tooManyProjects(n int) error {
+	if n < MaxProjects {
+		return nil
+	}
+	return fault.New(fault.Conflict, "A workspace can have at most %d projects. Delete one first.", MaxProjects)
+}
+
+func checkText(field, text string) error {
+	if len(text) > maxText {
+		return fault.Invalid(field, "must have at most %d bytes.", maxText)
+	}
+	return registry.CheckText(field, text)
+}
+
+// after moves a project to a new tree and describes the change.
+func (s *Service) after(p *registry.Project, tree registry.Tree, digest string, before registry.Tree, actor registry.Actor) registry.ProjectChange {
+	p.Tree, p.Change, p.UpdatedAt = digest, p.Change+1, s.Now()
+	p.Files, p.Bytes = size(tree)
+	paths := apart(before, tree)
+	return registry.ProjectChange{
+		Workspace: p.Workspace, ProjectID: p.ID, Number: p.Change, Tree: digest, Actor: actor, CreatedAt: s.Now(),
+		Paths: paths[:min(len(paths), maxPaths)], Touched: len(paths),
+	}
+}
+
+// apart lists the files in which two trees differ, by path.
+func apart(before, after registry.Tree) []registry.PathChange {
+	paths := []registry.PathChange{}
+	for path, file := range after {
+		switch old, existed := before[path]; {
+		case !existed:
+			paths = append(paths, registry.PathChange{Path: path, Kind: registry.FileAdded})
+		case old != file:
+			paths = append(paths, registry.PathChange{Path: path, Kind: registry.FileChanged})
+		}
+	}
+	for path := range before {
+		if _, stays := after[path]; !stays {
+			paths = append(paths, registry.PathChange{Path: path, Kind: registry.FileDeleted})
+		}
+	}
+	slices.SortFunc(paths, func(a, b registry.PathChange) int { return strings.Compare(a.Path, b.Path) })
+	return paths
+}
+
+// importer reads an archive into the contents of a workspace.
+type importer struct {
+	service   *Service
+	ctx       context.Context
+	workspace string
+	tree      registry.Tree
+	bytes     int64
+	skipped   []string
+	batch     []registry.Content
+	batched   int
+}
+
+// errArchive hides the details of malformed archives.
+func errArchive(err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive of at most %d MiB.", MaxUpload>>20)
+}
+
+func (i *importer) read(from io.Reader) error {
+	in := bufio.NewReader(&tarball.Bounded{Reader: from, Left: MaxUpload, TooLong: fault.Invalid("/archive", "must have at most %d MiB.", MaxUpload>>20)})
+	head, _ := in.Peek(4)
+	var err error
+	switch {
+	case len(head) >= 4 && string(head) == "PK\x03\x04":
+		err = i.zip(in)
+	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
+		var unpacked *gzip.Reader
+		if unpacked, err = gzip.NewReader(in); err == nil {
+			err = i.tar(unpacked)
+		}
+	default:
+		err = i.tar(in)
+	}
+	if err != nil {
+		return errArchive(err)
+	}
+	return i.store()
+}
+
+// maxEntries bounds the entries of an archive, folders and links too.
+const maxEntries = 4 * MaxFiles
+
+func (i *importer) tar(from io.Reader) error {
+	in := tar.NewReader(from)
+	for n := 0; ; n++ {
+		header, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil || n > maxEntries {
+			return errors.Join(err, errArchive(nil))
+		}
+		switch {
+		case header.Typeflag == tar.TypeDir, header.Typeflag == tar.TypeXGlobalHeader:
+		case header.Typeflag != tar.TypeReg || tarball.Sparse(header):
+			i.skip(header.Name)
+		default:
+			if err := i.add(header.Name, header.Size, in); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// zip reads an archive whose list of files is at its end, so the archive is first stored in a temporary file.
+func (i *importer) zip(from io.Reader) error {
+	file, err := temporary(i.service.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	length, err := io.Copy(file, from)
+	if err != nil {
+		return err
+	}
+	in, err := zip.NewReader(file, length)
+	if err != nil || len(in.File) > maxEntries {
+		return errors.Join(err, errArchive(nil))
+	}
+	for _, entry := range in.File {
+		switch {
+		case entry.Mode().IsDir():
+		case entry.Mode()&fs.ModeType != 0:
+			i.skip(entry.Name)
+		default:
+			if err := i.unzip(entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (i *importer) unzip(entry *zip.File) error {
+	content, err := entry.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
+	return i.add(entry.Name, -1, content)
+}
+
+// temporary creates a file that no path names.
+func temporary(dir string) (*os.File, error) {
+	file, err := os.CreateTemp(dir, ".atelier-*")
+	if err != nil {
+		return nil, fmt.Errorf("create temporary file: %w", err)
+	}
+	return file, os.Remove(file.Name())
+}
+
+func (i *importer) skip(name string) {
+	if len(i.skipped) < maxPaths {
+		i.skipped = append(i.skipped, strings.ToValidUTF8(name[:min(len(name), 1024)], "\uFFFD"))
+	}
+}
+
+// add stores one file. Nothing is written to a path of this machine.
+func (i *importer) add(name string, length int64, content io.Reader) error {
+	if slices.Contains(strings.Split(strings.TrimPrefix(path.Clean(name), "./"), "/"), ".git") {
+		if len(i.skipped) == 0 || !strings.HasSuffix(i.skipped[len(i.skipped)-1], ".git") {
+			i.skip(".git")
+		}
+		return nil
+	}
+	clean, problem := registry.CleanPath(name)
+	if problem != "" {
+		return fault.Invalid("/archive", "has a file %q: its path %s", strings.ToValidUTF8(name[:min(len(name), 200)], "\uFFFD"), problem)
+	}
+	if _, twice := i.tree[clean]; twice {
+		return fault.Invalid("/archive", "has the file %s twice.", clean)
+	}
+	if length > MaxFileBytes {
+		return tooLarge(clean)
+	}
+	bytes, err := io.ReadAll(io.LimitReader(content, MaxFileBytes+1))
+	if err != nil {
+		return err
+	}
+	if len(bytes) > MaxFileBytes {
+		return tooLarge(clean)
+	}
+	digest := blobs.Digest(bytes)
+	i.tree[clean] = registry.TreeFile{Digest: digest, Size: int64(len(bytes))}
+	if i.bytes += int64(len(bytes)); i.bytes > MaxBytes || len(i.tree) > MaxFiles {
+		return checkSize(i.tree)
+	}
+	i.batch = append(i.batch, registry.Content{Digest: digest, Bytes: bytes})
+	if i.batched += len(bytes); i.batched >= batchBytes || len(i.batch) >= 500 {
+		return i.store()
+	}
+	return nil
+}
+
+func tooLarge(path string) error {
+	return fault.Invalid("/archive", "has a file %s of more than %d MiB.", path, MaxFileBytes>>20)
+}
+
+func (i *importer) store() error {
+	batch := i.batch
+	i.batch, i.batched = nil, 0
+	return i.service.Contents.PutContents(i.ctx, i.workspace, distinct(batch), i.service.Now())
+}
+
+// distinct returns each content once.
+func distinct(contents []registry.Content) []registry.Content {
+	slices.SortFunc(contents, func(a, b registry.Content) int { return strings.Compare(a.Digest, b.Digest) })
+	return slices.CompactFunc(contents, func(a, b registry.Content) bool { return a.Digest == b.Digest })
+}
+
+// withoutRoot removes a folder that all files are in, as archives of repositories have it.
+func withoutRoot(tree registry.Tree) registry.Tree {
+	root := ""
+	for path := range tree {
+		first, _, inside := strings.Cut(path, "/")
+		if !inside || root != "" && root != first {
+			return tree
+		}
+		root = first
+	}
+	shorter := make(registry.Tree, len(tree))
+	for path, file := range tree {
+		shorter[strings.TrimPrefix(path, root+"/")] = file
+	}
+	return shorter
+}
+
+// nested returns a file that is also a folder of other files, "" if there is none.
+func nested(tree registry.Tree) string {
+	for name := range tree {
+		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+			if _, isFile := tree[folder]; isFile {
+				return folder
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+// Package projects keeps trees of files that programs read and propose changes to. A run works on an overlay: it reads
+// the project, and its writes stay apart until a person accepts them.
+package projects
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/lru"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
+)
+
+// Bounds of projects and overlays.
+const (
+	MaxFileBytes    = 10 << 20
+	MaxFiles        = 20_000
+	MaxBytes        = 256 << 20
+	MaxProjects     = 200   // of a workspace
+	MaxOpen         = 1_000 // overlays of a project that wait
+	MaxEdits        = 5_000 // files of an overlay
+	MaxOverlayBytes = 64 << 20
+	MaxSpoolBytes   = 4 * MaxOverlayBytes // all writes of a run, also those that later writes replaced
+	maxText         = 4_000               // of a description or a summary
+	maxPaths        = 500                 // paths that the record of a change names
+	batchBytes      = 4 << 20             // of contents in one transaction
+)
+
+// Store reads and creates projects.
+type Store interface {
+	CreateProject(ctx context.Context, p registry.Project, first registry.ProjectChange) error
+	Projects(ctx context.Context, workspace string) ([]registry.Project, error)
+	Project(ctx context.Context, workspace, name string) (registry.Project, error)
+}
+
+// Changes stores the history of projects.
+type Changes interface {
+	ChangeProject(ctx context.Context, p registry.Project, change registry.ProjectChange, decided *registry.Overlay) error
+	ProjectChanges(ctx context.Context, workspace, project, cursor string, limit int) (registry.ChangePage, error)
+	DeleteProject(ctx context.Context, workspace, id string) error
+}
+
+// Overlays stores the proposals of runs.
+type Overlays interface {
+	InsertOverlay(ctx context.Context, o registry.Overlay) error
+	Overlay(ctx context.Context, workspace, project, id string) (registry.Overlay, error)
+	Overlays(ctx context.Context, workspace, project string, status registry.OverlayStatus, cursor string, limit int) (registry.OverlayPage, error)
+}
+
+// Decisions ends overlays.
+type Decisions interface {
+	DecideOverlay(ctx context.Context, o registry.Overlay) error
+	ExpireOverlays(ctx context.Context, now time.Time) (int, error)
+	CountOpenOverlays(ctx context.Context, workspace, project string) (int, error)
+}
+
+// Contents stores bytes by their digest.
+type Contents interface {
+	PutContents(ctx context.Context, workspace string, contents []registry.Content, now time.Time) error
+	Contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Store     Store
+	Changes   Changes
+	Overlays  Overlays
+	Decisions Decisions
+	Contents  Contents
+	Keep      time.Duration // how long an overlay waits for a decision
+	Dir       string        // for the temporary files of runs
+	Now       func() time.Time
+	NewID     func() string
+}
+
+// Service keeps projects. It is safe for concurrent use.
+type Service struct {
+	Options
+	trees *lru.Cache[string, registry.Tree] // by workspace and digest; nobody changes them
+	files *lru.Cache[string, []byte]        // by workspace and digest; nobody changes them
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	return &Service{Options: o, trees: lru.New[string, registry.Tree](16, 32<<20), files: lru.New[string, []byte](50_000, 64<<20)}
+}
+
+// List returns the projects of a workspace by name.
+func (s *Service) List(ctx context.Context, actor registry.Actor) ([]registry.Project, error) {
+	return s.Store.Projects(ctx, actor.Workspace)
+}
+
+// Get returns a project. Error: NotFound.
+func (s *Service) Get(ctx context.Context, actor registry.Actor, name string) (registry.Project, error) {
+	return s.Store.Project(ctx, actor.Workspace, name)
+}
+
+// Delete removes a project with its history and its overlays. Error: NotFound.
+func (s *Service) Delete(ctx context.Context, actor registry.Actor, name string) error {
+	p, err := s.Get(ctx, actor, name)
+	if err != nil {
+		return err
+	}
+	return s.Changes.DeleteProject(ctx, actor.Workspace, p.ID)
+}
+
+// History returns a page of a project's changes, newest first. Error: NotFound.
+func (s *Service) History(ctx context.Context, actor registry.Actor, name, cursor string, limit int) (registry.ChangePage, error) {
+	p, err := s.Get(ctx, actor, name)
+	if err != nil {
+		return registry.ChangePage{}, err
+	}
+	return s.Changes.ProjectChanges(ctx, actor.Workspace, p.ID, cursor, limit)
+}
+
+// Tree returns a project with the list of its files. Error: NotFound.
+func (s *Service) Tree(ctx context.Context, actor registry.Actor, name string) (registry.Project, registry.Tree, error) {
+	p, err := s.Get(ctx, actor, name)
+	if err != nil {
+		return p, nil, err
+	}
+	tree, err := s.tree(ctx, actor.Workspace, p.Tree)
+	return p, tree, err
+}
+
+// File returns the content of one file of a project. Error: NotFound.
+func (s *Service) File(ctx context.Context, actor registry.Actor, name, path string) ([]byte, error) {
+	_, tree, err := s.Tree(ctx, actor, name)
+	if err != nil {
+		return nil, err
+	}
+	file, ok := tree[path]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "The project has no file of this path.")
+	}
+	return s.content(ctx, actor.Workspace, file.Digest)
+}
+
+// tree reads the list of files with a digest.
+func (s *Service) tree(ctx context.Context, workspace, digest string) (registry.Tree, error) {
+	key := workspace + " " + digest
+	if tree, ok := s.trees.Get(key); ok {
+		return tree, nil
+	}
+	text, err := s.content(ctx, workspace, digest)
+	if err != nil {
+		return nil, err
+	}
+	tree := registry.Tree{}
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return nil, fmt.Errorf("read tree %s: %w", digest, err)
+	}
+	s.trees.Put(key, tree, 2*len(text))
+	return tree, nil
+}
+
+// putTree stores a list of files and returns its digest.
+func (s *Service) putTree(ctx context.Context, workspace string, tree registry.Tree) (string, error) {
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return "", err
+	}
+	digest := blobs.Digest(text)
+	return digest, s.Contents.PutContents(ctx, workspace, []registry.Content{{Digest: digest, Bytes: text}}, s.Now())
+}
+
+// content reads bytes and checks them against their digest.
+func (s *Service) content(ctx context.Context, workspace, digest string) ([]byte, error) {
+	found, err := s.contents(ctx, workspace, []string{digest})
+	return found[digest], err
+}
+
+// contents reads several contents. All of them must exist.
+func (s *Service) contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error) {
+	found := make(map[string][]byte, len(digests))
+	var missing []string
+	for _, digest := range digests {
+		if bytes, ok := s.files.Get(workspace + " " + digest); ok {
+			found[digest] = bytes
+		} else if _, twice := found[digest]; !twice {
+			missing = append(missing, digest)
+		}
+	}
+	read, err := s.Contents.Contents(ctx, workspace, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, digest := range missing {
+		bytes, ok := read[digest]
+		if !ok || blobs.Digest(bytes) != digest {
+			return nil, fmt.Errorf("read content %s: it is missing or damaged", digest)
+		}
+		s.files.Put(workspace+" "+digest, bytes, len(bytes))
+		found[digest] = bytes
+	}
+	return found, nil
+}
+
+// size returns the number and the size of the files of a tree.
+func size(tree registry.Tree) (files int, bytes int64) {
+	for _, f := range tree {
+		bytes += f.Size
+	}
+	return len(tree), bytes
+}
+
+// checkSize rejects a tree that is too large.
+func checkSize(tree registry.Tree) error {
+	files, bytes := size(tree)
+	if files > MaxFiles || bytes > MaxBytes {
+		return fault.Invalid("/files", "must be at most %d with %d MiB in all; leave out generated files.", MaxFiles, MaxBytes>>20)
+	}
+	return nil
+}
+
+// Expire ends overlays of all workspaces that nobody decided about in time.
+func (s *Service) Expire(ctx context.Context) (int, error) {
+	return s.Decisions.ExpireOverlays(ctx, s.Now())
+}

@@ -1,0 +1,87 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/projects"
+)
+
+// filesRule is the rule that errors of calls about files name.
+const filesRule = "files"
+
+// maxFileEvents is the number of calls about files that have an event. The last event says how many follow without one.
+const maxFileEvents = 2_000
+
+// openFiles begins the overlay of a program that may read a project. A project that does not exist is the program's
+// failure.
+func (l *execution) openFiles(ctx context.Context) (*runtimes.ProgramError, error) {
+	granted := l.job.Capabilities.Files
+	if granted == nil || l.service.Projects == nil {
+		return nil, nil
+	}
+	session, err := l.service.Projects.Open(ctx, l.job.Workspace, granted.Project, granted.Write)
+	if failed := projects.OpenError(granted.Project, err); failed != nil {
+		l.noteDenied(&runtimes.CallError{Code: string(failed.Type), Message: failed.Message, Rule: failed.Rule, Remedy: failed.Remedy})
+		return failed, nil
+	}
+	l.files = session
+	return nil, err
+}
+
+// closeFiles stores the changes of the program as an overlay, before the run ends.
+func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) error {
+	if l.files == nil {
+		return nil
+	}
+	run := l.snapshot()
+	run.Status = registry.StatusOf(outcome.Error)
+	overlay, err := l.files.Close(ctx, run)
+	if fault.Is(err, fault.NotFound) {
+		l.emit(runtimes.KindLog, runtimes.LogData{Level: "error", Message: fmt.Sprintf("The project %s was deleted while the program ran. Its changes are lost.", l.files.Project())})
+		return nil
+	}
+	if err != nil || overlay.ID == "" {
+		return err
+	}
+	fields, err := json.Marshal(map[string]any{"project": l.files.Project(), "overlay": overlay.ID, "files": len(overlay.Entries)})
+	if err != nil {
+		return err
+	}
+	l.emit(runtimes.KindLog, runtimes.LogData{
+		Level: "info", Fields: fields, Message: fmt.Sprintf("The run proposes changes of %d files of the project %s. They wait for a decision.", len(overlay.Entries), l.files.Project()),
+	})
+	return nil
+}
+
+// file answers a call about files, and records it.
+func (h host) file(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	l := h.execution
+	began := l.service.Now()
+	var result json.RawMessage
+	facts := runtimes.CallData{Function: name}
+	err := error(projects.NotGranted(name, "", false))
+	if l.files != nil {
+		result, facts, err = l.files.Call(ctx, name, args)
+	}
+	facts.Ms, facts.Status = ms(l.service.Now().Sub(began)), "succeeded"
+	var refused *runtimes.CallError
+	if errors.As(err, &refused) {
+		l.noteDenied(refused)
+		facts.Status, facts.Error = "refused", refused.Message
+	} else if err != nil {
+		facts.Status, facts.Error = "refused", "The server failed."
+	}
+	switch n := l.fileCalls.Add(1); {
+	case n < maxFileEvents:
+		l.emit(runtimes.KindCall, facts)
+	case n == maxFileEvents:
+		l.emit(runtimes.KindLog, runtimes.LogData{Level: "warn", Message: fmt.Sprintf("The run called host functions of files %d times. Further calls are carried out, but have no event.", maxFileEvents)})
+	}
+	return result, err
+}

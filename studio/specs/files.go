@@ -1,0 +1,33 @@
+package specs
+
+import (
+	"regexp"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+var projectName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
+// CheckProjectName returns the problem of a project's name, "" if there is none.
+func CheckProjectName(name string) string {
+	if !projectName.MatchString(name) {
+		return "must begin with a lower-case letter and have at most 63 lower-case letters, digits, - and _."
+	}
+	return ""
+}
+
+// checkProject checks the permission to read the files of a project. Whether the project exists is checked when the
+// program runs.
+func checkProject(faults *faults, spec registry.Spec) {
+	files := spec.Capabilities.Files
+	if files == nil {
+		return
+	}
+	if problem := CheckProjectName(files.Project); problem != "" {
+		faults.addf("/capabilities/files/project", "%s", problem)
+	}
+	if spec.Language == runtimes.WASM {
+		faults.addf("/capabilities/files", "must be absent, because a WebAssembly module cannot call host functions of files.")
+	}
+}
