@@ -1080,6 +1080,190 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/projects': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List projects
+     * @description Lists all projects of the workspace by name: trees of files that programs read and propose changes to.
+     */
+    get: operations['listProjects'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a project
+     * @description With the list of its files.
+     */
+    get: operations['getProject'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a project
+     * @description Removes its files, its history and the changes that wait. Programs that name it fail from then on.
+     */
+    delete: operations['deleteProject'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/changes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List a project's changes, newest first
+     * @description Imports, and overlays that were accepted.
+     */
+    get: operations['listProjectChanges'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/file': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a file of a project
+     * @description Its content as it is now.
+     */
+    get: operations['getProjectFile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/import': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Import the files of a project
+     * @description Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.
+     */
+    post: operations['importProject'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/overlays': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List a project's overlays, newest first
+     * @description An overlay holds the changes that one run proposes.
+     */
+    get: operations['listOverlays'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/overlays/{overlay}/accept': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Accept an overlay
+     * @description Applies it to the project, whole or some of its files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
+     */
+    post: operations['acceptOverlay'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/overlays/{overlay}/diff': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Compare an overlay with the project
+     * @description Unified diffs from the files that the run read, and whether each change still fits the project as it is now.
+     */
+    get: operations['diffOverlay'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/projects/{project}/overlays/{overlay}/reject': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Reject an overlay
+     * @description Rejects it whole or some of its files. The project stays as it is.
+     */
+    post: operations['rejectOverlay'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/quotas': {
     parameters: {
       query?: never;
@@ -2421,6 +2605,7 @@ export interface components {
       version: string;
     };
     Capabilities: {
+      files?: components['schemas']['Files'];
       hostFunctions: string[];
       hosts: string[];
       pinned?: components['schemas']['ToolPin'][];
@@ -2428,6 +2613,7 @@ export interface components {
       tools?: string[];
     };
     CapabilitiesBody: {
+      files?: components['schemas']['FilesBody'];
       hostFunctions?: string[];
       /** @description Hosts as host:port. A wildcard is allowed only as the leftmost label. */
       hosts?: string[];
@@ -2787,6 +2973,39 @@ export interface components {
       /** @description Unified diff. Empty for binary files and files that are too large to compare. */
       unified: string;
     };
+    FileDifference: {
+      /** @description True if the file is not shown, because it is no text or larger than 1 MiB. */
+      binary?: boolean;
+      /** @enum {string} */
+      kind: 'added' | 'changed' | 'deleted';
+      /**
+       * @description How the change fits the project as it is now. merged: both changed different lines. conflict: both changed the same lines, or one deleted what the other changed.
+       * @enum {string}
+       */
+      outcome: 'clean' | 'same' | 'merged' | 'conflict';
+      path: string;
+      /** @description For a conflict or a merge: unified diff of the project's own change since the run read the file. */
+      project?: string;
+      /**
+       * Format: int64
+       * @description Bytes of the new file.
+       */
+      size: number;
+      /** @enum {string} */
+      status: 'open' | 'accepted' | 'rejected' | 'expired';
+      /** @description Unified diff from the file that the run read. Empty if the file is binary or larger than 1 MiB. */
+      unified: string;
+    };
+    Files: {
+      project: string;
+      write?: boolean;
+    };
+    FilesBody: {
+      /** @description Name of the project. */
+      project: string;
+      /** @description The program may also propose changes. A person accepts or rejects them. */
+      write?: boolean;
+    };
     Finding: {
       /** Format: int64 */
       column?: number;
@@ -2960,6 +3179,11 @@ export interface components {
       names: number;
       /** @enum {string} */
       outcome: 'created' | 'restored' | 'extended' | 'unchanged';
+    };
+    ImportedProject: {
+      project: components['schemas']['Project'];
+      /** @description Entries of the archive that are no plain files: links, devices, and folders .git. */
+      skipped: string[];
     };
     InBody: {
       /** @enum {string} */
@@ -3370,6 +3594,74 @@ export interface components {
       publisher?: string;
       version: string;
     };
+    Overlay: {
+      agent?: string;
+      /**
+       * Format: int64
+       * @description Number of the project's change that the run read.
+       */
+      baseChange: number;
+      baseTree: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      decidedAt?: string;
+      decider?: components['schemas']['Actor'];
+      entries: components['schemas']['OverlayEntry'][];
+      /** Format: date-time */
+      expiresAt: string;
+      id: string;
+      /** Format: int64 */
+      revision: number;
+      runId: string;
+      /**
+       * @description How the run ended.
+       * @enum {string}
+       */
+      runStatus:
+        | 'queued'
+        | 'awaiting_approval'
+        | 'running'
+        | 'succeeded'
+        | 'failed'
+        | 'timed_out'
+        | 'cancelled'
+        | 'blocked'
+        | 'interrupted';
+      /** @enum {string} */
+      status: 'open' | 'accepted' | 'rejected' | 'expired';
+      /** @description The program's own summary. */
+      summary: string;
+      version?: string;
+    };
+    OverlayDecision: {
+      /** @description Paths of the files to decide about (default: all that are open). */
+      files?: string[];
+      /** @description Summary of the project's change (default: the program's own). */
+      summary?: string;
+    };
+    OverlayDifference: {
+      files: components['schemas']['FileDifference'][];
+      /** @description True if the project changed since the run read it. */
+      moved: boolean;
+      overlay: components['schemas']['Overlay'];
+    };
+    OverlayEntry: {
+      /** @description Of the new content. Absent for a deleted file. */
+      digest?: string;
+      /** @enum {string} */
+      kind: 'added' | 'changed' | 'deleted';
+      path: string;
+      /** Format: int64 */
+      size: number;
+      /** @enum {string} */
+      status: 'open' | 'accepted' | 'rejected';
+    };
+    OverlayList: {
+      items: components['schemas']['Overlay'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+    };
     Override: {
       advice: components['schemas']['Advice'];
       comment: string;
@@ -3417,6 +3709,11 @@ export interface components {
       current?: string;
       /** @description New password, at least 12 bytes. */
       new: string;
+    };
+    PathChange: {
+      /** @enum {string} */
+      kind: 'added' | 'changed' | 'deleted';
+      path: string;
     };
     Person: {
       id: string;
@@ -3483,6 +3780,99 @@ export interface components {
       rule?: string;
       stack?: string;
       type: string;
+    };
+    Project: {
+      /**
+       * Format: int64
+       * @description Size of all files.
+       */
+      bytes: number;
+      /**
+       * Format: int64
+       * @description Number of the last change.
+       */
+      change: number;
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /**
+       * Format: int64
+       * @description Number of files.
+       */
+      files: number;
+      id: string;
+      name: string;
+      /** @description Digest of the list of files. */
+      tree: string;
+      /** Format: date-time */
+      updatedAt: string;
+    };
+    ProjectChange: {
+      actor: components['schemas']['Actor'];
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: int64 */
+      number: number;
+      /** @description The overlay that was accepted. Absent for an import. */
+      overlayId?: string;
+      /** @description The first files that the change touched. */
+      paths: components['schemas']['PathChange'][];
+      runId?: string;
+      summary: string;
+      /**
+       * Format: int64
+       * @description Number of files that the change touched.
+       */
+      touched: number;
+      tree: string;
+    };
+    ProjectChangeList: {
+      items: components['schemas']['ProjectChange'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+    };
+    ProjectDetail: {
+      /**
+       * Format: int64
+       * @description Size of all files.
+       */
+      bytes: number;
+      /**
+       * Format: int64
+       * @description Number of the last change.
+       */
+      change: number;
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /**
+       * Format: int64
+       * @description Number of files.
+       */
+      files: number;
+      id: string;
+      name: string;
+      /** @description All files, by path. */
+      paths: components['schemas']['ProjectFile'][];
+      /** @description Digest of the list of files. */
+      tree: string;
+      /** Format: date-time */
+      updatedAt: string;
+    };
+    ProjectFile: {
+      path: string;
+      /** Format: int64 */
+      size: number;
+    };
+    ProjectFileContent: {
+      binary: boolean;
+      content: string;
+      path: string;
+    };
+    ProjectList: {
+      items: components['schemas']['Project'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
     };
     PromoteSkillBody: {
       changelog?: string;
@@ -12651,6 +13041,1192 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listProjects: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProjectList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getProject: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProjectDetail'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteProject: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listProjectChanges: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProjectChangeList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getProjectFile: {
+    parameters: {
+      query: {
+        /**
+         * @description Path of the file.
+         * @example src/main.py
+         */
+        path: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProjectFileContent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  importProject: {
+    parameters: {
+      query?: {
+        /**
+         * @description Summary of the change.
+         * @example Import of the main branch
+         */
+        summary?: string;
+        /**
+         * @description Description of a new project.
+         * @example The shop
+         */
+        description?: string;
+        /**
+         * @description true leaves out the one folder that contains all files, as archives of repositories have it.
+         * @example true
+         */
+        strip?: boolean;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/gzip': string;
+        'application/x-tar': string;
+        'application/zip': string;
+      };
+    };
+    responses: {
+      /** @description The project. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ImportedProject'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listOverlays: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Only overlays in this state.
+         * @example open
+         */
+        status?: 'open' | 'accepted' | 'rejected' | 'expired';
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OverlayList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  acceptOverlay: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+        /**
+         * @description ID of the overlay.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        overlay: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "files": [
+         *         "src/main.py"
+         *       ],
+         *       "summary": "Docstrings"
+         *     }
+         */
+        'application/json': components['schemas']['OverlayDecision'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Overlay'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  diffOverlay: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+        /**
+         * @description ID of the overlay.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        overlay: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OverlayDifference'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  rejectOverlay: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+        /**
+         * @description ID of the overlay.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        overlay: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /** @example {} */
+        'application/json': components['schemas']['OverlayDecision'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Overlay'];
+        };
       };
       /** @description Bad Request */
       400: {
