@@ -17,6 +17,7 @@ type Config struct {
 	Listen         string // host:port
 	Hosts          []string
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the client
+	ProxyCount     int64          // reverse proxies that every request passes; 0 for none or unknown
 	PublicURL      string         // "" or scheme://host[:port] and the base path, without a slash at the end
 	BasePath       string         // "" or /path, without a slash at the end
 	Data           string         // directory

@@ -40,20 +40,22 @@ type Options struct {
 	PublicURL string         // its origin is ours too, for servers behind a proxy that ends TLS
 	BasePath  string         // beneath which a proxy shows the server; "" is the root
 	Proxies   []netip.Prefix // whose X-Forwarded-For is believed
-	Access    Access
-	Rights    Rights
-	Attempts  *Attempts
-	Budget    *budget.Budget // memory budget for bodies; nil for no limit
-	Routes    chi.Routes     // routes behind the gate, used to match requests
-	Lookup    Lookup
-	Refuse    problem.Writer
-	Meter     *telemetry.Metrics
-	Tracer    trace.Tracer
-	Propagate propagation.TextMapPropagator
-	Log       *slog.Logger
-	NewID     func() string
-	Patience  time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
-	Recheck   time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
+	// ProxyCount is the number of reverse proxies that every request passes, 0 if it is unknown.
+	ProxyCount int
+	Access     Access
+	Rights     Rights
+	Attempts   *Attempts
+	Budget     *budget.Budget // memory budget for bodies; nil for no limit
+	Routes     chi.Routes     // routes behind the gate, used to match requests
+	Lookup     Lookup
+	Refuse     problem.Writer
+	Meter      *telemetry.Metrics
+	Tracer     trace.Tracer
+	Propagate  propagation.TextMapPropagator
+	Log        *slog.Logger
+	NewID      func() string
+	Patience   time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
+	Recheck    time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
 }
 
 // Gate guards all routes of a server.

@@ -383,6 +383,38 @@ func TestTrustedProxies(t *testing.T) {
 	}
 }
 
+// With a number of proxies, the client is the address that the outermost of them appended, whatever the client wrote.
+func TestProxyCount(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		count              int
+		proxies            string
+		peer, header, want string
+	}{
+		"one":                   {1, "", "192.0.2.1:5", "203.0.113.9", "203.0.113.9:0"},
+		"two":                   {2, "", "192.0.2.1:5", "203.0.113.9, 192.0.2.2", "203.0.113.9:0"},
+		"written by the client": {2, "", "192.0.2.1:5", "127.0.0.1, 203.0.113.9, 192.0.2.2", "203.0.113.9:0"},
+		"past a proxy":          {2, "", "192.0.2.1:5", "127.0.0.1", "192.0.2.1:5"},
+		"no header":             {1, "", "192.0.2.1:5", "", "192.0.2.1:5"},
+		"not an address":        {1, "", "192.0.2.1:5", "unknown", "192.0.2.1:5"},
+		"nobody's proxy":        {1, "10.0.0.0/8", "192.0.2.1:5", "203.0.113.9", "192.0.2.1:5"},
+		"a trusted proxy":       {1, "10.0.0.0/8", "10.0.0.1:5", "10.0.0.7", "10.0.0.7:0"},
+	} {
+		o := gate.Options{ProxyCount: tt.count}
+		if tt.proxies != "" {
+			o.Proxies = []netip.Prefix{netip.MustParsePrefix(tt.proxies)}
+		}
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = tt.peer
+		if tt.header != "" {
+			r.Header.Set("X-Forwarded-For", tt.header)
+		}
+		if got := gate.ClientOf(gate.New(o), r); got != tt.want {
+			t.Errorf("%s: the client is %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
 func newAttempts(t *testing.T, kept gate.Failures, now func() time.Time) *gate.Attempts {
 	t.Helper()
 	a, err := gate.NewAttempts(t.Context(), kept, now)

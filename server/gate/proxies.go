@@ -10,9 +10,10 @@ import (
 
 // forwarded gives a request that a trusted proxy passes on the address of its client. X-Forwarded-For is read from the
 // right, since each proxy appends the address it was asked from; the first address that is no trusted proxy is the client.
-// From anybody else the header is ignored.
+// If the number of proxies is known, the client is the address that the outermost appended. From anybody else the header
+// is ignored.
 func (g *Gate) forwarded(next http.Handler) http.Handler {
-	if len(g.Proxies) == 0 {
+	if len(g.Proxies) == 0 && g.ProxyCount == 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,10 +28,20 @@ func (g *Gate) forwarded(next http.Handler) http.Handler {
 // client is the address that a trusted proxy names, invalid for none.
 func (g *Gate) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !g.proxy(peer.Addr()) {
+	if err != nil || len(g.Proxies) > 0 && !g.proxy(peer.Addr()) {
 		return netip.Addr{}
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	if n := g.ProxyCount; n > 0 {
+		if len(hops) < n { // the request did not pass all of them
+			return netip.Addr{}
+		}
+		client, err := hopAddress(strings.TrimSpace(hops[len(hops)-n]))
+		if err != nil {
+			return netip.Addr{}
+		}
+		return client
+	}
 	var client netip.Addr
 	for _, hop := range slices.Backward(hops) {
 		addr, err := hopAddress(strings.TrimSpace(hop))
