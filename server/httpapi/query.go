@@ -28,9 +28,13 @@ func (a *API) checkQuery(next http.Handler) http.Handler {
 	})
 }
 
-// openQueries are pages of a browser. Their queries are for the page, or come from a login provider.
+// openQueries are pages of a browser, whose queries are for the page or come from a login provider, and the addresses of
+// MCP, which checks its own.
 func openQueries() []string {
-	return []string{"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.LoginPath, callbackPath}
+	return []string{
+		"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.LoginPath, callbackPath,
+		"/mcp", "/mcp/{reference}", "/mcp/sets/{set}",
+	}
 }
 
 func (a *API) queryFault(r *http.Request) error {

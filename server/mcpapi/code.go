@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,11 +33,17 @@ func codeTool() *mcp.Tool {
 			"language":{"type":"string","enum":["javascript","typescript","python","bash"]},
 			"code":{"type":"string","minLength":1,"maxLength":1000000},
 			"input":{"description":"The input of the program, any JSON value. Default: {}."},
+			"packages":{"type":"array","maxItems":64,"items":{"type":"string"},"description":"Packages with versions, such as requests==2.32.3 for Python or zod@^4 for JavaScript. Only if the server has a package index."},
 			"timeoutMs":{"type":"integer","minimum":1,"maximum":600000}}}`),
-		OutputSchema: json.RawMessage(`{"type":"object","required":["output","stdout","stderr","error"],"properties":{
-			"output":{"description":"What the program returned."},"stdout":{"type":"string"},"stderr":{"type":"string"},
-			"error":{"description":"null, or an object with type, message, file, line and remedy."}}}`),
+		OutputSchema: codeOutput(),
 	}
+}
+
+// codeOutput describes the structured content of a program that the caller sends.
+func codeOutput() json.RawMessage {
+	return json.RawMessage(`{"type":"object","required":["output","stdout","stderr","error"],"properties":{
+		"output":{"description":"What the program returned."},"stdout":{"type":"string"},"stderr":{"type":"string"},
+		"error":{"description":"null, or an object with type, message, file, line and remedy."}}}`)
 }
 
 // codeRequest holds the arguments of execute_code.
@@ -43,6 +51,7 @@ type codeRequest struct {
 	Language  runtimes.Language `json:"language"`
 	Code      string            `json:"code"`
 	Input     json.RawMessage   `json:"input"`
+	Packages  []string          `json:"packages"`
 	TimeoutMs *int64            `json:"timeoutMs"`
 }
 
@@ -59,17 +68,24 @@ func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	if !ok {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + codeName}
 	}
-	request, err := readCode(req.Params.Arguments)
+	request, err := readCode(req.Params.Arguments, runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash)
 	if err != nil {
 		return a.refused(ctx, err)
 	}
 	entrypoint := specs.Entrypoint(request.Language)
-	run, err := a.Runs.Execute(ctx, caller.Actor, runs.Request{
-		Inline: &registry.Spec{
-			Language: request.Language, Entrypoint: entrypoint, Files: map[string]registry.File{entrypoint: registry.File(request.Code)},
-		},
-		Input: request.Input, Limits: runtimes.Limits{TimeoutMs: request.timeout()}, Trigger: registry.TriggerMCP,
-	})
+	spec := registry.Spec{
+		Language: request.Language, Entrypoint: entrypoint, Files: map[string]registry.File{entrypoint: registry.File(request.Code)}, Packages: request.Packages,
+	}
+	return a.runInline(ctx, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
+}
+
+// runInline runs a program that the caller sent. A program that fails is a result with isError.
+func (a *API) runInline(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
+	request.Trigger = registry.TriggerMCP
+	if req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
+		request.Watch = a.reporter(ctx, req)
+	}
+	run, err := a.Runs.Execute(ctx, caller.Actor, request)
 	if err != nil {
 		return a.refused(ctx, err)
 	}
@@ -82,31 +98,47 @@ func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	}, nil
 }
 
-// timeout returns the time limit, 0 for the default.
-func (r codeRequest) timeout() int64 {
+// limits returns the limits that the request sets.
+func (r codeRequest) limits() runtimes.Limits {
 	if r.TimeoutMs == nil {
-		return 0
+		return runtimes.Limits{}
 	}
-	return *r.TimeoutMs
+	return runtimes.Limits{TimeoutMs: *r.TimeoutMs}
 }
 
-func readCode(arguments json.RawMessage) (codeRequest, error) {
-	var request codeRequest
+// readArguments decodes the arguments of a tool of our own. It refuses members that the tool does not know.
+func readArguments(arguments json.RawMessage, members string, into any) error {
+	if len(arguments) == 0 {
+		return nil
+	}
 	decoder := json.NewDecoder(bytes.NewReader(arguments))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&request); err != nil {
-		return request, fault.Invalid("", "The arguments are language, code, input and timeoutMs: %s.", err)
+	if err := decoder.Decode(into); err != nil {
+		return fault.Invalid("", "The arguments are %s: %s.", members, err)
 	}
-	switch request.Language {
-	case runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash:
-	default:
-		return request, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
+	return nil
+}
+
+func readCode(arguments json.RawMessage, languages ...runtimes.Language) (codeRequest, error) {
+	var request codeRequest
+	if err := readArguments(arguments, "language, code, input, packages and timeoutMs", &request); err != nil {
+		return request, err
 	}
-	if request.Code == "" {
+	switch {
+	case !slices.Contains(languages, request.Language):
+		return request, fault.Invalid("/language", "must be one of %s.", join(languages))
+	case request.Code == "":
 		return request, fault.Invalid("/code", "is required.")
-	}
-	if request.TimeoutMs != nil && *request.TimeoutMs < 1 {
+	case request.TimeoutMs != nil && *request.TimeoutMs < 1:
 		return request, fault.Invalid("/timeoutMs", "must be at least 1.")
 	}
 	return request, nil
+}
+
+func join(languages []runtimes.Language) string {
+	names := make([]string, len(languages))
+	for i, language := range languages {
+		names[i] = string(language)
+	}
+	return strings.Join(names, ", ")
 }

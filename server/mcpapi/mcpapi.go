@@ -119,11 +119,14 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
 // find returns the server for a request with tools that are up to date. An unknown set or version is a plain 404.
 func (a *API) find(r *http.Request) (*mcp.Server, error) {
 	caller, _ := gate.CallerOf(r.Context())
-	selection, err := selectionOf(r)
+	at, err := addressOf(r)
 	if err != nil {
 		return nil, err
 	}
-	server, err := a.servers.refreshed(r.Context(), caller.Caller, selection)
+	if at.code && !runsCode(caller.Caller) {
+		return nil, fault.New(fault.Forbidden, "Code mode runs programs of the client. A token needs the scope run and no restriction to agents for it.")
+	}
+	server, err := a.servers.refreshed(r.Context(), caller.Caller, at)
 	if err == nil && caller.Browser {
 		return nil, fault.New(fault.Unauthenticated, "MCP clients send a token: Authorization: Bearer TOKEN.")
 	}
@@ -139,6 +142,27 @@ func serverOf(r *http.Request) *mcp.Server {
 // older clients send none with the first request.
 func modern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
+}
+
+// address is what a client asked for.
+type address struct {
+	tools.Selection
+	code bool // code mode
+}
+
+func (a address) instructions() string {
+	if a.code {
+		return "Find tools with search_tools. Then write one program for run_code that calls them, so that intermediate results stay out of the conversation."
+	}
+	return "Each tool is one published version of a code agent that runs in a sandbox. Results name the version and the run."
+}
+
+func addressOf(r *http.Request) (at address, err error) {
+	if at.Selection, err = selectionOf(r); err != nil {
+		return at, err
+	}
+	at.code, err = codeMode(r)
+	return at, err
 }
 
 // selectionOf reads which tools an address offers.

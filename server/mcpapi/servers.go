@@ -16,7 +16,6 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/manifest"
-	"github.com/atelier-run/atelier/studio/tools"
 )
 
 const (
@@ -49,10 +48,10 @@ type session struct {
 }
 
 type server struct {
-	sdk       *mcp.Server
-	caller    registry.Caller // one of the callers who share the server; decides which tools exist, but never who runs them
-	selection tools.Selection
-	used      time.Time // guarded by servers.mu
+	sdk     *mcp.Server
+	caller  registry.Caller // one of the callers who share the server; decides which tools exist, but never who runs them
+	address address
+	used    time.Time // guarded by servers.mu
 
 	mu     sync.Mutex
 	read   time.Time
@@ -114,16 +113,16 @@ func (s *servers) close() {
 }
 
 // refreshed returns the server of a caller's selection with tools that are at most a second old.
-func (s *servers) refreshed(ctx context.Context, caller registry.Caller, selection tools.Selection) (*mcp.Server, error) {
-	one := s.get(caller, selection)
+func (s *servers) refreshed(ctx context.Context, caller registry.Caller, at address) (*mcp.Server, error) {
+	one := s.get(caller, at)
 	if err := s.refresh(ctx, one); err != nil {
 		return nil, err
 	}
 	return one.sdk, nil
 }
 
-func (s *servers) get(caller registry.Caller, selection tools.Selection) *server {
-	key := encode([]any{caller.Actor.Workspace, caller.Agents, runsCode(caller, selection), selection})
+func (s *servers) get(caller registry.Caller, at address) *server {
+	key := encode([]any{caller.Actor.Workspace, caller.Agents, runsCode(caller), at.code, at.Selection})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.api.Now()
@@ -132,7 +131,7 @@ func (s *servers) get(caller registry.Caller, selection tools.Selection) *server
 		if len(s.all) >= maxServers {
 			s.evict()
 		}
-		one = s.api.newServer(caller, selection)
+		one = s.api.newServer(caller, at)
 		s.all[key] = one
 	}
 	one.used = now
@@ -179,14 +178,14 @@ func (s *servers) began(one *server, new *mcp.ServerSession) {
 }
 
 // runsCode reports whether a caller may run programs of its own: the right that POST /execute needs.
-func runsCode(caller registry.Caller, selection tools.Selection) bool {
-	return selection.All() && caller.May(registry.RunScope) && len(caller.Agents) == 0
+func runsCode(caller registry.Caller) bool {
+	return caller.May(registry.RunScope) && len(caller.Agents) == 0
 }
 
-func (a *API) newServer(caller registry.Caller, selection tools.Selection) *server {
-	one := &server{caller: caller, selection: selection, inside: map[string]string{}}
+func (a *API) newServer(caller registry.Caller, at address) *server {
+	one := &server{caller: caller, address: at, inside: map[string]string{}}
 	one.sdk = mcp.NewServer(&mcp.Implementation{Name: "atelier", Title: "Atelier", Version: a.Version}, &mcp.ServerOptions{
-		Instructions: "Each tool is one published version of a code agent that runs in a sandbox. Results name the version and the run.",
+		Instructions: at.instructions(),
 		PageSize:     pageSize,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
@@ -194,7 +193,10 @@ func (a *API) newServer(caller registry.Caller, selection tools.Selection) *serv
 		},
 	})
 	one.sdk.AddReceivingMiddleware(one.noteLevel, a.servers.noteSession(one))
-	if runsCode(caller, selection) {
+	switch {
+	case at.code:
+		a.offerCodeMode(one)
+	case at.All() && runsCode(caller):
 		one.sdk.AddTool(codeTool(), a.executeCode)
 	}
 	return one
@@ -227,12 +229,16 @@ func (s *servers) refresh(ctx context.Context, one *server) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	now := s.api.Now()
-	if one.selection.All() && now.Sub(one.read) < freshFor {
+	if one.address.All() && now.Sub(one.read) < freshFor {
 		return nil
 	}
-	versions, err := s.api.Tools.Select(ctx, one.caller, one.selection)
+	versions, err := s.api.Tools.Select(ctx, one.caller, one.address.Selection)
 	if err != nil {
 		return err
+	}
+	if one.address.code { // its two tools stay the same
+		one.read = now
+		return nil
 	}
 	there := make(map[string]bool, len(versions))
 	for _, v := range versions {

@@ -386,3 +386,81 @@ func TestMCP_ManySessions_OldestEnds(t *testing.T) {
 		t.Errorf("the newest session answers %d", got)
 	}
 }
+
+// TestMCP_CodeMode_FindsAndRunsTools: a model finds two tools by words and calls both in one program.
+func TestMCP_CodeMode_FindsAndRunsTools(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	calledTools(t, s)
+	weather(t, s)
+	c := connectMCP(t, s, "/mcp?mode=code")
+	if got := c.names(t); !slices.Equal(got, []string{"run_code", "search_tools"}) {
+		t.Fatalf("tools are %v", got)
+	}
+	found := textOf(t, c.call(t, &mcp.CallToolParams{Name: "search_tools", Arguments: map[string]any{"query": "shout"}}))
+	if !strings.Contains(found, "export function shout(input?: { text?: string }): Promise<{ text?: string }>;") || strings.Contains(found, "weather") {
+		t.Errorf("found %s", found)
+	}
+	all := textOf(t, c.call(t, &mcp.CallToolParams{Name: "search_tools", Arguments: map[string]any{"language": "python", "limit": 2}}))
+	if !strings.Contains(all, "def count_words(*, text: str = ...) -> Any:") || !strings.Contains(all, "# 2 of 3") {
+		t.Errorf("found %s", all)
+	}
+	programs := map[string]string{
+		"typescript": `import { shout, count_words } from "agents";
+			export default async (input: { text: string }) => { const { text } = await shout(input); return { text, words: await count_words({ text }) }; };`,
+		"python": "from agents import shout, count_words\ndef main(input):\n    text = shout(input)['text']\n    return {'text': text, 'words': count_words(text=text)}\n",
+	}
+	for language, code := range programs {
+		result := c.call(t, &mcp.CallToolParams{Name: "run_code", Arguments: map[string]any{"language": language, "code": code, "input": map[string]any{"text": "good day"}}})
+		if result.IsError || !strings.Contains(textOf(t, result), `"output":{"text":"GOOD DAY","words":2}`) {
+			t.Errorf("%s gives %s", language, textOf(t, result))
+		}
+		id, _ := result.Meta["run.atelier/runId"].(string)
+		var children struct{ Items []servertest.Run }
+		s.Want(t, 200, http.MethodGet, "/api/v1/runs?parentRunId="+id, nil).Into(t, &children)
+		if len(children.Items) != 2 {
+			t.Errorf("%s started %d runs", language, len(children.Items))
+		}
+	}
+}
+
+func TestMCP_CodeMode_BadInput_Refused(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	s.Want(t, 200, "PUT", "/api/v1/tool-sets/daily", map[string]any{"references": []string{"weather@^1"}})
+	calledTools(t, s)
+	c := connectMCP(t, s, "/mcp/sets/daily?mode=code")
+	for name, params := range map[string]*mcp.CallToolParams{
+		"language":      {Name: "run_code", Arguments: map[string]any{"language": "bash", "code": "true"}},
+		"no code":       {Name: "run_code", Arguments: map[string]any{"language": "python"}},
+		"outside a set": {Name: "run_code", Arguments: map[string]any{"language": "python", "code": "from agents import shout\ndef main(input): return shout(text='a')\n"}},
+		"limit":         {Name: "search_tools", Arguments: map[string]any{"limit": 51}},
+		"unknown":       {Name: "search_tools", Arguments: map[string]any{"words": "a"}},
+	} {
+		if result := c.call(t, params); !result.IsError {
+			t.Errorf("%s is accepted: %s", name, textOf(t, result))
+		}
+	}
+	if found := c.call(t, &mcp.CallToolParams{Name: "search_tools", Arguments: map[string]any{"query": "shout"}}); !strings.Contains(textOf(t, found), "No tool matches") {
+		t.Errorf("a set of one tool has %s", textOf(t, found))
+	}
+	s.Want(t, 400, "POST", "/mcp?mode=fast", map[string]any{})
+	s.Want(t, 400, "POST", "/mcp?version=1", map[string]any{})
+	s.Want(t, 404, "POST", "/mcp/sets/none?mode=code", map[string]any{})
+	var token struct{ Secret string }
+	s.Want(t, 201, "POST", "/api/v1/tokens", map[string]any{"name": "narrow", "scopes": []string{"run"}, "agents": []string{"shout"}}).Into(t, &token)
+	narrow := &servertest.Client{URL: s.URL, Token: token.Secret}
+	narrow.Want(t, 403, "POST", "/mcp?mode=code", map[string]any{})
+}
+
+func TestMCP_ExecuteCode_PackagesWithoutAnIndex_Refused(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	result := connectMCP(t, s, "/mcp").call(t, &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{
+		"language": "python", "code": "def main(input): return 1\n", "packages": []string{"requests==2.32.3"},
+	}})
+	if !result.IsError || !strings.Contains(textOf(t, result), "/packages") {
+		t.Errorf("result is %s", textOf(t, result))
+	}
+}
