@@ -30,6 +30,7 @@ const (
 	Goja         Name = "goja"
 	NodeEngine   Name = "node"
 	PythonEngine Name = "python"
+	MontyEngine  Name = "monty"
 	BashEngine   Name = "bash"
 	WASMEngine   Name = "wasm"
 	Script       Name = "script"

@@ -43,6 +43,7 @@ type Config struct {
 	Bash   string
 	Node   string
 	// TypeScript is the native TypeScript compiler; "" looks beside the binary and among the system's Node modules.
+	Monty      string // path of the Monty interpreter; "" means the default
 	TypeScript string
 
 	UV                           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin

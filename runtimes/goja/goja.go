@@ -99,6 +99,11 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 // Warm waits until there is an idle worker.
 func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
 
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
+}
+
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
 

@@ -8,6 +8,7 @@ import (
 	doctor "github.com/atelier-run/atelier/runtimes/doctor/guest"
 	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
+	monty "github.com/atelier-run/atelier/runtimes/monty/guest"
 	node "github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
@@ -20,6 +21,9 @@ import (
 // it returns false.
 func Main(args []string) (code int, jailed bool) {
 	if code, ours := types.Main(args); ours { // a program in a jail, not the process that sets the jail up
+		return code, true
+	}
+	if code, ours := monty.Main(args); ours {
 		return code, true
 	}
 	return launcher.Main(args, slices.Concat(program.Roles(), []launcher.Role{

@@ -193,6 +193,11 @@ func (e *Engine) fit(ctx context.Context) error {
 	return e.version.check(ctx, e.fresh, e.interpreter)
 }
 
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
+}
+
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {

@@ -342,6 +342,11 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return nil
 }
 
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
+}
+
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {

@@ -70,7 +70,7 @@ func New(options Options) *Engine {
 	limits.MemoryBytes, limits.Processes = memory, processes
 	e := &Engine{}
 	e.start = func() (*worker.Pool, error) {
-		if !reachable(mounts[0].Host) {
+		if !program.Reachable(mounts[0].Host) {
 			if err := e.copyBinary(&mounts[0]); err != nil {
 				return nil, err
 			}
@@ -86,40 +86,12 @@ func New(options Options) *Engine {
 	return e
 }
 
-// reachable reports whether a guest may open a file. A guest of a server that runs as root is another user.
-func reachable(path string) bool {
-	if os.Geteuid() != 0 {
-		return true
-	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
-			return false
-		}
-		if dir == "/" {
-			return true
-		}
-	}
-}
-
 // copyBinary makes our binary readable for guests, if it lies in a directory that is closed to other users.
 func (e *Engine) copyBinary(mount *sandbox.Mount) error {
-	dir, err := os.MkdirTemp("", "atelier-types-")
+	dir, to, err := program.Copy(mount.Host)
+	e.copied = dir
 	if err != nil {
 		return err
-	}
-	e.copied = dir
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // guests enter it
-		return err
-	}
-	to := filepath.Join(dir, "atelier")
-	if err := os.Link(mount.Host, to); err != nil {
-		content, err := os.ReadFile(mount.Host)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, content, 0o755); err != nil { //nolint:gosec // guests execute it
-			return err
-		}
 	}
 	mount.Host = to
 	return nil
@@ -154,7 +126,7 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("compiler: %w", err)
 	}
-	if !reachable(real) {
+	if !program.Reachable(real) {
 		return nil, nil, fmt.Errorf("compiler %s: lies in a directory that is closed to other users", options.Compiler)
 	}
 	info, err := os.Stat(real)

@@ -65,6 +65,11 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 // Warm does nothing. Workers are created on first use, so a server that runs no modules has none.
 func (e *Engine) Warm(context.Context) error { return nil }
 
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.StrictFeature}
+}
+
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
 

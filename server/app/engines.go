@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/monty"
 	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/packages"
 	"github.com/atelier-run/atelier/runtimes/python"
@@ -56,6 +57,7 @@ type engine interface {
 	runtimes.Runtime
 	Warm(ctx context.Context) error
 	Stats() worker.Stats
+	Features() []runtimes.Feature
 	Close()
 }
 
@@ -73,6 +75,7 @@ func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Log
 	b.Specs = specs.New(b.Validator, c.Defaults, c.Ceilings, c.Restricted...)
 	b.Specs.CapGrants(c.Ceiling)
 	b.Specs.OfferPackages(b.Packages.Lacks)
+	b.Specs.CheckFeatures(b.features)
 	b.closers.add("proof", b.selfTest.close)
 	return b, nil
 }
@@ -92,8 +95,11 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Guest: doctor.Workspace, Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
 		}),
 		runtimes.PythonEngine: b.python,
-		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.MontyEngine: monty.New(monty.Options{
+			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails, Log: log,
+		}),
+		runtimes.BashEngine: bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 	}
 	b.selfTest = newSelfTest(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
 	all := map[runtimes.Name]runtimes.Runtime{}
@@ -124,10 +130,22 @@ func (b *Engines) lacks(name runtimes.Name) string {
 	if !ok {
 		return "This server does not have the runtime " + string(name) + "."
 	}
+	if name == runtimes.MontyEngine && b.interpreter(name) == "" {
+		return monty.Remedy
+	}
 	if _, interpreted := engine.(interface{ Interpreter() string }); interpreted && b.interpreter(name) == "" {
 		return fmt.Sprintf("No %[1]s interpreter was found in /usr/bin or /usr/local/bin. Install it or set its path with --%[1]s.", name)
 	}
 	return ""
+}
+
+// features returns the features of an engine, and whether this server knows them.
+func (b *Engines) features(name runtimes.Name) ([]runtimes.Feature, bool) {
+	engine, ok := b.engines[name]
+	if !ok {
+		return nil, false
+	}
+	return engine.Features(), true
 }
 
 // interpreter returns the host program that an engine starts, or "" if there is none.

@@ -86,7 +86,7 @@ func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
 			ready := can.Available && h.app.engines.lacks(name) == ""
 			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: ready, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
 			if e, ok := h.app.engines.engines[name]; ok {
-				state.Workers = httpapi.WorkerState(e.Stats())
+				state.Workers, state.Features = httpapi.WorkerState(e.Stats()), e.Features()
 			}
 			states = append(states, state)
 		}

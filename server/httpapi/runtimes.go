@@ -9,11 +9,12 @@ import (
 
 // RuntimeState is the state of one runtime for one language.
 type RuntimeState struct {
-	Runtime  runtimes.Name     `json:"runtime"`
-	Language runtimes.Language `json:"language"`
-	Ready    bool              `json:"ready"`
-	Workers  WorkerState       `json:"workers"`
-	Queue    QueueState        `json:"queue"`
+	Runtime  runtimes.Name      `json:"runtime"`
+	Language runtimes.Language  `json:"language"`
+	Ready    bool               `json:"ready"`
+	Features []runtimes.Feature `json:"features" doc:"Features that programs may need: files, packages, hosts, subprocess, tools, rules and strict (isolation). A version that needs another one is refused for this runtime."`
+	Workers  WorkerState        `json:"workers"`
+	Queue    QueueState         `json:"queue"`
 }
 
 // WorkerState counts sandboxed processes: those that exist now, and those started since the server began.

@@ -36,6 +36,8 @@ type Checker struct {
 	ceiling    func(workspace string) hostpattern.Ceiling // nil means no limit
 	// lacks explains why this server installs no packages of an ecosystem, or returns ""; nil: it installs none.
 	lacks func(runtimes.Ecosystem) string
+	// features returns the features of a runtime, and whether they are known; nil: no runtime's are.
+	features func(runtimes.Name) ([]runtimes.Feature, bool)
 }
 
 // New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
@@ -59,7 +61,7 @@ func known(name runtimes.Language) (language, bool) {
 	case runtimes.TypeScript:
 		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}}, true
 	case runtimes.Python:
-		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}}, true
+		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.Script}}, true
 	case runtimes.Bash:
 		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}}, true
 	case runtimes.WASM:
@@ -136,9 +138,8 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	}
 	spec = c.withDefaults(spec)
 	faults := &faults{}
-	if _, err := c.Runtime(spec); err != nil {
-		faults.add(err)
-	}
+	name, err := c.Runtime(spec)
+	faults.add(err)
 	checkIsolation(faults, spec)
 	checkFiles(faults, spec, l.suffixes)
 	faults.add(at("/inputSchema", c.schemas.CheckInput(spec.InputSchema)))
@@ -148,6 +149,9 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	c.checkLimits(faults, spec.Limits)
 	spec.Rules = checkRules(faults, spec)
 	faults.add(c.checkPackages(spec))
+	if err == nil {
+		c.checkFeatures(faults, spec, name)
+	}
 	if spec.Deterministic {
 		faults.addf("/deterministic", "must be false, because this server does not replay runs yet, so nothing would follow from it.")
 	}

@@ -1,0 +1,129 @@
+// Package guest is the part of the monty engine that runs inside the sandbox. It starts the Monty interpreter beside
+// itself and speaks its protocol: it feeds the program, answers its calls, and reports its result. The program has no
+// other way out of the interpreter.
+package guest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+)
+
+// Argument is the first argument of the process that Main serves.
+const Argument = "run-monty"
+
+// Job is the line that the process reads before it begins.
+type Job struct {
+	Entry     string            `json:"entry"`
+	Source    string            `json:"source"`
+	Input     json.RawMessage   `json:"input"`
+	Env       map[string]string `json:"env"`
+	Memory    int64             `json:"memory"`    // bytes of the program's values
+	Recursion int64             `json:"recursion"` // depth of calls
+	Largest   int64             `json:"largest"`   // bytes of the result
+}
+
+// Main must be called first in main. If args are those of a process that runs a Monty program, it does so and returns
+// the exit code.
+func Main(args []string) (code int, ours bool) {
+	if len(args) != 3 || args[1] != Argument {
+		return 0, false
+	}
+	if err := serve(args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// serve starts an interpreter, reports that it is ready, and runs the program of one job.
+func serve(interpreter string) error {
+	file := os.NewFile(3, "channel")
+	if file == nil {
+		return errors.New("this command is internal; the server starts it in a sandbox")
+	}
+	out, in, err := program.Pipe(interpreter, "subprocess")
+	if err != nil {
+		return err
+	}
+	host := &channel{Writer: file, in: bufio.NewReader(file)}
+	if err := host.tell(map[string]any{"ready": true}); err != nil {
+		return err
+	}
+	var job Job
+	if err := host.read(&job); err != nil {
+		return fmt.Errorf("job: %w", err)
+	}
+	if err := host.tell(map[string]any{"start": true}); err != nil {
+		return err
+	}
+	s := &session{job: job, in: in, out: bufio.NewReader(out), stdout: os.Stdout, stderr: os.Stderr, host: host}
+	output, failure, err := s.run()
+	if err != nil {
+		return err
+	}
+	end, code := map[string]any{"output": output}, 0
+	if failure != nil {
+		end, code = map[string]any{"error": failure}, 1
+	}
+	return host.tell(map[string]any{"end": end, "code": code})
+}
+
+// channel is descriptor 3: lines of JSON to the server, and its replies.
+type channel struct {
+	io.Writer
+	in    *bufio.Reader
+	calls int64
+}
+
+// maxCall bounds the line of a host call, as the server does.
+const maxCall = 1 << 20
+
+func (c *channel) tell(message any) error {
+	line, err := program.JSON(message)
+	if err != nil {
+		return err
+	}
+	_, err = c.Write(append(line, '\n'))
+	return err
+}
+
+func (c *channel) read(into any) error {
+	line, err := c.in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, into)
+}
+
+// call calls a host function and waits for its reply. A *runtimes.CallError is the program's to handle.
+func (c *channel) call(name string, args any) (json.RawMessage, error) {
+	text, err := program.JSON(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxCall-len(name)-64 {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host call must have at most 1 MiB."}
+	}
+	c.calls++
+	if err := c.tell(map[string]any{"call": name, "tag": c.calls, "args": text}); err != nil {
+		return nil, err
+	}
+	var reply struct {
+		Result json.RawMessage     `json:"result"`
+		Error  *runtimes.CallError `json:"error"`
+	}
+	if err := c.read(&reply); err != nil {
+		return nil, err
+	}
+	if reply.Error != nil {
+		return nil, reply.Error
+	}
+	return reply.Result, nil
+}

@@ -1,0 +1,212 @@
+package guest
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/atelier-run/atelier/runtimes"
+	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
+)
+
+// protocol is the version of the protocol with the interpreter.
+const protocol = 6
+
+// maxMessage bounds a message of the interpreter. The control group bounds its memory.
+const maxMessage = 64 << 20
+
+// unsupported begins the message about syntax that the interpreter does not have. It comes before any code runs.
+const unsupported = "The monty syntax parser does not yet support"
+
+// session is one program in an interpreter.
+type session struct {
+	job            Job
+	in             io.Writer
+	out            *bufio.Reader
+	stdout, stderr io.Writer
+	host           *channel
+	responses      []*response         // of fetch, by the last byte of their ids
+	denied         *runtimes.CallError // the last refusal that the program saw
+}
+
+// run executes the program and calls its main. An error means that the interpreter failed.
+func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
+	if strings.ContainsRune(s.job.Source, 0) {
+		return nil, &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "SyntaxError: source code cannot contain null bytes", File: s.job.Entry, Line: 1}, nil
+	}
+	if err := s.configure(); err != nil {
+		return nil, nil, err
+	}
+	if _, failure, err := s.feed(&pb.Feed{Code: s.job.Source}, true); failure != nil || err != nil {
+		return nil, failure, err
+	}
+	main, ok := find(s.job.Source)
+	if !ok {
+		return nil, &runtimes.ProgramError{
+			Type: runtimes.RuntimeError, Message: s.job.Entry + " has no main function.", File: s.job.Entry, Line: 1, Remedy: "Define main(input, ctx), or run(action, args).",
+		}, nil
+	}
+	feed, failure, err := s.call(main)
+	if failure != nil || err != nil {
+		return nil, failure, err
+	}
+	done, failure, err := s.feed(feed, false)
+	if failure != nil || err != nil {
+		return nil, failure, err
+	}
+	e := &encoder{nodes: done.GetValues().GetNodes(), largest: int(s.job.Largest)}
+	if err = e.write(done.GetValue(), "output", 0); err == nil && e.out.Len() > e.largest {
+		err = errTooLarge
+	}
+	var bad *flaw
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}, nil
+	case errors.As(err, &bad):
+		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: bad.message, Remedy: bad.remedy}, nil
+	}
+	return e.out.Bytes(), nil, err
+}
+
+// configure sets the limits. The server ends a program that runs too long, and counts its sleep.
+func (s *session) configure() error {
+	memory, depth, pause, sleep := uint64(s.job.Memory), uint64(s.job.Recursion), uint32(0), uint64(24*3600*1e6)
+	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Configure{Configure: &pb.Configure{
+		ScriptName: s.job.Entry, ProtocolVersion: protocol, MontyVersion: "1.4.0", PrintFlushIntervalMs: &pause,
+		Limits:   &pb.ResourceLimits{MaxMemoryBytes: &memory, MaxRecursionDepth: &depth},
+		OsPolicy: &pb.OsPolicy{Sleep: &pb.SleepMode{Mode: &pb.SleepMode_System{System: &pb.SystemSleep{MaxMicros: &sleep}}}},
+	}}})
+	if err != nil {
+		return err
+	}
+	if event.GetOk() == nil {
+		return fmt.Errorf("configure: %s", event)
+	}
+	return nil
+}
+
+// feed runs code to its end, and answers its calls meanwhile. whole says that it is the program itself.
+func (s *session) feed(feed *pb.Feed, whole bool) (*pb.Complete, *runtimes.ProgramError, error) {
+	request := &pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}
+	for {
+		event, err := s.ask(request)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch kind := event.GetKind().(type) {
+		case *pb.ChildEvent_Complete:
+			return kind.Complete, nil, nil
+		case *pb.ChildEvent_Error:
+			return nil, s.failure(kind.Error.GetException(), whole), nil
+		default:
+			if request, err = s.answer(event); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// ask sends a request and returns the event that ends the turn. It prints the output in between.
+func (s *session) ask(request *pb.ParentRequest) (*pb.ChildEvent, error) {
+	text, err := proto.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	frame := append(binary.LittleEndian.AppendUint32(make([]byte, 0, len(text)+4), uint32(len(text))), text...)
+	if _, err := s.in.Write(frame); err != nil {
+		return nil, err
+	}
+	for {
+		event, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		switch kind := event.GetKind().(type) {
+		case *pb.ChildEvent_Print:
+			for _, part := range kind.Print.GetSegments() {
+				to := s.stdout
+				if part.GetStream() == pb.PrintStream_PRINT_STREAM_STDERR {
+					to = s.stderr
+				}
+				if _, err := io.WriteString(to, part.GetText()); err != nil {
+					return nil, err
+				}
+			}
+		case *pb.ChildEvent_FatalError:
+			return nil, fmt.Errorf("monty: %s", kind.FatalError.GetMessage())
+		default:
+			return event, nil
+		}
+	}
+}
+
+func (s *session) read() (*pb.ChildEvent, error) {
+	var header [4]byte
+	if _, err := io.ReadFull(s.out, header[:]); err != nil {
+		return nil, fmt.Errorf("monty ended: %w", err)
+	}
+	size := binary.LittleEndian.Uint32(header[:])
+	if size > maxMessage {
+		return nil, fmt.Errorf("monty sent a message of %d bytes", size)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(s.out, text); err != nil {
+		return nil, fmt.Errorf("monty ended: %w", err)
+	}
+	event := &pb.ChildEvent{}
+	return event, proto.Unmarshal(text, event)
+}
+
+// failure describes an exception in terms of the user's source. The second feed is our call of main, so its frames are
+// left out.
+func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramError {
+	told := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: e.GetExcType()}
+	if e.GetMessage() != "" {
+		told.Message += ": " + e.GetMessage()
+	}
+	frames := slices.DeleteFunc(slices.Clone(e.GetTraceback()), func(f *pb.StackFrame) bool { return !s.ours(f.GetFilename()) })
+	for _, f := range frames {
+		where := "<module>"
+		if f.FrameName != nil {
+			where = f.GetFrameName()
+		}
+		told.Stack += fmt.Sprintf("  File %q, line %d, in %s\n", s.job.Entry, f.GetStart().GetLine(), where)
+		if f.PreviewLine != nil {
+			told.Stack += "    " + strings.TrimSpace(f.GetPreviewLine()) + "\n"
+		}
+	}
+	if n := len(frames); n > 0 {
+		// Monty reports the end of the file as a line of its own.
+		told.File, told.Line, told.Column = s.job.Entry, int(frames[n-1].GetStart().GetLine()), int(frames[n-1].GetStart().GetColumn())
+		if last := strings.Count(strings.TrimRight(s.job.Source, "\n"), "\n") + 1; told.Line > last {
+			told.Line, told.Column = last, 0
+		}
+		told.Stack = "Traceback (most recent call last):\n" + told.Stack + told.Message + "\n"
+	}
+	parsed := whole && len(frames) == 1 && frames[0].GetHideFrameName()
+	switch {
+	case whole && e.GetExcType() == "NotImplementedError" && strings.HasPrefix(e.GetMessage(), unsupported):
+		told.Type, told.Stack, told.Remedy = runtimes.SyntaxError, "", "Monty runs a subset of Python. Use the runtime python for this program."
+	case parsed:
+		told.Type, told.Stack = runtimes.SyntaxError, ""
+	case e.GetExcType() == "MemoryError":
+		told.Type = runtimes.MemoryLimit
+	case e.GetExcType() == "RecursionError":
+		told.Type = runtimes.RecursionLimit
+	case e.GetExcType() == "ModuleNotFoundError":
+		told.Remedy = "Monty has a few modules of the standard library and no packages. Use the runtime python for this program."
+	case s.denied != nil && e.GetMessage() == s.denied.Message:
+		told.Type, told.Rule, told.Remedy, told.Grant = runtimes.Denied, s.denied.Rule, s.denied.Remedy, s.denied.Grant
+	}
+	return told
+}
+
+// ours reports whether a frame is in the program's file.
+func (s *session) ours(file string) bool { return file == s.job.Entry || file == "<python-input-0>" }

@@ -1,0 +1,240 @@
+// Package monty runs Python programs in Monty, an interpreter of a subset of Python without files, network or packages.
+// Each program runs in a new sandbox, in an interpreter that was started ahead of time. The package only chooses the
+// messages sent there.
+package monty
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/monty/guest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Paths in the sandbox.
+const (
+	binary      = "/opt/atelier"
+	interpreter = "/opt/monty"
+)
+
+const (
+	overhead  = 96 << 20 // memory of the interpreter and of our process beside it
+	processes = 64       // their threads; a program cannot start any
+)
+
+// Remedy says how to get the interpreter.
+const Remedy = "Monty was not found. Install it with `pip install pydantic-monty-runtime==1.4.0` and set the path of its program with --monty."
+
+// Options configures an Engine.
+type Options struct {
+	Jailer      worker.Jailer
+	Egress      *egress.Proxy // proxy for fetch; nil: the engine creates its own
+	Interpreter string        // absolute path of monty; "" for none
+	Exe         string        // path of our own binary; "" is the running one
+	Idle        int           // started interpreters that wait for a run; default 1
+	Max         int           // maximum number of sandboxes; default 16
+	Log         *slog.Logger
+}
+
+// Engine runs programs in Monty. It is safe for concurrent use.
+type Engine struct {
+	options     Options
+	path        string
+	unavailable error
+
+	mu     sync.Mutex
+	pool   *worker.Pool // nil before the first job
+	copies []string     // directories with copies of programs
+	closed bool
+}
+
+// New starts an engine. The caller must close it. Without an interpreter every run fails with runtime_unavailable.
+func New(options Options) *Engine {
+	e := &Engine{options: options}
+	path, err := find(options.Interpreter)
+	if err != nil {
+		e.unavailable = &fault.Error{Code: fault.RuntimeUnavailable, Message: Remedy, Err: err}
+		return e
+	}
+	e.path = path
+	if options.Idle <= 0 {
+		e.options.Idle = 1
+	}
+	if options.Egress == nil {
+		e.options.Egress = egress.New(egress.Options{})
+	}
+	return e
+}
+
+// find returns the real path of the interpreter.
+func find(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("monty %q: not an absolute path", path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("monty: %w", err)
+	}
+	info, err := os.Stat(real)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return "", fmt.Errorf("monty %s: not a program", path)
+	}
+	return real, nil
+}
+
+// Interpreter returns the path of the interpreter, or "" if there is none.
+func (e *Engine) Interpreter() string { return e.path }
+
+// workers returns the pool, which the first job starts: a server that runs no such programs does not pay for it.
+func (e *Engine) workers() (*worker.Pool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.unavailable != nil:
+		return nil, e.unavailable
+	case e.closed:
+		return nil, fault.New(fault.ShuttingDown, "The server is shutting down.")
+	case e.pool != nil:
+		return e.pool, nil
+	}
+	mounts, err := e.mounts()
+	if err != nil {
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox for Monty could not be prepared.", Err: err}
+	}
+	limits := runtimes.DefaultLimits()
+	limits.MemoryBytes, limits.Processes = limits.MemoryBytes+overhead, processes
+	e.pool = worker.NewPool(worker.Options{
+		Jailer: e.options.Jailer, Idle: e.options.Idle, Max: e.options.Max, Log: e.options.Log,
+		Profile: sandbox.Profile{
+			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: mounts, Launcher: "monty", DiskBytes: limits.DiskBytes, Limits: limits,
+		},
+		Prelude: program.Job{Ahead: true, Argv: []string{binary, guest.Argument, interpreter}, Env: append(program.Environment(), "GOMAXPROCS=1")},
+	})
+	return e.pool, nil
+}
+
+// mounts returns what the sandbox shows: our binary, the interpreter and the libraries that it loads.
+func (e *Engine) mounts() ([]sandbox.Mount, error) {
+	exe := e.options.Exe
+	if exe == "" {
+		var err error
+		if exe, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	exe, err := filepath.EvalSymlinks(exe)
+	if err != nil {
+		return nil, err
+	}
+	mounts := []sandbox.Mount{{Host: "/usr", Path: "/usr"}, {Host: exe, Path: binary}, {Host: e.path, Path: interpreter}}
+	for i := range mounts[1:] {
+		mount := &mounts[1+i]
+		if program.Reachable(mount.Host) {
+			continue
+		}
+		dir, path, err := program.Copy(mount.Host)
+		if dir != "" {
+			e.copies = append(e.copies, dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		mount.Host = path
+	}
+	return mounts, nil
+}
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	pool, err := e.workers()
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
+	source, ok := job.Files[job.Entrypoint]
+	if !ok {
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)), nil
+	}
+	if job.Rules != nil { // a version with rules is refused, but a workspace may have them for all programs
+		return runtimes.Outcome{Error: &runtimes.ProgramError{
+			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which Monty does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
+		}, Level: e.options.Jailer.Level()}, nil
+	}
+	input := job.Input
+	if len(input) == 0 {
+		input = json.RawMessage("null")
+	}
+	start, err := program.JSON(guest.Job{
+		Entry: job.Entrypoint, Source: string(source), Input: input, Env: job.Environment,
+		Memory: job.Limits.MemoryBytes, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes,
+	})
+	if err != nil {
+		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
+	}
+	session := e.options.Egress.Open(job, host)
+	defer session.Close()
+	limited := job
+	limited.Limits.Processes = max(job.Limits.Processes, processes)
+	outcome, err := pool.Run(ctx, worker.Task{
+		Job: limited, Overhead: overhead,
+		Payload: program.Job{Start: start, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(limited.Limits, 0)},
+		Interpret: func(result frames.Result) frames.Result {
+			result, _ = program.Conclude(result, crash)
+			return result
+		},
+	}, session)
+	session.Settle(outcome.Error)
+	return outcome, err
+}
+
+// crash explains a signal that ended the process beside the interpreter.
+func crash(signal int) *runtimes.ProgramError {
+	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Monty was killed by signal %d.", signal)}
+}
+
+// Warm waits until an interpreter is ready for a run.
+func (e *Engine) Warm(ctx context.Context) error {
+	pool, err := e.workers()
+	if err != nil {
+		return err
+	}
+	return pool.Warm(ctx)
+}
+
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
+}
+
+// Stats counts the engine's workers.
+func (e *Engine) Stats() worker.Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.pool == nil {
+		return worker.Stats{}
+	}
+	return e.pool.Stats()
+}
+
+// Close ends every run and waits until all their processes are gone.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if e.pool != nil {
+		e.pool.Close()
+	}
+	for _, dir := range e.copies {
+		_ = os.RemoveAll(dir) // only copies, in the directory of temporary files
+	}
+}

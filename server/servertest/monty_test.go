@@ -1,0 +1,86 @@
+package servertest_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/monty/montytest"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// TestMonty_PublishedAgent_RunsAndCallsAnother publishes an agent for Monty, which calls another agent.
+func TestMonty_PublishedAgent_RunsAndCallsAnother(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": montytest.Program(t)}))
+	calledTools(t, s)
+	s.Create(t, map[string]any{
+		"name": "caller", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"count-words@^1"}}, "inputSchema": schemaOf("text", "string"),
+		"code": "def main(text, ctx):\n    print('counting')\n    return ctx.call_tool('count-words@^1', text=text)\n",
+	})
+	s.Publish(t, "caller", "1.0.0")
+	run := s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/code-agents/caller/execute?version=1.0.0", map[string]any{"input": map[string]any{"text": "a b c"}}).Run(t)
+	if string(run.Output) != "3" || run.Provenance.Runtime != string(runtimes.MontyEngine) || run.Stdout != "counting\n" {
+		t.Errorf("%+v", run)
+	}
+	if calls := callsOf(t, s, run.RunID); len(calls) != 2 {
+		t.Errorf("%+v", calls)
+	}
+}
+
+// TestFeatures_MissingInRuntime_RefusedWithField expects a refusal that names the runtime, the field and the runtimes
+// that have the feature, and the features of each runtime in the list.
+func TestFeatures_MissingInRuntime_RefusedWithField(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	for name, tt := range map[string]struct {
+		change map[string]any
+		field  string
+		others string
+	}{
+		"files":      {map[string]any{"code": nil, "files": map[string]string{"main.py": "def main(): pass", "other.py": ""}}, "/files", "choose python"},
+		"packages":   {map[string]any{"packages": []string{"requests==2.32.3"}}, "/packages", "choose python"},
+		"subprocess": {map[string]any{"capabilities": map[string]any{"subprocess": true}}, "/capabilities/subprocess", "choose python"},
+		"rules":      {map[string]any{"rules": map[string]any{"pack": "restricted"}}, "/rules", "choose python"},
+		"goja":       {map[string]any{"language": "javascript", "runtime": "goja", "code": "export default () => 1", "capabilities": map[string]any{"subprocess": true}}, "/capabilities/subprocess", "choose node"},
+	} {
+		agent := map[string]any{"name": "needy", "language": "python", "runtime": "monty", "code": "def main(): pass"}
+		for field, value := range tt.change {
+			agent[field] = value
+		}
+		if agent["code"] == nil {
+			delete(agent, "code")
+		}
+		refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/code-agents", agent).Problem(t)
+		if refused.Code != fault.InvalidInput || !slices.ContainsFunc(refused.Errors, func(e fault.Detail) bool {
+			return e.Pointer == tt.field && strings.Contains(e.Message, "does not have the feature") && strings.Contains(e.Message, tt.others)
+		}) {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+	var list struct {
+		Items []struct {
+			Runtime  runtimes.Name
+			Features []runtimes.Feature
+		}
+	}
+	s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runtimes", nil).Into(t, &list)
+	for _, item := range list.Items {
+		if len(item.Features) == 0 || slices.Contains(item.Features, runtimes.PackagesFeature) != slices.Contains([]runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.PythonEngine}, item.Runtime) {
+			t.Errorf("%+v", item)
+		}
+	}
+}
+
+// TestMonty_NotInstalled_Unavailable expects the remedy.
+func TestMonty_NotInstalled_Unavailable(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": "/nowhere/monty"}))
+	refused := s.Want(t, http.StatusServiceUnavailable, http.MethodPost, "/api/v1/execute", map[string]any{"language": "python", "runtime": "monty", "code": "def main(): pass", "input": map[string]any{}})
+	if !strings.Contains(string(refused.Body), "pip install pydantic-monty-runtime") {
+		t.Errorf("%s", refused.Body)
+	}
+}

@@ -1,0 +1,64 @@
+package specs
+
+import (
+	"slices"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// CheckFeatures refuses programs that need a feature which their runtime lacks. It must be called before the checker is
+// used.
+func (c *Checker) CheckFeatures(features func(runtimes.Name) ([]runtimes.Feature, bool)) {
+	c.features = features
+}
+
+// need is a feature that a program needs, and the field that asks for it.
+type need struct {
+	feature runtimes.Feature
+	field   string
+	needed  bool
+	must    string // what the field must be without the feature
+}
+
+func needs(spec registry.Spec) []need {
+	return []need{
+		{runtimes.FilesFeature, "/files", len(spec.Files) > 1, "have only the entry file"},
+		{runtimes.PackagesFeature, "/packages", len(spec.Packages) > 0, "be empty"},
+		{runtimes.HostsFeature, "/capabilities/hosts", len(spec.Capabilities.Hosts) > 0, "be empty"},
+		{runtimes.SubprocessFeature, "/capabilities/subprocess", spec.Capabilities.Subprocess, "be false"},
+		{runtimes.ToolsFeature, "/capabilities/tools", len(spec.Capabilities.Tools) > 0, "be empty"},
+		{runtimes.RulesFeature, "/rules", spec.Rules != nil, "be absent"},
+		{runtimes.StrictFeature, "/isolation", spec.Isolation == runtimes.Strict, "be left out"},
+	}
+}
+
+// checkFeatures names each field that needs a feature which the runtime lacks.
+func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtimes.Name) {
+	if c.features == nil {
+		return
+	}
+	has, known := c.features(name)
+	if !known { // script answers for every program
+		return
+	}
+	for _, n := range needs(spec) {
+		if n.needed && !slices.Contains(has, n.feature) {
+			faults.addf(n.field, "must %s, because the runtime %s does not have the feature %s%s.", n.must, name, n.feature, c.instead(spec, n.feature))
+		}
+	}
+}
+
+// instead names the runtimes of the language that have a feature.
+func (c *Checker) instead(spec registry.Spec, feature runtimes.Feature) string {
+	var others []runtimes.Name
+	for _, name := range Runtimes(spec.Language) {
+		if has, known := c.features(name); known && slices.Contains(has, feature) {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "; choose " + join(others)
+}
