@@ -4337,6 +4337,8 @@ export interface components {
       items: components['schemas']['RuntimeState'][];
     };
     RuntimeState: {
+      /** @description Features that programs may need: files, packages, hosts, subprocess, tools, rules and strict (isolation). A version that needs another one is refused for this runtime. */
+      features: string[];
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       queue: components['schemas']['QueueState'];
