@@ -12,11 +12,7 @@ import (
 // openSkills opens the directory of skills and starts loading it in the background. The server is ready before its
 // skills are, and a request for a skill waits.
 func (a *App) openSkills(ctx context.Context) error {
-	dir := a.Config.Skills
-	if dir == "" {
-		dir = filepath.Join(a.Config.Data, "skills")
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(skillsFolder(a.Config))
 	if err != nil {
 		return fmt.Errorf("skills directory %s: %w", a.Config.Skills, err)
 	}

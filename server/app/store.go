@@ -28,6 +28,9 @@ func DatabaseURL(c config.Config) string {
 // openStore opens the database and cleans up after an earlier server. It marks unfinished runs as interrupted and lets
 // unanswered requests be retried.
 func (a *App) openStore(ctx context.Context) error {
+	if err := a.refuseRestoring(); err != nil {
+		return err
+	}
 	files, err := openBlobs(ctx, a.Config)
 	if err != nil {
 		return err

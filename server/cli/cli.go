@@ -80,6 +80,7 @@ type grammar struct {
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke bearer tokens."`
 	Doctor     doctorCommand     `cmd:"" help:"Test the sandbox of this machine."`
+	Backup     backupCommand     `cmd:"" help:"Create, verify and restore backups of a server."`
 	Blobs      blobsCommand      `cmd:"" help:"Move the files of large versions to a bucket."`
 	Migrate    migrateCommand    `cmd:"" help:"Manage the database schema. Stop the server first."`
 	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the OpenAPI document."`

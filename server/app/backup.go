@@ -1,0 +1,276 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/vault"
+	"github.com/atelier-run/atelier/registry/backup"
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/store"
+)
+
+// CreateBackup writes a backup of a configuration to a new folder, also while the server runs. It copies the keys of
+// secrets to another file if one is named.
+func CreateBackup(ctx context.Context, c config.Config, dir, keys, version string, log *slog.Logger) (m backup.Manifest, err error) {
+	if err := keysApart(c, dir, keys); err != nil {
+		return m, err
+	}
+	files, err := openBlobs(ctx, c)
+	if err != nil {
+		return m, err
+	}
+	s, err := openShared(ctx, c, files, log)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := backup.Begin(dir); err != nil {
+		return m, err
+	}
+	m.CreatedAt, m.Version = time.Now().UTC().Truncate(time.Second), version
+	if m.Snapshot, err = s.WriteSnapshot(ctx, filepath.Join(dir, backup.Database)); err != nil {
+		return m, err
+	}
+	// The files of a version are stored before the version and never change, so they can be copied after the database.
+	if err := copyBlobs(ctx, s, filepath.Join(dir, backup.Blobs), m.Snapshot.Blobs); err != nil {
+		return m, err
+	}
+	if err := backup.CopyFolder(skillsFolder(c), filepath.Join(dir, backup.Skills)); err != nil {
+		return m, fmt.Errorf("copy the skills: %w", err)
+	}
+	if keys != "" {
+		path, _ := keysPath(c)
+		if err := backup.CopyFile(path, keys); err != nil {
+			return m, fmt.Errorf("copy the keys of secrets: %w", err)
+		}
+	}
+	return backup.Finish(dir, m)
+}
+
+// openShared opens the database of a configuration that a server may use at the same time. The database must exist.
+func openShared(ctx context.Context, c config.Config, files store.Blobs, log *slog.Logger) (*store.Store, error) {
+	if path, ok := strings.CutPrefix(DatabaseURL(c), "sqlite:"); ok {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("there is no database to back up; name the data directory with --data or the database with --database: %w", err)
+		}
+	}
+	return store.Open(ctx, store.Options{URL: DatabaseURL(c), Blobs: files, Log: log, NoMigrate: true})
+}
+
+func copyBlobs(ctx context.Context, s *store.Store, dir string, all []store.SnapshotBlob) error {
+	to, err := blobs.Open(dir)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		content, err := s.GetBlob(ctx, b)
+		if err != nil {
+			return fmt.Errorf("copy the files of the version %s: %w", b.Name, err)
+		}
+		if _, err := to.Put(ctx, b.Name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysApart checks that the keys of secrets can be copied, and not into the backup: whoever has both can read the
+// secrets.
+func keysApart(c config.Config, dir, keys string) error {
+	if keys == "" {
+		return nil
+	}
+	if c.SecretsKeys.ID() != "" {
+		return errors.New("--keys: the keys are in ATELIER_SECRETS_KEY, not in a file; keep a copy of its value yourself")
+	}
+	inside, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(keys)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(file, inside+string(filepath.Separator)) {
+		return fmt.Errorf("--keys: %s is inside the backup; name a file elsewhere, because whoever has both can read the secrets", keys)
+	}
+	if _, err := os.Stat(file); err == nil {
+		return fmt.Errorf("--keys: %s exists; name a new file", keys)
+	}
+	return nil
+}
+
+func skillsFolder(c config.Config) string {
+	if c.Skills != "" {
+		return c.Skills
+	}
+	return filepath.Join(c.Data, "skills")
+}
+
+// VerifyBackup checks every file of a backup, and the pages, indexes and references of a SQLite database.
+func VerifyBackup(ctx context.Context, dir string) (backup.Manifest, error) {
+	m, err := backup.Verify(dir)
+	if err != nil || m.Snapshot.Database != "sqlite" {
+		return m, err
+	}
+	found, err := store.CheckSnapshot(ctx, filepath.Join(dir, backup.Database))
+	if err == nil && (!maps.Equal(found.Counts, m.Snapshot.Counts) || !slices.Equal(found.Migrations, m.Snapshot.Migrations) || !slices.Equal(found.Blobs, m.Snapshot.Blobs)) {
+		err = errors.New("the manifest describes another database")
+	}
+	return m, err
+}
+
+// restoring marks a data directory into which a backup is being restored, and holds the path of the SQLite database that
+// is restored with it. No server starts on it.
+const restoring = "restoring"
+
+// RestoreBackup verifies a backup and restores it into an empty data directory, and an empty database. It may be
+// repeated after an interruption. keys is a file with the keys of secrets, "" for none.
+func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *slog.Logger) (m backup.Manifest, err error) {
+	if m, err = VerifyBackup(ctx, dir); err != nil {
+		return m, err
+	}
+	if err := fits(c, m, keys); err != nil {
+		return m, err
+	}
+	if err := emptyData(c); err != nil {
+		return m, err
+	}
+	a := &App{Options: Options{Config: c, Log: log, Now: time.Now}}
+	defer func() { err = joinClose(err, a.closers.close()) }()
+	if err := a.openData(ctx); err != nil {
+		return m, err
+	}
+	mark := filepath.Join(a.Config.Data, restoring)
+	path, embedded := strings.CutPrefix(DatabaseURL(c), "sqlite:")
+	target := ""
+	if embedded {
+		target = path
+	}
+	if err := os.WriteFile(mark, []byte(target), 0o600); err != nil {
+		return m, err
+	}
+	if keys != "" {
+		if err := backup.CopyFile(keys, filepath.Join(a.Config.Data, keysFile)); err != nil {
+			return m, err
+		}
+	}
+	if err := backup.CopyFolder(filepath.Join(dir, backup.Skills), skillsFolder(a.Config)); err != nil {
+		return m, err
+	}
+	if embedded {
+		if err := backup.CopyFile(filepath.Join(dir, backup.Database, store.SnapshotFile), path); err != nil {
+			return m, err
+		}
+	}
+	if err := a.restoreStore(ctx, dir, m.Snapshot); err != nil {
+		return m, err
+	}
+	return m, os.Remove(mark)
+}
+
+// restoreStore restores the files of large versions, and the tables of PostgreSQL.
+func (a *App) restoreStore(ctx context.Context, dir string, taken store.Snapshot) (err error) {
+	files, err := openBlobs(ctx, a.Config)
+	if err != nil {
+		return err
+	}
+	from, err := blobs.Open(filepath.Join(dir, backup.Blobs))
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Log: a.Log, Exclusive: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, b := range taken.Blobs {
+		content, err := from.Get(ctx, b.Name, b.Digest)
+		if err != nil {
+			return err
+		}
+		if err := s.PutBlob(ctx, b, content); err != nil {
+			return err
+		}
+	}
+	applied, err := s.AppliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	if len(taken.Tables) == 0 {
+		return nil
+	}
+	if !slices.Equal(applied, taken.Migrations) {
+		return errors.New("the backup has another schema than this program; restore it with the version that made it, then start this one")
+	}
+	return s.LoadSnapshot(ctx, filepath.Join(dir, backup.Database), taken)
+}
+
+// fits checks that a backup can be restored with a configuration.
+func fits(c config.Config, m backup.Manifest, keys string) error {
+	kind, _, _ := strings.Cut(DatabaseURL(c), ":")
+	if kind == "postgresql" {
+		kind = "postgres"
+	}
+	if kind != m.Snapshot.Database {
+		return fmt.Errorf("the backup is of a %s database, but --database names one of %s; a backup is restored into the same kind", m.Snapshot.Database, kind)
+	}
+	if keys == "" {
+		return nil
+	}
+	if c.SecretsFile != "" || c.SecretsKeys.ID() != "" {
+		return errors.New("--keys: the settings name keys already; leave one of them out")
+	}
+	has, _, err := vault.Read(keys)
+	if err != nil {
+		return fmt.Errorf("--keys: %w", err)
+	}
+	for id, n := range m.Snapshot.SecretKeys {
+		if !has.Has(id) {
+			return fmt.Errorf("--keys: %s does not contain the key %s, which encrypts %d secrets of the backup", keys, id, n)
+		}
+	}
+	return nil
+}
+
+// emptyData checks that nothing would be overwritten.
+func emptyData(c config.Config) error {
+	entries, err := os.ReadDir(c.Data)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable(c.Data, err)
+	}
+	target, err := os.ReadFile(filepath.Join(c.Data, restoring))
+	again := err == nil
+	for _, e := range entries {
+		if e.Name() != "lock" && !again {
+			return fmt.Errorf("the data directory %s is not empty; name a new one with --data", c.Data)
+		}
+	}
+	path, ok := strings.CutPrefix(DatabaseURL(c), "sqlite:")
+	if !ok || again && string(target) == path {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("the database %s exists; name a new one with --database", path)
+	}
+	return nil
+}
+
+// refuseRestoring rejects a data directory into which a restore was interrupted.
+func (a *App) refuseRestoring() error {
+	if _, err := os.Stat(filepath.Join(a.Config.Data, restoring)); err == nil {
+		return fmt.Errorf("the restore of a backup into %s was interrupted; run `atelier backup restore` again", a.Config.Data)
+	}
+	return nil
+}
