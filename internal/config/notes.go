@@ -18,12 +18,12 @@ func meaningless() map[string]string {
 
 // readElsewhere reports whether a name with our prefix is used by tests, tools or the location of the settings file.
 func readElsewhere(name string) bool {
-	return name == "ATELIER_CONFIG" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
+	return name == "ATELIER_CONFIG" || name == "ATELIER_SERVER" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
 }
 
 // notes reports each unknown variable with one of our prefixes once, with the probable setting.
 func notes(settings []Setting, environ []string) []string {
-	known := []string{"ATELIER_CONFIG", "CODE_EXEC_HOST", "CODE_EXEC_PORT", "CODE_EXEC_DEBUG"}
+	known := []string{"ATELIER_CONFIG", "ATELIER_SERVER", "CODE_EXEC_HOST", "CODE_EXEC_PORT", "CODE_EXEC_DEBUG"}
 	for _, s := range settings {
 		known = append(append(known, s.Env), s.Aliases...)
 	}

@@ -3,9 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -249,12 +250,17 @@ func (c *gatePacks) run(ctx context.Context, p Process) error {
 
 type gatePut struct {
 	Name string `arg:"" help:"Name of the pack."`
-	File string `arg:"" help:"YAML file." type:"existingfile"`
+	File string `arg:"" help:"YAML file, or - for stdin." type:"existingfile"`
 	asked
 }
 
-func (c *gatePut) run(ctx context.Context, p Process) error {
-	text, err := os.ReadFile(c.File)
+func (c *gatePut) run(ctx context.Context, p Process) (err error) {
+	file, err := p.open(c.File)
+	if err != nil {
+		return misusedf("read the rule pack: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	text, err := io.ReadAll(io.LimitReader(file, most))
 	if err != nil {
 		return misusedf("read the rule pack: %w", err)
 	}

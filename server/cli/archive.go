@@ -18,7 +18,7 @@ type archiveCommand struct {
 }
 
 type archiveExportCommand struct {
-	File   string   `arg:"" help:"File to write, for example agents.tar.gz." type:"path"`
+	File   string   `arg:"" help:"File to write, for example agents.tar.gz, or - for stdout." type:"path"`
 	Agents []string `arg:"" optional:"" help:"Names of agents (default: all agents of the workspace)." placeholder:"NAME"`
 	remote
 }
@@ -27,9 +27,21 @@ func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
 	return c.with(ctx, p, func(server *client) error {
 		query := url.Values{"agent": c.Agents}
 		return server.exchange(ctx, http.MethodGet, "/api/v1/archive?"+query.Encode(), nil, nil, func(_ http.Header, body io.Reader) error {
+			if c.File == "-" {
+				_, err := io.Copy(p.Stdout, body)
+				return err
+			}
 			return writeWhole(c.File, body)
 		})
 	})
+}
+
+// open opens a file, or stdin for -.
+func (p Process) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(p.Stdin), nil
+	}
+	return os.Open(path)
 }
 
 // writeWhole writes a file completely or not at all.
@@ -50,18 +62,18 @@ func writeWhole(path string, content io.Reader) error {
 }
 
 type archiveImportCommand struct {
-	File   string `arg:"" help:"File written by atelier archive export." type:"existingfile"`
+	File   string `arg:"" help:"File written by atelier archive export, or - for stdin." type:"existingfile"`
 	DryRun bool   `help:"Check the file without importing it."`
 	Listed bool   `help:"List agents in the public registry if they were listed where the archive was written."`
 	remote
 }
 
 func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
-	file, err := os.Open(c.File)
+	content, err := p.open(c.File)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, content.Close()) }()
 	return c.with(ctx, p, func(server *client) error {
 		var report struct {
 			Agents []struct {
@@ -70,7 +82,7 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 			}
 		}
 		path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
-		err := server.transfer(ctx, http.MethodPost, path, io.NopCloser(file), map[string]string{"Content-Type": "application/gzip"}, into(&report))
+		err := server.transfer(ctx, http.MethodPost, path, io.NopCloser(content), map[string]string{"Content-Type": "application/gzip"}, into(&report))
 		if err != nil {
 			return err
 		}

@@ -35,18 +35,28 @@ type Process struct {
 
 // Exit codes.
 const (
-	fine   = 0
-	failed = 1
-	misuse = 2
-	waits  = 3 // run, publish: a person must approve first
-	stale  = 5 // push: the draft was saved since the folder was pulled
+	fine     = 0
+	failed   = 1 // the program failed, or another error
+	misuse   = 2
+	refused  = 3 // the request, or a file that it needs, was refused
+	waits    = 3 // run, publish: a person must approve first
+	noAccess = 4 // the server is unreachable, or does not accept the token
+	stale    = 5 // push: the draft was saved since the folder was pulled
 )
+
+// description is the text at the top of the help.
+const description = "A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools.\n\n" +
+	"Exit codes: 0 success; 1 the program failed, or another error; 2 wrong usage; 3 the request was refused, or waits for a person; " +
+	"4 the server is unreachable or does not accept the token; 5 push: the draft was saved since the folder was pulled. " +
+	"doctor has codes of its own: see its help.\n\n" +
+	"ATELIER_SERVER and ATELIER_TOKEN set the server and the token of all commands that call a server."
 
 // grammar is the command line.
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
 	Test       testCommand       `cmd:"" help:"Run the tests of a folder, a draft or a version."`
+	Init       initCommand       `cmd:"" help:"Create a folder with agent.yaml, an example program and its input."`
 	Infer      inferCommand      `cmd:"" help:"Print the schemas that the types of a program describe."`
 	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
@@ -84,7 +94,8 @@ type grammar struct {
 	Blobs      blobsCommand      `cmd:"" help:"Move the files of large versions to a bucket."`
 	Migrate    migrateCommand    `cmd:"" help:"Manage the database schema. Stop the server first."`
 	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the OpenAPI document."`
-	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Version    versionCommand    `cmd:"" help:"Print the version, as --version does."`
+	Help       helpCommand       `cmd:"" help:"Show the help of a command, as COMMAND --help does."`
 	Workspace  workspaceCommand  `cmd:"" help:"Create, list and close workspaces."`
 	Member     memberCommand     `cmd:"" help:"List and remove members of a workspace, and change their roles."`
 	Invite     inviteCommand     `cmd:"" help:"Create, list and revoke one-time invitation links."`
@@ -101,13 +112,18 @@ type misused struct{ error }
 
 func misusedf(format string, args ...any) error { return misused{fmt.Errorf(format, args...)} }
 
+// unreachable is an error of a server that cannot be found or does not answer.
+type unreachable struct{ error }
+
+func (u unreachable) Unwrap() error { return u.error }
+
 // errTold ends a command that has already printed its error.
 var errTold = errors.New("told already")
 
 // left carries the exit code with which the parser ends the process after printing the help.
 type left struct{ code int }
 
-// Main runs one command and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command. Some commands add codes.
+// Main runs one command and returns its exit code, one of the constants above.
 func Main(ctx context.Context, p Process) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -123,15 +139,12 @@ func Main(ctx context.Context, p Process) (code int) {
 	g.Doctor.Settings = kong.Plugins{flagsOf(doctorSettings)}
 	g.Infer.Settings = kong.Plugins{flagsOf(inferSettings)}
 	parser, err := kong.New(&g, kong.Name("atelier"), kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(left{code}) }),
-		kong.Description("A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools."),
+		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}))
 	if err != nil {
 		return p.report(err)
 	}
-	if len(p.Args) == 0 {
-		p.Args = []string{"--help"}
-	}
-	parsed, err := parser.Parse(p.Args)
+	parsed, err := parser.Parse(usual(p.Args))
 	if err != nil {
 		return p.report(misused{fmt.Errorf("%w; see `atelier --help`", err)})
 	}
@@ -162,7 +175,23 @@ func (p Process) report(err error) int {
 		return misuse
 	}
 	_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
-	return failed
+	return codeOf(err)
+}
+
+// codeOf returns the exit code of an error that the command did not expect.
+func codeOf(err error) int {
+	var away unreachable
+	if errors.As(err, &away) {
+		return noAccess
+	}
+	switch fault.CodeOf(err) { //nolint:exhaustive // all other codes are refusals
+	case fault.Internal, fault.Cancelled:
+		return failed
+	case fault.Unauthenticated, fault.Forbidden, fault.NoWorkspace, fault.ShuttingDown:
+		return noAccess
+	default:
+		return refused
+	}
 }
 
 // sentence formats an error for a person: the message of a fault and its details.

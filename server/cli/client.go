@@ -56,7 +56,10 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return fmt.Errorf("ask the server: %w", err)
+		if ctx.Err() != nil {
+			return fmt.Errorf("ask the server: %w", err)
+		}
+		return unreachable{fmt.Errorf("ask the server: %w", err)}
 	}
 	defer func() { _ = answer.Body.Close() }() // reading is finished
 	if answer.StatusCode >= 400 {
@@ -74,7 +77,7 @@ func refusal(answer *http.Response) error {
 		Errors []fault.Detail `json:"errors"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, most)).Decode(&problem); err != nil || problem.Detail == "" {
-		return fmt.Errorf("the server answered %s", answer.Status)
+		return unreachable{fmt.Errorf("the server answered %s, which is not an answer of Atelier; check its address", answer.Status)}
 	}
 	if problem.Remedy != "" {
 		problem.Detail += " " + problem.Remedy

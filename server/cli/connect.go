@@ -15,7 +15,7 @@ import (
 
 // remote holds the flags by which commands find a server.
 type remote struct {
-	Server string `help:"Address of the server (default: the server that uses the data directory)." placeholder:"URL"`
+	Server string `help:"Address of the server (ATELIER_SERVER; default: the server that uses the data directory)." placeholder:"URL"`
 	Token  string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
 	database
 }
@@ -26,6 +26,9 @@ const answersWithin = 2 * time.Second
 // connect finds a server. It uses the named server, or else the running server whose token is in the data directory.
 // Otherwise it opens the store in this process under its lock. close releases everything that it opened.
 func (r remote) connect(ctx context.Context, p Process) (c *client, close func() error, err error) {
+	if r.Server == "" && r.Data == "" && r.Database == "" { // a flag for the data directory overrides the variable
+		r.Server = p.Getenv("ATELIER_SERVER")
+	}
 	if r.Server != "" {
 		return r.named(p)
 	}
@@ -79,11 +82,11 @@ func answering(ctx context.Context, p Process, settings config.Config) *client {
 // within opens the server in this process and calls it without a network.
 func within(ctx context.Context, p Process, settings config.Config) (*client, func() error, error) {
 	if _, err := os.Stat(settings.Data); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("no server found and no data directory %s; start a server with `atelier serve`, or set its address with --server", settings.Data)
+		return nil, nil, unreachable{fmt.Errorf("no server found and no data directory %s; start a server with `atelier serve`, or set its address with --server", settings.Data)}
 	}
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.quietLog(), Samples: p.Samples, Exe: p.Exe})
 	if errors.Is(err, app.ErrInUse) {
-		return nil, nil, fmt.Errorf("the server that uses the data directory %s does not answer: %w", settings.Data, err)
+		return nil, nil, unreachable{fmt.Errorf("the server that uses the data directory %s does not answer: %w", settings.Data, err)}
 	}
 	if err != nil {
 		return nil, nil, err

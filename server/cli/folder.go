@@ -140,7 +140,7 @@ func (*pushCommand) Help() string {
 	return "Names that start with a dot are skipped: they are not part of an agent. Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
 		"by file, saves nothing and exits with 5. Then pull the draft into another folder and merge, or use --force. " +
 		"Without " + baseFile + ", push -y does not overwrite the draft of an existing agent. " +
-		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 5 stale."
+		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 3 refused, 4 no access to the server, 5 stale."
 }
 
 func (c *pushCommand) run(ctx context.Context, p Process) (err error) {

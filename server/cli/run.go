@@ -25,7 +25,7 @@ type runCommand struct {
 // Help returns the text above the flags.
 func (*runCommand) Help() string {
 	return "Prints the output as JSON on stdout. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
-		"program succeeded, 1 if it failed, 3 with --no-wait if a person must approve the run first.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
+		"program succeeded, 1 if it failed, 3 if the server refused the run, or with --no-wait if a person must approve it first.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
 		"run `atelier doctor` for a full test. " +
 		"A reference runs on the server given by --server, else on the server that uses the data directory, else in this process with its database."
 }

@@ -35,7 +35,7 @@ type testCommand struct {
 
 // Help returns the text above the flags.
 func (*testCommand) Help() string {
-	return "Runs the tests and prints each result, with the differences of those that fail. Exit codes: 0 if all tests passed, 1 if a test failed or there is none, 2 wrong usage.\n\n" +
+	return "Runs the tests and prints each result, with the differences of those that fail. Exit codes: 0 if all tests passed, 1 if a test failed or there is none, 2 wrong usage, 3 if the folder is not valid.\n\n" +
 		"The tests of a folder run in the sandbox of this machine, without a server. The tests of a reference run on the server given by --server, " +
 		"else on the server that uses the data directory, else in this process with its database."
 }

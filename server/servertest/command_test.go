@@ -63,7 +63,7 @@ func TestMisuse(t *testing.T) {
 		"bad input":      {[]string{"run", "weather@1.0.0", "--input", "{"}, 2, "not valid JSON"},
 		"bad reference":  {[]string{"run", "weather@one"}, 2, "A version must be"},
 		"no command":     {[]string{"frobnicate"}, 2, "frobnicate"},
-		"no server":      {[]string{"run", "weather@1.0.0", "--data", filepath.Join(dir, "none")}, 1, "atelier serve"},
+		"no server":      {[]string{"run", "weather@1.0.0", "--data", filepath.Join(dir, "none")}, 4, "atelier serve"},
 		"unknown format": {[]string{"export", "weather", "--format", "soap"}, 2, "format"},
 		"no token":       {[]string{"agents", "--server", "http://127.0.0.1:1"}, 2, "--token"},
 	}
@@ -103,10 +103,10 @@ func TestCommandsWithAndWithoutAServer(t *testing.T) {
 		if said := servertest.Command(t, "", with("run", "weather@1.0.0", "--input", oslo)...); said.Code != 0 || said.Stdout != want || !strings.Contains(said.Stderr, "Forecast") {
 			t.Errorf("run: %+v", said)
 		}
-		if said := servertest.Command(t, "", with("run", "weather@1.0.0", "--input", `{"city":"Atlantis"}`)...); said.Code != 1 || said.Stdout != "" || !strings.Contains(said.Stderr, "/input/city") {
+		if said := servertest.Command(t, "", with("run", "weather@1.0.0", "--input", `{"city":"Atlantis"}`)...); said.Code != 3 || said.Stdout != "" || !strings.Contains(said.Stderr, "/input/city") {
 			t.Errorf("bad input: %+v", said)
 		}
-		if said := servertest.Command(t, "", with("run", "weather@^9")...); said.Code != 1 || !strings.Contains(said.Stderr, "weather@^9") {
+		if said := servertest.Command(t, "", with("run", "weather@^9")...); said.Code != 3 || !strings.Contains(said.Stderr, "weather@^9") {
 			t.Errorf("unknown version: %+v", said)
 		}
 		if said := servertest.Command(t, "", with("export", "weather@^1", "--format", "openai")...); said.Code != 0 || !strings.Contains(said.Stdout, `"type": "function"`) {

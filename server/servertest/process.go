@@ -148,12 +148,23 @@ func Command(t testing.TB, stdin string, args ...string) Said {
 	return CommandIn(t, t.Context(), stdin, args...)
 }
 
+// CommandWith runs the program with environment variables.
+func CommandWith(t testing.TB, environ []string, stdin string, args ...string) Said {
+	t.Helper()
+	return commandIn(t, t.Context(), environ, stdin, args...)
+}
+
 // CommandIn runs the program until ctx ends.
 func CommandIn(t testing.TB, ctx context.Context, stdin string, args ...string) Said {
 	t.Helper()
+	return commandIn(t, ctx, []string{}, stdin, args...)
+}
+
+func commandIn(t testing.TB, ctx context.Context, environ []string, stdin string, args ...string) Said {
+	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
-	cmd.Dir, cmd.Env = t.TempDir(), []string{}
+	cmd.Dir, cmd.Env = t.TempDir(), environ
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(stdin)), &out, &errs
 	err := cmd.Run()

@@ -113,7 +113,7 @@ func TestPush_Force_OverwritesAndHistoryRestores(t *testing.T) {
 	if text, revision := mainOf(t, s); !strings.Contains(text, "colleague") || revision != 5 {
 		t.Errorf("restored to revision %d, %s", revision, text)
 	}
-	if code, _, stderr := command(t, s, "", "history", "restore", "weather", "99"); code != 1 || stderr == "" {
+	if code, _, stderr := command(t, s, "", "history", "restore", "weather", "99"); code != 3 || stderr == "" {
 		t.Errorf("unknown revision: exit %d, %q", code, stderr)
 	}
 }

@@ -165,10 +165,10 @@ func TestSecretsCommands(t *testing.T) {
 		}
 	}
 	// Regression: a value that is too long was cut at a line break and stored.
-	if said := atelier(strings.Repeat("x", 16<<10)+"\r\n"+"more", "secrets", "set", "KEY"); said.Code != 1 || !strings.Contains(said.Stderr, "/value must have at most 16 KiB") {
+	if said := atelier(strings.Repeat("x", 16<<10)+"\r\n"+"more", "secrets", "set", "KEY"); said.Code != 3 || !strings.Contains(said.Stderr, "/value must have at most 16 KiB") {
 		t.Errorf("too long: %+v", said)
 	}
-	if said := atelier("short", "secrets", "set", "KEY"); said.Code != 1 || !strings.Contains(said.Stderr, "/value must have at least 8 bytes") {
+	if said := atelier("short", "secrets", "set", "KEY"); said.Code != 3 || !strings.Contains(said.Stderr, "/value must have at least 8 bytes") {
 		t.Errorf("%+v", said)
 	}
 	if said := atelier("hunter2hunter2", "secrets", "set", "SENT", "--host", "api.example.com:443", "--header", "X-Key"); said.Code != 0 {

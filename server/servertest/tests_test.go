@@ -207,7 +207,7 @@ func TestTestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "tests.yaml"), strings.Replace(string(text), "- name: any", "- naem: any", 1))
-	if said := servertest.Command(t, "", "test", dir); said.Code != 1 || !strings.Contains(said.Stderr, "tests.yaml:") || !strings.Contains(said.Stderr, "naem") {
+	if said := servertest.Command(t, "", "test", dir); said.Code != 3 || !strings.Contains(said.Stderr, "tests.yaml:") || !strings.Contains(said.Stderr, "naem") {
 		t.Errorf("%+v", said)
 	}
 	write(t, filepath.Join(dir, "tests.yaml"), "- name: only\n  input: {n: 2}\n  expect: {schema: true}\n")
