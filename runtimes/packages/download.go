@@ -87,7 +87,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	if answer.StatusCode != http.StatusOK {
 		return &Problem{Code: "index", Package: p.Name, Message: fmt.Sprintf("could not be downloaded: the index answered with status %d.", answer.StatusCode), Remedy: "Try again later, or resolve the packages again."}
 	}
-	file, err := os.CreateTemp(filepath.Join(m.options.Dir, "temporary"), "archive-")
+	file, err := os.CreateTemp(m.temporary, "archive-")
 	if err != nil {
 		return err
 	}

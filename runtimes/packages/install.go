@@ -192,7 +192,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	if err := m.download(ctx, lock, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {
 		return err
 	}
-	staging, err := os.MkdirTemp(filepath.Join(m.options.Dir, "temporary"), "lock-")
+	staging, err := os.MkdirTemp(m.temporary, "lock-")
 	if err != nil {
 		return err
 	}
@@ -344,11 +344,7 @@ func (m *Manager) open() error {
 	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests pass through
 		return err
 	}
-	temporary := filepath.Join(m.options.Dir, "temporary")
-	if err := os.RemoveAll(temporary); err != nil {
-		return err
-	}
-	for _, dir := range []string{temporary, filepath.Join(m.options.Dir, "archives"), filepath.Join(m.options.Dir, "locks")} {
+	for _, dir := range []string{filepath.Join(m.options.Dir, "temporary"), filepath.Join(m.options.Dir, "archives"), filepath.Join(m.options.Dir, "locks")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests pass through
 			return err
 		}
@@ -356,8 +352,56 @@ func (m *Manager) open() error {
 	if dir := closedTo(m.options.Dir); dir != "" {
 		return unavailable(fmt.Sprintf("The directory %s is closed to the users of sandboxes, so that they cannot read installed packages. Set another directory with --packages-dir.", dir))
 	}
+	if err := m.openTemporary(); err != nil {
+		return err
+	}
 	m.opened = true
 	return nil
+}
+
+// openTemporary makes the temporary folder of this process and removes those of processes that have ended. A process
+// holds the lock of its folder as long as it lives.
+func (m *Manager) openTemporary() error {
+	parent := filepath.Join(m.options.Dir, "temporary")
+	alone, err := lockFolder(parent, unix.LOCK_EX) // a folder that was made and not locked yet looks like that of an ended process
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		dir := filepath.Join(parent, entry.Name())
+		held, err := lockFolder(dir, unix.LOCK_EX|unix.LOCK_NB)
+		if err != nil {
+			continue // a living process has it
+		}
+		if err := errors.Join(os.RemoveAll(dir), held.Close()); err != nil {
+			return err
+		}
+	}
+	if m.temporary, err = os.MkdirTemp(parent, "process-"); err != nil {
+		return err
+	}
+	if err := os.Chmod(m.temporary, 0o755); err != nil { //nolint:gosec // guests pass through
+		return err
+	}
+	m.held, err = lockFolder(m.temporary, unix.LOCK_EX|unix.LOCK_NB)
+	return err
+}
+
+// lockFolder takes the lock of a folder, which lasts until the file is closed or the process ends.
+func lockFolder(dir string, how int) (*os.File, error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), how); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // closedTo returns the directory above a path that guests of a server that runs as root cannot pass, or "".
@@ -433,6 +477,9 @@ func (m *Manager) Detail(workspace string, lock runtimes.Lock) (Manifest, bool) 
 
 // Remove deletes an unpacked lock of a workspace unless a run uses it. It returns the freed bytes.
 func (m *Manager) Remove(workspace, digest string) (freed int64, err error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
 	dir := filepath.Join(m.options.Dir, "locks", folder(workspace), filepath.Base(strings.TrimPrefix(digest, "sha256:")))
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -440,12 +487,13 @@ func (m *Manager) Remove(workspace, digest string) (freed int64, err error) {
 	if err != nil || m.inUse[dir] > 0 || m.installs[dir] != nil {
 		return 0, nil //nolint:nilerr // it is gone or in use: nothing to do
 	}
-	gone := filepath.Join(m.options.Dir, "temporary", "gone-"+filepath.Base(dir))
-	if err := os.MkdirAll(filepath.Dir(gone), 0o755); err != nil { //nolint:gosec // as open
+	gone, err := os.MkdirTemp(m.temporary, "gone-")
+	if err != nil {
 		return 0, err
 	}
+	gone = filepath.Join(gone, "lock")
 	if err := os.Rename(dir, gone); err != nil {
 		return 0, err
 	}
-	return manifest.Bytes, os.RemoveAll(gone)
+	return manifest.Bytes, os.RemoveAll(filepath.Dir(gone))
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -77,10 +78,13 @@ type Manager struct {
 
 	copying sync.Mutex // one copy of a resolver at a time
 
-	mu       sync.Mutex
-	opened   bool
-	installs map[string]*install // by folder, while they are being installed
-	inUse    map[string]int      // folders of running programs
+	mu     sync.Mutex
+	opened bool
+	// temporary is the folder of this process for unfinished work, and held its lock.
+	temporary string
+	held      *os.File
+	installs  map[string]*install // by folder, while they are being installed
+	inUse     map[string]int      // folders of running programs
 }
 
 // New returns a manager. The caller must close it.
@@ -182,6 +186,13 @@ func (m *Manager) enter(ctx context.Context) (leave func(), err error) {
 func (m *Manager) Close() {
 	m.stop()
 	m.joined.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held != nil {
+		_ = os.RemoveAll(m.temporary) // the next process removes what is left
+		_ = m.held.Close()
+		m.opened, m.held = false, nil
+	}
 }
 
 // limits returns the limits of a jail for one step.

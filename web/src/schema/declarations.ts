@@ -28,3 +28,11 @@ export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[
   ].join('');
   return { typescript, python };
 }
+
+/** Declares the npm packages of an agent as modules of any type, so that their imports are no errors. */
+export function packageTypes(packages: readonly string[]): string {
+  const names = packages
+    .map((text) => text.trim().replace(/(.)@.*$/s, '$1'))
+    .filter((name) => /^[@\w./~-]+$/.test(name));
+  return names.map((name) => `declare module '${name}';\ndeclare module '${name}/*';\n`).join('');
+}

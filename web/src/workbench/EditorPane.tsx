@@ -5,7 +5,7 @@ import { usePythonVersion } from '../api/queries';
 import { loadEditor } from '../editor/load';
 import type { Workspace } from '../editor/workspace';
 import type { PythonState, PythonView } from '../editor/python';
-import { agentTypes } from '../schema/declarations';
+import { agentTypes, packageTypes } from '../schema/declarations';
 import { parametersOf } from '../schema/toPython';
 import type { Files } from '../api/types';
 import { useCommand } from '../state/commands';
@@ -123,17 +123,17 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
     };
   }, [kit, key]);
 
-  const { inputSchema, outputSchema, environment, secrets, entrypoint } = agent.fields;
+  const { inputSchema, outputSchema, environment, secrets, entrypoint, packages } = agent.fields;
   useEffect(() => {
     if (!workspace) return;
     const timer = setTimeout(() => {
       const types = agentTypes(inputSchema, outputSchema, [...Object.keys(environment), ...secrets]);
-      kit.setTypes(types.typescript);
+      kit.setTypes(types.typescript + packageTypes(packages));
       const parameters = parametersOf(inputSchema).map(([name]) => name);
       workspace.python.update({ types: types.python, parameters, entrypoint });
     }, 150);
     return () => clearTimeout(timer);
-  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint]);
+  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages]);
 
   const path = pathOf(active);
   const readOnly = agent.session === undefined;
