@@ -153,6 +153,9 @@ func (w *writer) makeDir(dir string) error {
 	if w.made[dir] {
 		return nil
 	}
+	if len(w.made) > maxFiles {
+		return &refusal{archive: w.current, reason: fmt.Sprintf("brings the number of folders above %d", maxFiles)}
+	}
 	if err := w.makeDir(path.Dir(dir)); err != nil {
 		return err
 	}
