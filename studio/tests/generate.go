@@ -110,6 +110,9 @@ func (s *Service) inputs(plan *Plan, count int, seed uint64) (map[string]Kind, e
 		if err != nil {
 			return nil, err
 		}
+		if len(raw) > maxGeneratedBytes {
+			continue
+		}
 		sum, err := jcs.Digest(raw)
 		if err != nil || seen[sum] {
 			continue

@@ -3,6 +3,7 @@ package tests
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ const (
 	maxGeneratedDepth = 6
 	maxGeneratedNodes = 2000
 	maxGeneratedText  = 10_000
+	maxGeneratedBytes = 256 << 10
 )
 
 // generator makes values from a schema. It knows the keywords that inferred schemas have; the caller validates what it makes.
@@ -21,11 +23,12 @@ type generator struct {
 	random *rand.Rand
 	edge   bool
 	nodes  int // of the value that is being made
+	room   int // bytes that may be added to it
 }
 
 // input returns an input of a kind.
 func (g *generator) input(kind Kind) any {
-	g.edge, g.nodes = kind == Edge, 0
+	g.edge, g.nodes, g.room = kind == Edge, 0, maxGeneratedBytes
 	value := g.value(g.root, 0)
 	if kind == Invalid {
 		return g.spoil(value)
@@ -38,17 +41,18 @@ func pick[T any](g *generator, from ...T) T { return from[g.random.IntN(len(from
 // value returns a value that should fit a schema.
 func (g *generator) value(schema any, depth int) any {
 	s, ok := g.resolve(schema).(map[string]any)
-	if g.nodes++; !ok || depth > maxGeneratedDepth || g.nodes > maxGeneratedNodes {
+	g.room -= 4
+	if g.nodes++; !ok || depth > maxGeneratedDepth || g.nodes > maxGeneratedNodes || g.room < 0 {
 		if depth == 0 {
 			return map[string]any{}
 		}
 		return pick[any](g, nil, true, "text", 1, []any{}, map[string]any{})
 	}
 	if value, is := s["const"]; is {
-		return value
+		return g.copied(value)
 	}
 	if values, is := s["enum"].([]any); is && len(values) > 0 {
-		return pick(g, values...)
+		return g.copied(pick(g, values...))
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if choices, is := s[keyword].([]any); is && len(choices) > 0 {
@@ -77,6 +81,32 @@ func (g *generator) value(schema any, depth int) any {
 		return pick(g, true, false)
 	}
 	return nil
+}
+
+// copied returns a value of the schema, or nil if it is too large.
+func (g *generator) copied(value any) any {
+	if g.room -= size(value); g.room < 0 {
+		return nil
+	}
+	return value
+}
+
+// size returns about the number of bytes of a value as JSON.
+func size(value any) int {
+	sum := 4
+	switch v := value.(type) {
+	case string:
+		sum += len(v)
+	case []any:
+		for _, item := range v {
+			sum += size(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			sum += len(name) + size(item)
+		}
+	}
+	return sum
 }
 
 // resolve follows a reference within the schema.
@@ -143,6 +173,9 @@ func (g *generator) object(s map[string]any, depth int) any {
 	optional := g.random.IntN(3) // none, some or all
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, any(name)) || optional == 2 || optional == 1 && g.random.IntN(2) == 0 {
+			if g.room -= len(name); g.room < 0 {
+				return made
+			}
 			made[name] = g.value(properties[name], depth+1)
 		}
 	}
@@ -163,6 +196,9 @@ func (g *generator) array(s map[string]any, depth int) any {
 	made := []any{}
 	first, _ := s["prefixItems"].([]any)
 	for i := range int(min(max(count, float64(len(first))), maxGeneratedNodes)) {
+		if g.room < 0 {
+			break
+		}
 		if i < len(first) {
 			made = append(made, g.value(first[i], depth+1))
 			continue
@@ -188,6 +224,9 @@ func (g *generator) text(s map[string]any) any {
 	if g.edge {
 		text = []rune(pick(g, "", " ", "ñ🙂漢字", "<&>\"'\\", "null", "\u202e\u200b", strings.Repeat("x", most), "line\nbreak"))
 	}
+	if g.room -= max(least, len(string(text))); g.room < 0 {
+		return ""
+	}
 	for len(text) < least {
 		text = append(text, 'x')
 	}
@@ -197,14 +236,23 @@ func (g *generator) text(s map[string]any) any {
 func (g *generator) number(s map[string]any, whole bool) any {
 	least, most := bound(s, "minimum", bound(s, "exclusiveMinimum", -1000)), bound(s, "maximum", bound(s, "exclusiveMaximum", 1000))
 	if step := bound(s, "multipleOf", 0); step > 0 {
-		return float64(g.random.IntN(5)) * step
+		return finite(float64(g.random.IntN(5))*step, step)
 	}
 	if g.edge {
 		return pick[any](g, least, most, 0, -1, 1, json.Number("9007199254740993"), json.Number("-9007199254740993"))
 	}
-	n := least + g.random.Float64()*(most-least)
+	share := g.random.Float64()
+	n := finite(least+share*(most-least), least*(1-share)+most*share) // the difference of large bounds may be infinite
 	if whole {
-		return int64(n)
+		return math.Trunc(n)
+	}
+	return n
+}
+
+// finite returns a number, or another if it is infinite.
+func finite(n, otherwise float64) float64 {
+	if math.IsInf(n, 0) || math.IsNaN(n) {
+		return otherwise
 	}
 	return n
 }

@@ -29,6 +29,9 @@ func TestGenerate_HostileSchemas_Bounded(t *testing.T) {
 		"itself or itself": `{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}},"required":["a"]}`,
 		"wide":             `{"type":"object","properties":{"a":{"$ref":"#/$defs/l"}},"$defs":{"l":{"type":"array","minItems":50,"items":{"$ref":"#/$defs/l"}}}}`,
 		"a billion":        `{"type":"object","properties":{"a":{"type":"array","minItems":1000000000},"b":{"type":"string","minLength":1000000000}},"required":["a","b"]}`,
+		"all numbers":      `{"type":"object","properties":{"a":{"type":"number","minimum":-1e308,"maximum":1e308},"b":{"type":"integer","minimum":-1e308,"maximum":1e308},"c":{"type":"number","multipleOf":1e308}},"required":["a","b","c"]}`,
+		"many long texts":  `{"type":"object","properties":{"a":{"type":"array","minItems":500,"items":{"type":"string","minLength":9000}}},"required":["a"]}`,
+		"many constants":   `{"type":"object","properties":{"a":{"type":"array","minItems":500,"items":{"const":"` + strings.Repeat("x", 5000) + `"}}},"required":["a"]}`,
 		"nothing fits":     `{"type":"object","properties":{"a":false},"required":["a"]}`,
 		"a missing part":   `{"type":"object","properties":{"a":{"type":"string","pattern":"^[0-9]{40}$"}},"required":["a"]}`,
 	} {
