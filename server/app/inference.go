@@ -10,13 +10,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/types"
 	"github.com/atelier-run/atelier/studio/infer"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/quotas"
 )
 
-// inference returns the service that reads the types of programs. limits may be nil.
-func (b *Engines) inference(limits *quotas.Service) *infer.Service {
+// inference returns the service that reads the types of programs. limits and installed may be nil.
+func (b *Engines) inference(limits *quotas.Service, installed *packages.Service) *infer.Service {
 	return infer.New(infer.Options{
-		Specs: b.Specs, Validator: b.Validator, Router: b.Router, Quotas: limits, NewID: newID,
+		Specs: b.Specs, Validator: b.Validator, Router: b.Router, Quotas: limits, Packages: installed, NewID: newID,
 		Engines: map[runtimes.Language]runtimes.Runtime{
 			runtimes.Python: proved{pythonTypes{b.python}, b.selfTest}, runtimes.TypeScript: proved{b.types, b.selfTest}, runtimes.JavaScript: proved{b.types, b.selfTest},
 		},

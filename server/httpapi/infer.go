@@ -20,6 +20,7 @@ type InferBody struct {
 	Entrypoint  string                   `json:"entrypoint,omitempty"`
 	Environment map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program while it is loaded."`
 	Rules       *RulesBody               `json:"rules,omitempty"`
+	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. Those of Python are installed to read its types; the types of npm packages are not read."`
 	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 samples, instead of a program. The schemas are then a guess."`
 }
 
@@ -40,8 +41,8 @@ func (a *API) infer() {
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body
 		if len(b.Samples) > 0 {
-			if b.Code != "" || len(b.Files) > 0 {
-				return nil, fault.Invalid("/samples", "must not be combined with code or files.")
+			if b.Code != "" || len(b.Files) > 0 || len(b.Packages) > 0 {
+				return nil, fault.Invalid("/samples", "must not be combined with code, files or packages.")
 			}
 			samples := make([]infer.Sample, len(b.Samples))
 			for i, sample := range b.Samples {
@@ -51,6 +52,9 @@ func (a *API) infer() {
 			return &out{Body: found}, err
 		}
 		request := agents.Input{Language: &b.Language, Entrypoint: &b.Entrypoint, Environment: &b.Environment, Rules: (*runtimes.Rules)(b.Rules)}
+		if len(b.Packages) > 0 {
+			request.Packages = &b.Packages
+		}
 		switch {
 		case b.Code != "" && len(b.Files) > 0:
 			return nil, fault.Invalid("/code", "must not be combined with files.")

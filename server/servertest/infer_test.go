@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 	"github.com/atelier-run/atelier/runtimes/types/typestest"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -156,5 +157,32 @@ func TestInferCommand(t *testing.T) {
 	said = servertest.Command(t, "", "infer", filepath.Join(dir, "broken.py"))
 	if said.Code != 1 || said.Stdout != "" || !strings.Contains(said.Stderr, "broken.py:2: ModuleNotFoundError") {
 		t.Errorf("exit %d, stdout %q, stderr %q", said.Code, said.Stdout, said.Stderr)
+	}
+}
+
+// TestInferWithPackages reads types that come from a package, and refuses packages that cannot be had.
+func TestInferWithPackages(t *testing.T) {
+	t.Parallel()
+	orders := packagestest.Wheel{Name: "orders", Version: "1.0.0", Files: map[string]string{
+		"orders.py": "from dataclasses import dataclass\n\n@dataclass\nclass Order:\n    id: int\n",
+	}}
+	index := packagestest.NewIndex(t, orders)
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	const code = "from orders import Order\n\ndef main(order: Order) -> Order:\n    return order\n"
+	var got inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": code, "packages": []string{"orders==1.0.0"}}).Into(t, &got)
+	const want = `{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}`
+	if string(got.OutputSchema) != want || !strings.Contains(string(got.InputSchema), `"required":["order"]`) {
+		t.Errorf("%s, %s", got.InputSchema, got.OutputSchema)
+	}
+	for name, body := range map[string]map[string]any{
+		"a name that does not exist": {"language": "python", "code": code, "packages": []string{"nothing-here"}},
+		"an address":                 {"language": "python", "code": code, "packages": []string{"git+https://example.com/x"}},
+		"packages of samples":        {"packages": []string{"orders"}, "samples": []any{map[string]any{"input": map[string]any{}}}},
+	} {
+		refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/infer", body)
+		if !strings.Contains(string(refused.Body), `"pointer":"/packages/0"`) && !strings.Contains(string(refused.Body), `"pointer":"/samples"`) {
+			t.Errorf("%s: %s", name, refused.Body)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -33,6 +34,7 @@ type Options struct {
 	Validator *specs.Validator
 	Router    *router.Router
 	Quotas    *quotas.Service // nil for none
+	Packages  *packages.Service
 	Engines   map[runtimes.Language]runtimes.Runtime
 	Lacks     func(runtimes.Language) string
 	NewID     func() string
@@ -62,7 +64,13 @@ func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
-	outcome, err := s.run(ctx, engine, s.job(actor, spec, sum), actor.ID)
+	job := s.job(actor, spec, sum)
+	release, err := s.providePackages(ctx, spec, &job)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	defer release()
+	outcome, err := s.run(ctx, engine, job, actor.ID)
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
@@ -86,6 +94,23 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 		RunID: s.NewID(), Workspace: actor.Workspace, Language: spec.Language, Files: files, Entrypoint: spec.Entrypoint, CodeDigest: sum,
 		Environment: spec.Environment, Limits: limits, Isolation: spec.Isolation, Rules: s.Specs.Rules(actor.Workspace, spec),
 	}
+}
+
+// providePackages installs the packages of a Python program, which is loaded to read its types. The time that this takes
+// does not count for the limits. release must be called at the end.
+func (s *Service) providePackages(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
+	if len(spec.Packages) == 0 || spec.Language != runtimes.Python {
+		return func() {}, nil
+	}
+	if s.Packages == nil {
+		return nil, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
+	}
+	found, release, err := s.Packages.Provide(ctx, job.Workspace, "", spec, func(packages.Step) {})
+	if err != nil {
+		return nil, err
+	}
+	job.Packages = &found
+	return release, nil
 }
 
 // run executes a job in its turn, and counts it in the quotas.
@@ -133,6 +158,9 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	inferred := registry.InferredSchemas{
 		InputSchema: found.InputSchema, OutputSchema: found.OutputSchema, Notes: notes(spec, found.Notes),
 		SchemaSource: registry.SchemaSource{Source: found.Source, CodeDigest: sum},
+	}
+	if len(spec.Packages) > 0 && spec.Language != runtimes.Python {
+		inferred.Notes = append(inferred.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
 	}
 	return inferred, s.check(inferred)
 }

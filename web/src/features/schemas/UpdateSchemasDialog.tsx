@@ -20,10 +20,10 @@ const textSides = { before: say.before, after: say.after };
 export function UpdateSchemasDialog() {
   const agent = useOpenAgent();
   const files = useOpenFiles();
-  const { language, entrypoint, environment, rules } = agent.fields;
+  const { language, entrypoint, environment, packages, rules } = agent.fields;
   const found = useQuery({
-    queryKey: ['infer', agent.id, language, entrypoint, environment, rules, files],
-    queryFn: () => inferSchemas({ language, files, entrypoint, environment, ...(rules && { rules }) }),
+    queryKey: ['infer', agent.id, language, entrypoint, environment, packages, rules, files],
+    queryFn: () => inferSchemas({ language, files, entrypoint, environment, packages, ...(rules && { rules }) }),
     gcTime: 0,
     retry: false,
   });
