@@ -3207,6 +3207,8 @@ export interface components {
       };
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** @description Packages of the program, as in an agent. Those of Python are installed to read its types; the types of npm packages are not read. */
+      packages?: string[];
       rules?: components['schemas']['RulesBody'];
       /** @description Up to 100 samples, instead of a program. The schemas are then a guess. */
       samples?: components['schemas']['InferSample'][];
