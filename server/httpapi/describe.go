@@ -55,6 +55,7 @@ func describe(base string) huma.Config {
 				{Name: "versions", Description: "Published versions. They never change."},
 				{Name: "registry", Description: "Agents that workspaces share with all others."},
 				{Name: "skills", Description: "Agents that are stored in folders and called by name. Existing clients use /skills and /v1/skills."},
+				{Name: "projects", Description: "Trees of files that programs read, and the changes that they propose."},
 				{Name: "tool sets", Description: "Named sets of pinned versions, which MCP clients see as one server."},
 				{Name: "tests", Description: "Cases that the program must answer as expected."},
 				{Name: "runs", Description: "Executions of a version, a draft or inline code."},

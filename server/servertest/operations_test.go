@@ -110,7 +110,7 @@ func TestOperations_Described(t *testing.T) {
 var unkeyed = []string{
 	"readInvitation", "validate", "format", "infer", "runTests", "resolveReferences", "validateSkillCode", "listPriors",
 	"openSession", "acceptInvitation", "createToken", "createInvitation",
-	"executeSkill", "registerSkill", "createSkill", "runSkill", "installSkillFrom", "uninstallSkillByName", "promoteSkillByName", "importArchive",
+	"executeSkill", "registerSkill", "createSkill", "runSkill", "installSkillFrom", "uninstallSkillByName", "promoteSkillByName", "importArchive", "importProject",
 }
 
 func (api apiDescription) incomplete(method, path string, op apiOperation) (faults []string) {
