@@ -53,6 +53,7 @@ type Approval struct {
 	RequestID     string          `json:"-"` // the client's own ID of the request
 	Reasons       []string        `json:"reasons" doc:"Why a person must decide."`
 	Verdict       *Verdict        `json:"verdict,omitempty"`
+	PolicyVersion string          `json:"policyVersion,omitempty" doc:"Digest of the rules and thresholds when it was asked."`
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run."`
 	Request       json.RawMessage `json:"-"` // what happens after the approval, for the package that asked
 	Requester     Actor           `json:"requester"`

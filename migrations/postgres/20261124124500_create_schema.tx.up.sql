@@ -469,6 +469,7 @@ CREATE TABLE approvals (
 	carried_out     boolean NOT NULL, -- what was approved has been started, and what was denied has ended
 	reasons         text NOT NULL, -- JSON
 	verdict         text, -- JSON
+	policy_version  TEXT NOT NULL, -- digest of the rules of the gate
 	input           text, -- JSON
 	request         text NOT NULL -- JSON: what happens after the approval
 );

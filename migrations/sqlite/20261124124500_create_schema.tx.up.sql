@@ -469,6 +469,7 @@ CREATE TABLE approvals (
 	carried_out     BOOLEAN NOT NULL, -- what was approved has been started, and what was denied has ended
 	reasons         TEXT NOT NULL, -- JSON
 	verdict         TEXT, -- JSON
+	policy_version  TEXT NOT NULL, -- digest of the rules of the gate
 	input           TEXT, -- JSON; NULL after it was carried out
 	request         TEXT NOT NULL -- JSON: what happens after the approval; '' after it was carried out
 );

@@ -273,6 +273,7 @@ type approvalRow struct {
 	CarriedOut    bool       `bun:"carried_out"`
 	Reasons       string     `bun:"reasons"`
 	Verdict       string     `bun:"verdict,nullzero"`
+	PolicyVersion string     `bun:"policy_version"`
 	Input         string     `bun:"input,nullzero"`
 	Request       string     `bun:"request"`
 }
@@ -291,7 +292,7 @@ func approvalRowOf(a registry.Approval) (*approvalRow, error) {
 	return &approvalRow{
 		ID: a.ID, WorkspaceID: a.Workspace, Kind: string(a.Kind), Status: string(a.Status), AgentID: a.AgentID, AgentName: a.Agent, Version: a.Version, Digest: a.Digest,
 		ContentDigest: a.ContentDigest, RunID: a.RunID, RequestID: a.RequestID, RequesterID: a.Requester.ID, RequesterType: string(a.Requester.Type), RequesterName: a.Requester.Name,
-		CreatedAt: instant(a.CreatedAt), ExpiresAt: instant(a.ExpiresAt), Scope: string(a.Scope), Comment: a.Comment, Reasons: reasons, Verdict: verdict, Input: document(a.Input), Request: document(a.Request),
+		CreatedAt: instant(a.CreatedAt), ExpiresAt: instant(a.ExpiresAt), Scope: string(a.Scope), Comment: a.Comment, Reasons: reasons, Verdict: verdict, PolicyVersion: a.PolicyVersion, Input: document(a.Input), Request: document(a.Request),
 	}, nil
 }
 
@@ -299,7 +300,7 @@ func (row *approvalRow) approval() (registry.Approval, error) {
 	a := registry.Approval{
 		ID: row.ID, Workspace: row.WorkspaceID, Kind: registry.ApprovalKind(row.Kind), Status: registry.ApprovalStatus(row.Status), AgentID: row.AgentID, Agent: row.AgentName,
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, RunID: row.RunID, RequestID: row.RequestID, Requester: actor(row.WorkspaceID, row.RequesterID, row.RequesterType, row.RequesterName),
-		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), Scope: registry.ApprovalScope(row.Scope), Comment: row.Comment, DecidedAt: instantOrNil(row.DecidedAt), Outcome: row.Outcome,
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), Scope: registry.ApprovalScope(row.Scope), Comment: row.Comment, DecidedAt: instantOrNil(row.DecidedAt), Outcome: row.Outcome, PolicyVersion: row.PolicyVersion,
 		Input: raw(row.Input), Request: raw(row.Request),
 	}
 	if row.DecidedByID != "" {

@@ -20,6 +20,7 @@ type BlockedRequest struct {
 	Agent       string          `json:"agent" doc:"Empty for inline code."`
 	Version     string          `json:"version"`
 	Reason      string          `json:"reason"`
+	Policy      string          `json:"policyVersion" doc:"Digest of the gate's rules and thresholds when the request was blocked."`
 	Input       json.RawMessage `json:"input,omitempty" doc:"Absent in lists."`
 	Requester   registry.Actor  `json:"requester"`
 	CreatedAt   time.Time       `json:"createdAt"`
@@ -32,7 +33,7 @@ type BlockedRequest struct {
 func blockedOf(a registry.Approval) BlockedRequest {
 	b := BlockedRequest{
 		ID: a.ID, RunID: a.RunID, RequestID: a.RequestID, Agent: a.Agent, Version: a.Version, Input: a.Input, Requester: a.Requester, CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt,
-		Decider: a.Decider, DecidedAt: a.DecidedAt, Outcome: a.Outcome,
+		Decider: a.Decider, DecidedAt: a.DecidedAt, Outcome: a.Outcome, Policy: a.PolicyVersion,
 	}
 	b.Status = map[registry.ApprovalStatus]string{
 		registry.ApprovalPending: "blocked", registry.ApprovalApproved: "resubmitted", registry.ApprovalDenied: "dropped", registry.ApprovalExpired: "expired", registry.ApprovalWithdrawn: "dropped",

@@ -65,8 +65,9 @@ func setPolicy(t *testing.T, url, policy string) {
 }
 
 const (
-	denyOne  = "package soma\n\ndefault allow := false\n\nallow if {\n\tinput.action == \"tool.execute\"\n\tinput.resource != \"denied\"\n}\n"
-	allowAll = "package soma\n\ndefault allow := true\n"
+	denyOne = "package soma\n\ndefault allow := false\n\nallow if {\n\tinput.action == \"tool.execute\"\n\tinput.resource != \"denied\"\n}\n"
+	// allowAPI asks for what the first request said about its program.
+	allowAPI = "package soma\n\ndefault allow := false\n\nallow if {\n\tinput.context.metadata.language == \"javascript\"\n\tinput.context.metadata.trigger == \"api\"\n}\n"
 	noRule   = "package other\n\nallow := true\n"
 )
 
@@ -88,7 +89,7 @@ func TestPolicyService_Denied_ResubmittedOnce(t *testing.T) {
 	}
 	var list httpapi.BlockedList
 	s.Want(t, 200, "GET", "/api/v1/blocked", nil).Into(t, &list)
-	if len(list.Items) != 1 || list.Items[0].RunID != blocked.RunID || list.Items[0].Status != "blocked" {
+	if len(list.Items) != 1 || list.Items[0].RunID != blocked.RunID || list.Items[0].Status != "blocked" || !strings.HasPrefix(list.Items[0].Policy, "sha256:") {
 		t.Fatalf("kept are %+v", list.Items)
 	}
 	path := "/api/v1/blocked/" + list.Items[0].ID
@@ -105,7 +106,7 @@ func TestPolicyService_Denied_ResubmittedOnce(t *testing.T) {
 	}
 	s.Want(t, 404, "POST", "/api/v1/approvals/"+list.Items[0].ID, `{"decision":"approve"}`)
 
-	setPolicy(t, url, allowAll)
+	setPolicy(t, url, allowAPI)
 	var done httpapi.BlockedRequest
 	s.Want(t, 200, "POST", path, `{"action":"resubmit"}`).Into(t, &done)
 	if done.Status != "resubmitted" || done.Resubmitted == "" {

@@ -411,8 +411,12 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 			return fault.New(fault.TooManyRequests, "%d requests of this workspace wait for an approval already. Decide some first.", n)
 		}
 	}
+	version, err := s.Policy.Version(ctx, run.Workspace, c.Version.Spec)
+	if err != nil {
+		return err
+	}
 	_, err = s.Requests.InsertApproval(ctx, registry.Approval{
-		ID: s.NewID(), Workspace: run.Workspace, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
+		ID: s.NewID(), Workspace: run.Workspace, PolicyVersion: version, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
 		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
 		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(keep),
 	})
@@ -471,7 +475,7 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 	now := s.Now()
 	a := registry.Approval{
 		ID: s.NewID(), Workspace: actor.Workspace, Kind: registry.PublishApproval, Status: registry.ApprovalPending, AgentID: v.AgentID, Agent: v.Agent, Version: v.Version,
-		Digest: v.Digest, ContentDigest: v.ContentDigest, Reasons: reasonsOf(*verdict), Verdict: verdict, Request: request, Requester: actor,
+		Digest: v.Digest, ContentDigest: v.ContentDigest, Reasons: reasonsOf(*verdict), Verdict: verdict, PolicyVersion: verdict.PolicyVersion, Request: request, Requester: actor,
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
 	}
 	if a, err = s.Requests.InsertApproval(ctx, a); err != nil {

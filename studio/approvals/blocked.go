@@ -76,8 +76,14 @@ func (s *Service) askAgain(ctx context.Context, a registry.Approval) error {
 	if s.Asker == nil {
 		return nil // there is no policy service any more
 	}
+	language, trigger, err := runs.Described(a.Request)
+	if err != nil {
+		return err
+	}
 	s.Asker.Forget()
-	c := runs.Candidate{Version: registry.Version{Agent: a.Agent, Version: a.Version, Digest: a.Digest}, Inline: a.AgentID == "", Input: a.Input}
+	c := runs.Candidate{
+		Version: registry.Version{Agent: a.Agent, Version: a.Version, Digest: a.Digest, Spec: registry.Spec{Language: language}}, Inline: a.AgentID == "", Input: a.Input, Trigger: trigger,
+	}
 	answer := s.Asker.Ask(ctx, question(a.Requester, c))
 	if answer.Allowed {
 		return nil

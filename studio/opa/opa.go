@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -145,13 +145,13 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	r.Header.Set("Content-Type", "application/json")
 	response, err := s.client.Do(r)
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, errUnreachable(err)
 	}
 	defer func() { _ = response.Body.Close() }() // reading is finished
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return Answer{}, err
+		return Answer{}, errUnreachable(err)
 	case response.StatusCode != http.StatusOK:
 		return Answer{}, fmt.Errorf("it answered %s", response.Status)
 	case len(body) > maxAnswer:
@@ -174,11 +174,17 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	return Answer{}, errors.New("its result is neither true nor false")
 }
 
-// failed denies, because nobody could be asked. The address in an error may have credentials, so only the cause is told.
-func (s *Service) failed(err error) Answer {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
+// errUnreachable describes an error of the transport without its details: callers must not learn addresses of the
+// network in which the service runs.
+func errUnreachable(err error) error {
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() {
+		return fmt.Errorf("it did not answer within %s", patience)
 	}
+	return errors.New("it cannot be reached")
+}
+
+// failed denies, because nobody could be asked.
+func (s *Service) failed(err error) Answer {
 	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
 }

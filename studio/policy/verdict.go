@@ -64,6 +64,16 @@ func (s *Service) judge(ctx context.Context, w *workspace, id string, spec regis
 	return set.judge(spec, found, was), nil
 }
 
+// Version returns the digest of the rules and thresholds that apply to a program.
+func (s *Service) Version(ctx context.Context, id string, spec registry.Spec) (string, error) {
+	w, err := s.of(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	set, err := s.rulesFor(w, id, spec)
+	return set.version, err
+}
+
 // factsOf returns the facts about a program. They are cached by its code.
 func (s *Service) factsOf(ctx context.Context, spec registry.Spec) (inspect.Facts, error) {
 	code, err := digest.Code(spec.Files, spec.Entrypoint)

@@ -38,6 +38,16 @@ type saved struct {
 	Limits    runtimes.Limits    `json:"limits"`
 	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
 	Isolation runtimes.Isolation `json:"isolation,omitempty"`
+	// These are asked about again when a blocked request is submitted again.
+	Language runtimes.Language `json:"language,omitempty"`
+	Trigger  registry.Trigger  `json:"trigger,omitempty"`
+}
+
+// Described returns the language and the trigger of a request that waits.
+func Described(request json.RawMessage) (runtimes.Language, registry.Trigger, error) {
+	var s saved
+	err := json.Unmarshal(request, &s)
+	return s.Language, s.Trigger, err
 }
 
 // review asks the gate. It records a run that is blocked or that waits, and returns it. Runs of a draft are free: their
@@ -55,7 +65,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, err
 	}
 	run.CreatedAt = stamp(s.Now())
-	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation})
+	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger})
 	if err != nil {
 		return nil, err
 	}
