@@ -2497,6 +2497,8 @@ export interface components {
       kind: 'run' | 'publish';
       /** @description What came of an approval: the published version, or why it failed. */
       outcome?: string;
+      /** @description Digest of the rules and thresholds when it was asked. */
+      policyVersion?: string;
       /** @description Why a person must decide. */
       reasons: string[];
       requester: components['schemas']['Actor'];
@@ -2592,6 +2594,8 @@ export interface components {
       /** @description Absent in lists. */
       input?: unknown;
       outcome?: string;
+      /** @description Digest of the gate's rules and thresholds when the request was blocked. */
+      policyVersion: string;
       reason: string;
       /** @description The client's own ID of the request. */
       requestId?: string;
