@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,15 +40,24 @@ func Conformance(t *testing.T, rt runtimes.Runtime, p Programs) {
 		"host function not there":  {p.Denied, s.denied},
 		"many at once":             {p.Hello, s.many},
 	}
+	if lacks(rt, runtimes.FilesFeature) && p.Multi == "" {
+		delete(tests, "several files")
+	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if tt.source == "" {
-				t.Skip("no program")
+				t.Fatal("no program, and the runtime does not declare that it lacks the feature")
 			}
 			tt.check(t)
 		})
 	}
+}
+
+// lacks reports whether an engine declares its features, without this one.
+func lacks(rt runtimes.Runtime, feature runtimes.Feature) bool {
+	declared, ok := rt.(interface{ Features() []runtimes.Feature })
+	return ok && !slices.Contains(declared.Features(), feature)
 }
 
 type suite struct {

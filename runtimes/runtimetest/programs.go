@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Programs holds sources in one language, each the text of the entry file. A test whose program is empty is skipped;
-// the caller documents the reason.
+// Programs holds sources in one language, each the text of the entry file. A test without a program
+// fails, unless the runtime declares that it lacks the feature which the test needs.
 type Programs struct {
 	Language   runtimes.Language
 	Runtime    runtimes.Name
