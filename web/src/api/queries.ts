@@ -13,6 +13,7 @@ import {
   getHealth,
   getListedAgent,
   getListedVersion,
+  getOverlayDiff,
   getQuotas,
   getQuotasOf,
   getSession,
@@ -20,6 +21,9 @@ import {
   getVersion,
   listApprovals,
   listInvitations,
+  listOverlays,
+  listProjectChanges,
+  listProjects,
   listMembers,
   listOwnSessions,
   listPins,
@@ -43,6 +47,7 @@ export const keys = {
   registry: ['registry'] as const,
   listed: (publisher: string, name: string) => ['registry', publisher, name] as const,
   skills: ['skills'] as const,
+  projects: ['projects'] as const,
   approvals: ['approvals'] as const,
   approval: (id: string) => ['approvals', 'one', id] as const,
   verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
@@ -115,6 +120,23 @@ export const useApprovals = (status: 'pending' | undefined, enabled = true) =>
 export const useApproval = (id: string) =>
   useQuery({ queryKey: keys.approval(id), queryFn: () => getApproval(id), staleTime: 0 });
 export const refreshApprovals = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.approvals });
+export const useProjects = () =>
+  useQuery({ queryKey: [...keys.projects, 'list'], queryFn: listProjects, staleTime: 0 });
+export const useOverlays = (project: string) =>
+  useQuery({ queryKey: [...keys.projects, 'overlays', project], queryFn: () => listOverlays(project), staleTime: 0 });
+export const useProjectChanges = (project: string) =>
+  useQuery({
+    queryKey: [...keys.projects, 'changes', project],
+    queryFn: () => listProjectChanges(project),
+    staleTime: 0,
+  });
+export const useOverlayDiff = (project: string, id: string) =>
+  useQuery({
+    queryKey: [...keys.projects, 'diff', project, id],
+    queryFn: () => getOverlayDiff(project, id),
+    staleTime: 0,
+  });
+export const refreshProjects = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.projects });
 /** The verdict about the draft in its saved revision. */
 export const useVerdict = (name: string, revision: number, enabled: boolean) =>
   useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });

@@ -101,6 +101,10 @@ export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 
+export type Project = Wire['Project'];
+export type Overlay = Wire['Overlay'];
+export type ProjectChange = Wire['ProjectChange'];
+export type OverlayDiff = Wire['OverlayDifference'];
 export type Approval = With<Wire['Approval'], { input?: Json }>;
 export type Verdict = Wire['Verdict'];
 export type VerdictFinding = Wire['Finding'];

@@ -9,6 +9,10 @@ import type {
   AgentBody,
   AgentSummary,
   Approval,
+  Project,
+  Overlay,
+  OverlayDiff,
+  ProjectChange,
   AwaitedPublication,
   Capabilities,
   Diff,
@@ -295,6 +299,25 @@ export interface ApprovalDecision {
 }
 export const decideApproval = (id: string, body: ApprovalDecision): Promise<Approval> =>
   request(`/approvals/${encodeURIComponent(id)}`, { method: 'POST', body });
+const projectPath = (name: string): string => `/projects/${encodeURIComponent(name)}`;
+const overlayPath = (project: string, id: string): string =>
+  `${projectPath(project)}/overlays/${encodeURIComponent(id)}`;
+export const listProjects = (): Promise<{ items: Project[] }> => request('/projects');
+export const listOverlays = (project: string): Promise<{ items: Overlay[] }> =>
+  request(`${projectPath(project)}/overlays?limit=100`);
+export const listProjectChanges = (project: string): Promise<{ items: ProjectChange[] }> =>
+  request(`${projectPath(project)}/changes?limit=100`);
+export const getOverlayDiff = (project: string, id: string): Promise<OverlayDiff> =>
+  request(`${overlayPath(project, id)}/diff`);
+/** Decides about files of an overlay, or about all that are open. */
+export const decideOverlay = (
+  project: string,
+  id: string,
+  decision: 'accept' | 'reject',
+  files?: string[],
+): Promise<Overlay> =>
+  request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
+
 /** The verdict that the gate would give about the draft now. */
 export const getVerdict = (agent: string): Promise<Verdict> => request(`${agentPath(agent)}/verdict`);
 

@@ -28,6 +28,9 @@ import { decoded, readRef } from '../state/urlState';
 
 // Pages and dialogs that the first paint does not need.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const ProjectsPage = lazy(() => import('../features/projects/ProjectsPage').then((m) => ({ default: m.ProjectsPage })));
+const ProjectPage = lazy(() => import('../features/projects/ProjectPage').then((m) => ({ default: m.ProjectPage })));
+const OverlayPage = lazy(() => import('../features/projects/OverlayPage').then((m) => ({ default: m.OverlayPage })));
 const ApprovalsPage = lazy(() =>
   import('../features/approvals/ApprovalsPage').then((m) => ({ default: m.ApprovalsPage })),
 );
@@ -184,6 +187,31 @@ function Pages() {
               <SkillsPage />
             </Framed>
           </Guarded>
+        </Route>
+        <Route path="/projects">
+          <Guarded what={say.projectsHere} needs="read">
+            <Framed what={say.theProjects}>
+              <ProjectsPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/projects/:name">
+          {({ name }) => (
+            <Guarded what={say.projectsHere} needs="read">
+              <Framed what={say.theProjects}>
+                <ProjectPage key={name} name={decoded(name)} />
+              </Framed>
+            </Guarded>
+          )}
+        </Route>
+        <Route path="/projects/:name/overlays/:id">
+          {({ name, id }) => (
+            <Guarded what={say.projectsHere} needs="read">
+              <Framed what={say.theProjects}>
+                <OverlayPage key={id} project={decoded(name)} id={decoded(id)} />
+              </Framed>
+            </Guarded>
+          )}
         </Route>
         <Route path="/approvals">
           <Guarded what={say.approvalsHere} needs="read">

@@ -10,6 +10,7 @@ import { Waiting } from '../ui/Waiting';
 import { useWide } from '../ui/useWide';
 import { useOpenAgent } from '../agent/openAgent';
 import css from './Changes.module.css';
+import { Lines } from './Lines';
 import { narrowest, TextDiff } from './TextDiff';
 
 type Look = 'lines' | 'beside' | 'within';
@@ -76,23 +77,4 @@ const filesOf = async (name: string, version: string): Promise<Files> =>
 function textIn(files: Files, path: string): string {
   const content = files[path];
   return typeof content === 'string' ? content : '';
-}
-
-function Lines({ text }: { text: string }) {
-  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are shown above
-  return (
-    <pre className={css.lines}>
-      {lines.map((line, i) => (
-        <span key={i} className={look(line)}>
-          {line === '' ? ' ' : line}
-        </span>
-      ))}
-    </pre>
-  );
-}
-
-function look(line: string): string | undefined {
-  if (line.startsWith('+')) return css.added;
-  if (line.startsWith('-')) return css.removed;
-  return line.startsWith('@@') ? css.place : undefined;
 }

@@ -49,6 +49,7 @@ const places = [
   { to: '/runs', label: say.runs },
   { to: '/registry', label: say.publicRegistry },
   { to: '/skills', label: say.skills },
+  { to: '/projects', label: say.projects },
   { to: '/approvals', label: say.approvals },
 ];
 
@@ -151,6 +152,7 @@ function User({ theme }: { theme: Theme }) {
           ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
           ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
           ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
+          ...only(mayAnywhere('read'), say.projects, () => navigate('/projects')),
           ...only(mayAnywhere('read'), say.approvals, () => navigate('/approvals')),
         ],
         [

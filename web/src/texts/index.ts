@@ -14,6 +14,7 @@ import * as editor from './editor';
 import * as files from './files';
 import * as form from './form';
 import * as guarded from './guarded';
+import * as projects from './projects';
 import * as provenance from './provenance';
 import * as publish from './publish';
 import * as reference from './reference';
@@ -46,6 +47,7 @@ export const texts = {
   files,
   form,
   guarded,
+  projects,
   provenance,
   publish,
   reference,
