@@ -193,3 +193,37 @@ func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
 		t.Errorf("a name that is taken: %s", p)
 	}
 }
+
+// TestSideEffects_EveryEntryPoint_Wait checks that a version with the flag side_effect waits for an approval by default,
+// whichever way it is called.
+func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
+	t.Parallel()
+	files := echo()
+	files["echo/skill.yaml"] = strings.Replace(echoSettings, "[none]", "[side_effect]", 1)
+	data, _ := skillsIn(t, files)
+	s := servertest.On(t, data)
+	s.Want(t, 200, "POST", "/skills/execute", `{"skill": "echo", "args": {"value": 1}}`)
+	s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "echo", "args": {"value": 2}}`)
+	s.Want(t, 202, "POST", "/api/v1/code-agents/echo/execute", `{"version": "latest", "input": {"value": 3}}`)
+	s.Want(t, 202, "POST", "/api/v1/code-agents/echo/execute", `{"version": "1.0.0", "input": {"value": 4}}`, servertest.Headers{"Prefer": "respond-async"})
+	calling := `{"language": "python", "code": "def main(input, ctx):\n    return ctx.callTool('echo', {'value': 5})\n", "capabilities": {"tools": ["echo@1.0.0"]}, "limits": {"timeoutMs": 1000}}`
+	if run := s.Want(t, 200, "POST", "/api/v1/execute", calling).Run(t); run.Status == "succeeded" {
+		t.Errorf("called by a program, it ran: %s", run.Output)
+	}
+	var runs struct {
+		Items []struct{ Agent, Status string }
+	}
+	s.Want(t, 200, "GET", "/api/v1/runs?agent=echo", nil).Into(t, &runs)
+	waiting := 0
+	for _, run := range runs.Items {
+		if run.Status == "succeeded" {
+			t.Errorf("ran without an approval: %+v", run)
+		}
+		if run.Status == "awaiting_approval" {
+			waiting++
+		}
+	}
+	if waiting != 5 {
+		t.Errorf("%d of 5 wait: %+v", waiting, runs.Items)
+	}
+}
