@@ -145,7 +145,7 @@ func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name s
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	spec := v.Spec.Current()
+	spec := v.Current()
 	in := inputOf(folders.Skill{Spec: spec, Settings: folders.Settings{Name: listed.Name, Title: v.Title, Description: v.Description, Tags: listed.Tags}})
 	in.Runtime, in.Isolation = &spec.Runtime, &spec.Isolation
 	skill, err := s.any(ctx, actor, listed.Name)
