@@ -64,8 +64,10 @@ if [ "${1:-}" = long ]; then
 fi
 report=$work/report
 status=0
-PYTHONPATH=scripts/schemathesis PYTHONDONTWRITEBYTECODE=1 SCHEMATHESIS_HOOKS=hooks \
-  "$venv/bin/schemathesis" --config-file scripts/schemathesis/schemathesis.toml run "$url/openapi.json" -H "Authorization: Bearer $token" \
+here=$PWD/scripts/schemathesis
+cd "$work" # it keeps a cache in the working directory
+PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 SCHEMATHESIS_HOOKS=hooks \
+  "$venv/bin/schemathesis" --config-file "$here/schemathesis.toml" run "$url/openapi.json" -H "Authorization: Bearer $token" \
   --checks all --no-color --generation-database none "${options[@]}" >"$report" 2>&1 || status=$?
 if [ "$status" -ne 0 ]; then
   cat "$report"

@@ -33,6 +33,8 @@ func namesOf(operation string) (parameter, pattern string) {
 	switch operation {
 	case "putToolSet":
 		return "set", agentName
+	case "importProject":
+		return "project", agentName
 	case "setSecret":
 		return "name", variableName
 	}
