@@ -122,7 +122,7 @@ main() {
   case $schemathesis in
     0) ;;
     77) skip schemathesis "it cannot be installed on this machine" ;;
-    *) "$report" fail "$counts" "schemathesis" ;;
+    *) "$report" fail "$counts" schemathesis bash scripts/schemathesis/run.sh ;;
   esac
 
   title "Browser"

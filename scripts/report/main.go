@@ -14,7 +14,7 @@ const usage = `usage: report go COUNTS COMMAND... < go test -json
        report rerun COUNTS
        report statements RESULT.json TALLY
        report skip COUNTS NAME REASON
-       report fail COUNTS NAME
+       report fail COUNTS NAME [PROGRAM ARGUMENT...]
        report coverage PROFILE
        report total COUNTS`
 
@@ -41,8 +41,9 @@ func run(args []string) error {
 		return printStatements(args[1], args[2], os.Stdout)
 	case len(args) == 4 && args[0] == "skip":
 		return Counts{Name: args[2], Skips: []string{args[2] + ": " + args[3]}, Skipped: 1}.save(args[1])
-	case len(args) == 3 && args[0] == "fail":
-		return Counts{Name: args[2], Failures: []Failure{{Title: args[2]}}, Failed: 1}.save(args[1])
+	case (len(args) == 3 || len(args) >= 5) && args[0] == "fail":
+		program, arguments := args[3:min(4, len(args))], args[min(4, len(args)):]
+		return Counts{Name: args[2], Command: program, Failures: []Failure{{Title: args[2], Rerun: arguments}}, Failed: 1}.save(args[1])
 	case len(args) == 2 && args[0] == "coverage":
 		return printCoverage(args[1], coverageRequired(), os.Stdout)
 	case len(args) == 2 && args[0] == "total":

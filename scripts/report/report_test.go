@@ -312,3 +312,23 @@ func TestRerun_ManyFailures_NotRunAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestFail_WithProgram_RunAgain(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "counts")
+	for _, program := range []string{"true", "false"} {
+		if err := run([]string{"fail", file, program, "env", program}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run([]string{"fail", file, "none"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := rerun(file, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readCounts(file)
+	if err != nil || len(all) != 3 || all[0].Failed != 0 || len(all[0].Unstable) != 1 || all[1].Failed != 1 || all[2].Failed != 1 {
+		t.Errorf("counts are %+v, %v; only the first must pass", all, err)
+	}
+}
