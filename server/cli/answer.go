@@ -12,7 +12,7 @@ import (
 
 // asked is a command that sends one request and prints the answer.
 type asked struct {
-	JSON bool `name:"json" help:"Print the server's answer as JSON."`
+	JSON bool `name:"json" help:"Print JSON: an array for a list, the object for anything else."`
 	remote
 }
 
@@ -40,8 +40,23 @@ func (a asked) print(p Process, answer json.RawMessage, tell func(answer json.Ra
 	if !a.JSON {
 		return tell(answer)
 	}
-	_, err := fmt.Fprintln(p.Stdout, strings.TrimSpace(string(answer)))
+	_, err := fmt.Fprintln(p.Stdout, strings.TrimSpace(string(itemsOf(answer))))
 	return err
+}
+
+// itemsOf returns the items of an answer that is a page of a list, and any other answer unchanged, so that --json prints
+// every list as one array.
+func itemsOf(answer json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(answer, &members) != nil || !strings.HasPrefix(string(members["items"]), "[") {
+		return answer
+	}
+	for name := range members {
+		if name != "items" && name != "nextCursor" {
+			return answer
+		}
+	}
+	return members["items"]
 }
 
 // list reads all pages of a list and prints them as one JSON array or with tell.

@@ -235,7 +235,7 @@ func (c *gateSet) change(g *registry.GateSettings) {
 type gatePacks struct{ asked }
 
 func (c *gatePacks) run(ctx context.Context, p Process) error {
-	return list(ctx, p, c.asked, "/api/v1/rule-packs", url.Values{}, 0, func(packs []policy.PackInfo) error {
+	return list(ctx, p, c.asked, "/api/v1/rule-packs", url.Values{}, 10_000, func(packs []policy.PackInfo) error {
 		t := newTable(p.Stdout, "NAME", "RULES", "ACTIVE", "FROM", "TITLE")
 		for _, one := range packs {
 			from := "this workspace"

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -39,15 +40,15 @@ func (c *inviteCreate) run(ctx context.Context, p Process) error {
 	})
 }
 
-type inviteList struct{ remote }
+type inviteList struct{ asked }
 
 func (c *inviteList) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/invitations", nil, func(answer json.RawMessage) error {
 		var list page[struct {
 			ID, Role, Note, CreatedBy string
 			ExpiresAt                 time.Time
 		}]
-		if err := server.call(ctx, http.MethodGet, "/api/v1/invitations", nil, &list); err != nil {
+		if err := read(answer, &list); err != nil {
 			return err
 		}
 		t := newTable(p.Stdout, "ID", "ROLE", "FOR", "BY", "UNTIL")

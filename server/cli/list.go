@@ -110,29 +110,20 @@ type runsCommand struct {
 	Agent  string `help:"Only runs of this agent." placeholder:"NAME"`
 	Status string `help:"Only runs in this state." placeholder:"STATUS"`
 	Limit  int    `help:"Maximum number of runs." default:"20"`
-	remote
+	asked
 }
 
 func (c *runsCommand) run(ctx context.Context, p Process) error {
 	if c.Limit < 1 || c.Limit > 10_000 {
 		return misusedf("--limit must be from 1 to 10000")
 	}
-	return c.with(ctx, p, func(server *client) error {
-		query := url.Values{}
-		for name, value := range map[string]string{"agent": c.Agent, "status": c.Status} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
-		type run struct {
-			RunID, Agent, Version, Status string
-			CreatedAt                     time.Time
-			TotalMs                       float64
-		}
-		runs, err := all[run](ctx, server, "/api/v1/runs", query, c.Limit)
-		if err != nil {
-			return err
-		}
+	query := said(map[string]string{"agent": c.Agent, "status": c.Status})
+	type run struct {
+		RunID, Agent, Version, Status string
+		CreatedAt                     time.Time
+		TotalMs                       float64
+	}
+	return list(ctx, p, c.asked, "/api/v1/runs", query, c.Limit, func(runs []run) error {
 		t := newTable(p.Stdout, "RUN", "REFERENCE", "STATUS", "STARTED", "TOOK")
 		for _, r := range runs {
 			reference := "(inline)"

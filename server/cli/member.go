@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,12 +20,12 @@ type person struct {
 	Since                 time.Time
 }
 
-type memberList struct{ remote }
+type memberList struct{ asked }
 
 func (c *memberList) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/members", nil, func(answer json.RawMessage) error {
 		var members page[person]
-		if err := server.call(ctx, http.MethodGet, "/api/v1/members", nil, &members); err != nil {
+		if err := read(answer, &members); err != nil {
 			return err
 		}
 		t := newTable(p.Stdout, "ID", "NAME", "TITLE", "ROLE", "SINCE")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -47,10 +48,10 @@ func (c *tokenCreate) run(ctx context.Context, p Process) error {
 	})
 }
 
-type tokenList struct{ remote }
+type tokenList struct{ asked }
 
 func (c *tokenList) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/tokens", nil, func(answer json.RawMessage) error {
 		var tokens page[struct {
 			ID, Name                         string
 			Scopes                           []string
@@ -58,7 +59,7 @@ func (c *tokenList) run(ctx context.Context, p Process) error {
 			CreatedAt                        time.Time
 			LastUsedAt, ExpiresAt, RevokedAt *time.Time
 		}]
-		if err := server.call(ctx, http.MethodGet, "/api/v1/tokens", nil, &tokens); err != nil {
+		if err := read(answer, &tokens); err != nil {
 			return err
 		}
 		t := newTable(p.Stdout, "ID", "NAME", "SCOPES", "AGENTS", "CREATED", "LAST USED", "STATE")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,15 +32,15 @@ func (c *workspaceCreate) run(ctx context.Context, p Process) error {
 	})
 }
 
-type workspaceList struct{ remote }
+type workspaceList struct{ asked }
 
 func (c *workspaceList) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/workspaces", nil, func(answer json.RawMessage) error {
 		var list page[struct {
 			ID, Name, Title string
 			CreatedAt       time.Time
 		}]
-		if err := server.call(ctx, http.MethodGet, "/api/v1/workspaces", nil, &list); err != nil {
+		if err := read(answer, &list); err != nil {
 			return err
 		}
 		t := newTable(p.Stdout, "ID", "NAME", "TITLE", "CREATED")

@@ -84,3 +84,21 @@ func TestVerbsPrintJSON(t *testing.T) {
 		t.Errorf("a deletion: %q", got)
 	}
 }
+
+// Every list is an array with --json, whichever endpoint it comes from. `packages list` also has a sum, so it is an object.
+func TestListsPrintArrays(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	must(t, s, "run", "weather@1.0.0", "--input", oslo)
+	for list, least := range map[string]int{
+		"agents": 1, "versions weather": 1, "runs": 1, "history list weather": 1, "token list": 1, "member list": 1, "workspace list": 1,
+		"invite list": 0, "secrets list": 0, "toolset list": 0, "pins of weather": 0, "approvals list": 0, "blocked list": 0, "gate packs": 1,
+	} {
+		got := must(t, s, append(strings.Fields(list), "--json")...)
+		var items []map[string]any
+		if err := json.Unmarshal([]byte(got), &items); err != nil || items == nil || len(items) < least {
+			t.Errorf("%s: %v, %.200s", list, err, got)
+		}
+	}
+}
