@@ -173,6 +173,8 @@ func change(t *testing.T, v reflect.Value, path []int) {
 		(*x)["changed"] = nil
 	case *[]runtimes.LockedPackage:
 		*x = append(*x, runtimes.LockedPackage{Name: "changed"})
+	case **runtimes.Files:
+		*x = &runtimes.Files{Project: "changed"}
 	case *bool:
 		*x = !*x
 	default:

@@ -241,7 +241,7 @@ echo '{"end":{},"code":0}' >&10
 sleep 60
 `
 	engine := newEngine(t)
-	for range 8 {
+	for range 40 {
 		outcome, _ := runtimetest.Run(t, engine, programs().Job(source))
 		if outcome.Error != nil {
 			t.Fatalf("%+v", outcome.Error)
