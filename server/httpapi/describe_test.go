@@ -87,7 +87,7 @@ func TestBodiesAreCheckedByPointer(t *testing.T) {
 		"wrong type":           {"POST", agents, `{"name":17}`, 422, []string{`"pointer":"/name"`}},
 		"unknown language":     {"POST", agents, `{"name":"a","language":"secret-cobol"}`, 422, []string{`"pointer":"/language"`}},
 		"name of a file":       {"POST", agents, `{"files":{"lib/main.ts":17,"~.ts":"x"}}`, 422, []string{`"pointer":"/files/lib~1main.ts"`}},
-		"limit below":          {"POST", agents, `{"files":{"main.ts":"x"},"limits":{"timeoutMs":0}}`, 422, []string{`"pointer":"/limits/timeoutMs"`}},
+		"limit below":          {"POST", agents, `{"files":{"main.ts":"x"},"limits":{"timeoutMs":-1}}`, 422, []string{`"pointer":"/limits/timeoutMs"`}},
 		"several at once":      {"POST", agents, `{"name":1,"tags":"x","limits":{"cpuMs":"y"}}`, 422, []string{`"pointer":"/name"`, `"pointer":"/tags"`, `"pointer":"/limits/cpuMs"`}},
 		"publish":              {"POST", agents + "/a/versions", `{"bump":"secret-huge"}`, 422, []string{`"pointer":"/bump"`}},
 		"deprecate":            {"PATCH", agents + "/a/versions/1.0.0", `{}`, 422, []string{`deprecated`}},

@@ -44,6 +44,7 @@ func TestAnAnswerThatCannotBeStoredCanBeAskedForAgain(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/api/v1/code-agents/x", strings.NewReader("{}"))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k")
+		r.Header.Set("If-Match", `"x"`) // refused by the operation, whose answer is stored
 		w := httptest.NewRecorder()
 		api.Router().ServeHTTP(w, r)
 		if w.Code != http.StatusInternalServerError || len(keys.held) != 0 {
