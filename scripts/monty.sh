@@ -6,7 +6,12 @@ version=1.4.0
 if [ "$(cat bin/monty.version 2>/dev/null || true)" != "$version" ]; then
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$dir" "pydantic-monty-runtime==$version"
+  python=python3
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    python3 -m venv "$dir/venv"
+    python="$dir/venv/bin/python"
+  fi
+  "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$dir" "pydantic-monty-runtime==$version"
   mkdir -p bin
   python3 - "$dir" bin/monty <<'PY'
 import glob, os, shutil, sys, zipfile

@@ -11,6 +11,7 @@ for package in "$@"; do
     default-jre-headless) present=$(command -v java) ;;
     maven) present=$(command -v mvn) ;;
     libc6-dev) present=$(ls /usr/include/stdlib.h 2>/dev/null) ;;
+    python3-venv) present=$(python3 -c 'import ensurepip, venv; print(venv.__file__)' 2>/dev/null) ;;
     *) present=$(command -v "$package") ;;
   esac
   [ -n "$present" ] || missing+=("$package")

@@ -67,7 +67,7 @@ main() {
   }
 
   title "What the tests need"
-  scripts/need.sh postgresql chromium-headless-shell jq python3 gcc libc6-dev default-jre-headless maven
+  scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven
   go build -o "$report" ./scripts/report || exit 1
   scripts/uv.sh >/dev/null || skip uv "uv, the resolver of Python packages, cannot be installed on this machine"
   scripts/monty.sh >/dev/null || skip monty "the Monty interpreter could not be installed from the Python index"

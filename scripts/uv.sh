@@ -9,7 +9,12 @@ dir="${XDG_CACHE_HOME:-$HOME/.cache}/atelier/uv-$version"
 if [ ! -x "$dir/uv" ]; then
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$work" "uv==$version" >&2
+  python=python3
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    python3 -m venv "$work/venv" >&2
+    python="$work/venv/bin/python"
+  fi
+  "$python" -m pip download --quiet --no-deps --only-binary :all: --dest "$work" "uv==$version" >&2
   mkdir -p "$dir"
   python3 -c 'import sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
