@@ -47,8 +47,8 @@ func TestLauncherRefusesMissingFiles(t *testing.T) {
 	if _, err := startForkServer(wire.Command{Argv: []string{missing}}, nil, wire.Halves{}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a fork server that is missing: %v", err)
 	}
-	if _, err := openCommon(wire.Setup{Devices: []string{missing}}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a device that is missing: %v", err)
+	if code, err := startChildren(wire.Setup{Devices: []string{missing}}, Role{}, nil); code != wire.ExitSetup || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a device that is missing: %d, %v", code, err)
 	}
 	rules, err := (&Child{}).rules(wire.Setup{Landlock: 1}, common{-1: 0})
 	if err == nil {

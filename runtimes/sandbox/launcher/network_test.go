@@ -63,3 +63,12 @@ func TestNetworkOfNoChild(t *testing.T) {
 		t.Errorf("%d namespaces are free", len(pool.free))
 	}
 }
+
+// init is on the first thread of the process, which tests are rarely on. That thread never ends, so it is not used.
+func init() {
+	first := true
+	onOwnThread(make(chan struct{}), func() { first = unix.Gettid() == unix.Getpid() })
+	if first {
+		panic("the first thread of the process was used")
+	}
+}
