@@ -88,7 +88,7 @@ func (o *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 	case "fileExists":
 		answer, err = o.fileExists(c)
 	case "searchFiles":
-		answer, err = o.searchFiles(c)
+		answer, err = o.searchFiles(ctx, c)
 	case "searchContent":
 		answer, err = o.searchContent(ctx, c)
 	case "submitResult":
@@ -217,7 +217,7 @@ func (o *Session) fileExists(c call) (any, error) {
 	return o.has(path), nil
 }
 
-func (o *Session) searchFiles(c call) (any, error) {
+func (o *Session) searchFiles(ctx context.Context, c call) (any, error) {
 	if c.Pattern == nil {
 		return nil, refuse("searchFiles", "pattern is missing.")
 	}
@@ -227,6 +227,9 @@ func (o *Session) searchFiles(c call) (any, error) {
 	}
 	found := []string{}
 	for _, path := range o.below("") {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if pattern.MatchString(path) {
 			found = append(found, path)
 		}

@@ -3,6 +3,7 @@ package projects
 import (
 	"bytes"
 	"context"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -13,8 +14,9 @@ const (
 	maxPattern      = 512
 	maxInstructions = 2_000 // of a compiled expression: the time to match a line is proportional to them
 	maxMatches      = 5_000
-	maxLine         = 500 // bytes of a line in a result
-	searchBatch     = 256 // files that are read at once
+	maxLine         = 500      // bytes of a line in a result
+	searchBatch     = 256      // files that are read at once, of batchBytes in all
+	longLine        = 16 << 10 // bytes of a line that is matched without looking at ctx
 )
 
 // Match is a line that a search found.
@@ -91,14 +93,9 @@ func expression(pattern string) (*regexp.Regexp, string) {
 // search lists the lines of files that match. It ends early when there are too many, or ctx ends.
 func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Regexp) (found []Match, tooMany bool, err error) {
 	found = []Match{}
-	for start := 0; start < len(paths); start += searchBatch {
-		batch := paths[start:min(start+searchBatch, len(paths))]
-		var digests []string
-		for _, path := range batch {
-			if _, edited := o.edits[path]; !edited {
-				digests = append(digests, o.base[path].Digest)
-			}
-		}
+	for len(paths) > 0 {
+		batch, digests := o.batch(paths)
+		paths = paths[len(batch):]
 		read, err := o.service.contents(ctx, o.project.Workspace, digests)
 		if err != nil {
 			return nil, false, err
@@ -124,6 +121,51 @@ func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Re
 	return found, false, nil
 }
 
+// batch returns the first files of a list, few enough to hold their contents in memory, and the digests of those that the
+// program did not change.
+func (o *Session) batch(paths []string) (batch, digests []string) {
+	bytes := int64(0)
+	for n, path := range paths[:min(searchBatch, len(paths))] {
+		if _, edited := o.edits[path]; edited {
+			continue
+		}
+		file := o.base[path]
+		if bytes += file.Size; bytes > batchBytes && n > 0 {
+			return paths[:n], digests
+		}
+		digests = append(digests, file.Digest)
+	}
+	return paths[:min(searchBatch, len(paths))], digests
+}
+
+// matches reports whether a line matches. The end of ctx ends the work on a long line, with any result.
+func matches(ctx context.Context, pattern *regexp.Regexp, line []byte) bool {
+	if len(line) <= longLine {
+		return pattern.Match(line)
+	}
+	return pattern.MatchReader(&runes{ctx: ctx, rest: line})
+}
+
+// runes reads a line until ctx ends. A regular expression takes an error for the end of the text.
+type runes struct {
+	ctx  context.Context
+	rest []byte
+	read int
+}
+
+// ReadRune implements io.RuneReader.
+func (r *runes) ReadRune() (rune, int, error) {
+	if r.read++; r.read%longLine == 0 && r.ctx.Err() != nil {
+		return 0, 0, r.ctx.Err()
+	}
+	if len(r.rest) == 0 {
+		return 0, 0, io.EOF
+	}
+	char, width := utf8.DecodeRune(r.rest)
+	r.rest = r.rest[width:]
+	return char, width, nil
+}
+
 // lines appends the matching lines of one file.
 func lines(ctx context.Context, found []Match, path string, text []byte, pattern *regexp.Regexp) ([]Match, error) {
 	since := 0
@@ -135,7 +177,7 @@ func lines(ctx context.Context, found []Match, path string, text []byte, pattern
 				return found, err
 			}
 		}
-		if pattern.Match(line) {
+		if matches(ctx, pattern, line) {
 			shown := bytes.TrimSuffix(line, []byte("\r"))
 			if len(shown) > maxLine {
 				shown = shown[:maxLine]
