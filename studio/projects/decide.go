@@ -23,9 +23,9 @@ type FileDifference struct {
 	Kind    registry.EditKind      `json:"kind" enum:"added,changed,deleted"`
 	Status  registry.OverlayStatus `json:"status" enum:"open,accepted,rejected,expired"`
 	Outcome outcome                `json:"outcome" enum:"clean,same,merged,conflict" doc:"How the change fits the project as it is now. merged: both changed different lines. conflict: both changed the same lines, or one deleted what the other changed."`
-	Unified string                 `json:"unified" doc:"Unified diff from the file that the run read. Empty if the file is binary or larger than 1 MiB."`
+	Unified string                 `json:"unified" doc:"Unified diff from the file that the run read. Empty if the file is not shown."`
 	Project string                 `json:"project,omitempty" doc:"For a conflict or a merge: unified diff of the project's own change since the run read the file."`
-	Binary  bool                   `json:"binary,omitempty" doc:"True if the file is not shown, because it is no text or larger than 1 MiB."`
+	Binary  bool                   `json:"binary,omitempty" doc:"True if the file is not shown, because it is no text, larger than 1 MiB, or the differences before it have 16 MiB."`
 	Size    int64                  `json:"size" doc:"Bytes of the new file."`
 }
 
@@ -51,12 +51,13 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, project, id st
 		return OverlayDifference{}, err
 	}
 	diff := OverlayDifference{Overlay: r.overlay, Moved: r.overlay.BaseTree != r.project.Tree, Files: []FileDifference{}}
+	shown := 0
 	for _, entry := range r.overlay.Entries {
 		sides, err := r.sides(ctx, entry)
 		if err != nil {
 			return diff, err
 		}
-		diff.Files = append(diff.Files, sides.difference(entry, diff.Overlay.Status))
+		diff.Files = append(diff.Files, sides.difference(entry, diff.Overlay.Status, &shown))
 	}
 	return diff, nil
 }
@@ -109,18 +110,26 @@ func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (thre
 	return three, nil
 }
 
-func (t threeSides) difference(entry registry.OverlayEntry, whole registry.OverlayStatus) FileDifference {
+// maxShown bounds the differences of one answer, which is built in memory.
+const maxShown = 16 << 20
+
+// difference describes one file. shown counts the bytes of the differences of an answer.
+func (t threeSides) difference(entry registry.OverlayEntry, whole registry.OverlayStatus, shown *int) FileDifference {
 	_, how := merge(t.base, t.project, t.overlay)
 	d := FileDifference{
-		Path: entry.Path, Kind: entry.Kind, Status: entry.Status, Outcome: how, Size: entry.Size, Unified: unified(entry.Path, t.base, t.overlay),
-		Binary: !t.base.comparable() || !t.overlay.comparable(),
+		Path: entry.Path, Kind: entry.Kind, Status: entry.Status, Outcome: how, Size: entry.Size,
+		Binary: !t.base.comparable() || !t.overlay.comparable() || *shown >= maxShown,
+	}
+	if !d.Binary {
+		d.Unified = unified(entry.Path, t.base, t.overlay)
 	}
 	if entry.Status == registry.OverlayOpen && whole == registry.OverlayExpired {
 		d.Status = registry.OverlayExpired
 	}
-	if how == conflictOutcome || how == mergedOutcome {
+	if !d.Binary && (how == conflictOutcome || how == mergedOutcome) {
 		d.Project = unified(entry.Path, t.base, t.project)
 	}
+	*shown += len(d.Unified) + len(d.Project)
 	return d
 }
 
@@ -196,7 +205,7 @@ func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id 
 
 // apply returns the project's tree with the selected files of the overlay.
 func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, error) {
-	tree, conflicts, merged := maps.Clone(r.head), []FileDifference{}, []registry.Content{}
+	tree, conflicts, merged, shown := maps.Clone(r.head), []FileDifference{}, []registry.Content{}, 0
 	for _, n := range selected {
 		entry := r.overlay.Entries[n]
 		three, err := r.sides(ctx, entry)
@@ -206,7 +215,7 @@ func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, er
 		result, how := merge(three.base, three.project, three.overlay)
 		switch {
 		case how == conflictOutcome:
-			conflicts = append(conflicts, three.difference(entry, r.overlay.Status))
+			conflicts = append(conflicts, three.difference(entry, r.overlay.Status, &shown))
 			continue
 		case how == mergedOutcome:
 			result.digest = blobs.Digest(result.text)

@@ -116,3 +116,19 @@ func TestSearchFiles_Cancelled_Ends(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestDifference_ManyLargeFiles_Bounded(t *testing.T) {
+	t.Parallel()
+	shown, total, hidden := 0, 0, 0
+	for n := range 40 {
+		text := bytes.Repeat(fmt.Appendf(nil, "%d\n", n), 1<<18)
+		three := threeSides{overlay: side{exists: true, digest: blobs.Digest(text), text: text}}
+		d := three.difference(registry.OverlayEntry{Path: "a", Kind: registry.FileAdded}, registry.OverlayOpen, &shown)
+		if total += len(d.Unified); d.Binary && d.Unified == "" {
+			hidden++
+		}
+	}
+	if total == 0 || total > maxShown+2*maxMerged || hidden == 0 {
+		t.Errorf("%d bytes, %d files are not shown", total, hidden)
+	}
+}
