@@ -7,7 +7,7 @@ type Quota struct {
 	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs."`
 	RunsPerDay       int64 `json:"runsPerDay"`
 	CPUSecondsPerDay int64 `json:"cpuSecondsPerDay"`
-	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
+	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of files of projects and of overlays, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
 }
 
 // OwnQuota overrides the server's default quota for a workspace; nil means the default.

@@ -150,7 +150,7 @@ func quotaSettings() []Setting {
 		{"concurrent-runs", "N", "Maximum concurrent runs of a workspace, including queued runs", func(q *Quotas) *int64 { return &q.ConcurrentRuns }},
 		{"runs-per-day", "N", "Maximum runs of a workspace per day. The day begins at midnight UTC", func(q *Quotas) *int64 { return &q.RunsPerDay }},
 		{"cpu-seconds-per-day", "SECONDS", "Maximum CPU time of a workspace's runs per day", func(q *Quotas) *int64 { return &q.CPUSecondsPerDay }},
-		{"storage-bytes", "BYTES", "Maximum storage of a workspace: code, and inputs, outputs and events of runs", func(q *Quotas) *int64 { return &q.StorageBytes }},
+		{"storage-bytes", "BYTES", "Maximum storage of a workspace: code, files of projects, and inputs, outputs and events of runs", func(q *Quotas) *int64 { return &q.StorageBytes }},
 	} {
 		all = append(all, Setting{Name: "quota-" + q.name, Env: envName("quota-" + q.name), Default: "0", Form: q.form, Group: "Quotas",
 			Help: q.what + ". 0 means no limit. `atelier quotas set` changes it for one workspace.",

@@ -80,7 +80,8 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 	const byName, byTime = `{"n":"a","i":"b"}`, `{"t":"2026-01-01T00:00:00Z","i":"a"}`
 	agentCursor, runCursor := position("agents", byName), position("runs", byTime)
 	return map[string]func(s *store.Store) error{
-		"agents": agents(registry.AgentFilter{}), "agents after": agents(registry.AgentFilter{Cursor: agentCursor}),
+		"old contents": func(s *store.Store) error { _, err := s.OldContents(ctx, w, "a", ago, 10); return err },
+		"agents":       agents(registry.AgentFilter{}), "agents after": agents(registry.AgentFilter{Cursor: agentCursor}),
 		"agents searched": agents(registry.AgentFilter{Query: "rare word"}), "agents narrowed": agents(registry.AgentFilter{Language: "bash", Tag: "x", State: "draft"}),
 		"agents by update": agents(registry.AgentFilter{Order: "updated", Query: "rare", Cursor: position("agents by update", byTime)}),
 		"agents deleted":   agents(registry.AgentFilter{State: "deleted"}),

@@ -44,14 +44,14 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 	return use, wrap("count runs", err)
 }
 
-// Stored adds up a workspace's stored data in bytes: code of drafts, their history and versions; inputs, outputs and
-// events of runs; stored responses to repeated requests. Content that two versions share counts for each. It reads the
-// sizes of all rows of the workspace, so it is too slow for every request.
+// Stored adds up a workspace's stored data in bytes: code of drafts, their history and versions; files, changes and
+// overlays of projects; inputs, outputs and events of runs; stored responses to repeated requests. Content that two
+// versions share counts for each. It reads the sizes of all rows of the workspace, so it is too slow for every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
 		"approvals": {"input", "request"}, "rule_packs": {"source"}, "drafts": {"spec", "files"}, "draft_saves": {"spec", "files"}, "draft_contents": {"content"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
-		"idempotency_keys": {"body"}, "package_locks": {"lock"},
+		"idempotency_keys": {"body"}, "package_locks": {"lock"}, "contents": {"bytes"},
 	} {
 		var bytes int64
 		err := s.read.NewSelect().TableExpr(table+" AS t").ColumnExpr(s.sizeOf("t", columns)).Where("t.workspace_id = ?", workspace).Scan(ctx, &bytes)
@@ -66,8 +66,26 @@ func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	if err != nil {
 		return 0, wrap("measure events", err)
 	}
+	records, err := s.storedProjects(ctx, workspace)
+	if err != nil {
+		return 0, err
+	}
 	blobs, err := s.storedBlobs(ctx, workspace)
-	return total + events + blobs, err
+	return total + events + records + blobs, err
+}
+
+// storedProjects adds up the records of the changes and overlays of a workspace's projects. Their files are contents.
+func (s *Store) storedProjects(ctx context.Context, workspace string) (total int64, err error) {
+	for table, columns := range map[string][]string{"project_changes": {"summary", "paths"}, "overlays": {"summary", "entries"}} {
+		var bytes int64
+		err := s.read.NewSelect().TableExpr("projects AS p").Join("JOIN "+table+" AS t ON t.project_id = p.id").ColumnExpr(s.sizeOf("t", columns)).
+			Where("p.workspace_id = ?", workspace).Scan(ctx, &bytes)
+		if err != nil {
+			return 0, wrap("measure "+table, err)
+		}
+		total += bytes
+	}
+	return total, nil
 }
 
 func (s *Store) sizeOf(alias string, columns []string) string {

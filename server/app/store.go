@@ -160,6 +160,11 @@ func (a *App) sweepOnce(ctx context.Context) {
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "expired overlays", slog.Int("overlays", n))
 	}
+	if n, err := a.projects.Collect(ctx); err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "remove files of deleted projects", slog.Any("error", err))
+	} else if n > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of deleted projects", slog.Int("files", n))
+	}
 	a.retain(ctx, "runs", a.Config.KeepRuns, a.store.SweepRuns)
 	a.retain(ctx, "uses of secrets", a.Config.KeepRuns, a.store.SweepSecretUses)
 	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)

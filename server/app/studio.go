@@ -55,7 +55,7 @@ func (a *App) openStudio(context.Context) error {
 	})
 	choose := a.engines.chooser(a.store)
 	a.projects = projects.New(projects.Options{
-		Store: a.store, Changes: a.store, Overlays: a.store, Decisions: a.store, Contents: a.store, Keep: a.Config.KeepOverlays, Dir: a.Config.Data, Now: a.now, NewID: a.newID,
+		Store: a.store, Changes: a.store, Overlays: a.store, Decisions: a.store, Contents: a.store, Garbage: a.store, Quotas: a.quotas, Keep: a.Config.KeepOverlays, Dir: a.Config.Data, Now: a.now, NewID: a.newID,
 	})
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{

@@ -190,7 +190,7 @@ func (a *API) acceptOverlay() {
 	add(a, endpoint{
 		id: "acceptOverlay", method: http.MethodPost, path: Base + "/projects/{project}/overlays/{overlay}/accept", tag: "projects", summary: "Accept an overlay",
 		about:      "Applies it to the project, whole or some of its files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
-		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
 	}, func(ctx context.Context, q *in) (*overlayAnswer, error) {
 		overlay, err := a.Projects.Accept(ctx, actor(ctx), q.Project, q.Overlay, projects.Decision(q.Body))
 		return &overlayAnswer{overlay}, err
@@ -229,7 +229,7 @@ func (a *API) importProject() {
 		about: "Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.",
 		answers: map[string]*huma.Response{"200": {Description: "The project.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: report}}}},
-		refusals: []fault.Code{fault.InvalidInput, fault.Conflict, fault.UnsupportedMediaType},
+		refusals: []fault.Code{fault.InvalidInput, fault.Conflict, fault.StorageFull, fault.UnsupportedMediaType},
 	}, []*huma.Param{
 		{Name: "project", In: "path", Required: true, Description: "Name of the project.", Schema: text},
 		{Name: "summary", In: "query", Description: "Summary of the change.", Schema: text},

@@ -134,8 +134,11 @@ func (t threeSides) difference(entry registry.OverlayEntry, whole registry.Overl
 }
 
 // Accept applies an overlay to the project, whole or some of its files. If the project changed the same lines, nothing
-// is applied and the error is Conflict, with both sides. Errors: NotFound, Conflict, InvalidInput.
+// is applied and the error is Conflict, with both sides. Errors: NotFound, Conflict, InvalidInput, StorageFull.
 func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
+	if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
+		return registry.Overlay{}, err
+	}
 	r, selected, err := s.choose(ctx, actor, project, id, d)
 	if err != nil {
 		return registry.Overlay{}, err
@@ -239,7 +242,7 @@ func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, er
 	if err := checkSize(tree); err != nil {
 		return nil, err
 	}
-	return tree, r.service.Contents.PutContents(ctx, r.overlay.Workspace, distinct(merged), r.service.Now())
+	return tree, r.service.put(ctx, r.overlay.Workspace, merged)
 }
 
 // decide marks the selected files. The overlay ends when no file is open: as accepted if one of its files was.

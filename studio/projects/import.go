@@ -41,7 +41,7 @@ type ImportRequest struct {
 }
 
 // Import replaces the files of a project by those of an archive. The history keeps the earlier files. Links are never
-// followed: they are left out and reported.
+// followed: they are left out and reported. Errors: InvalidInput, Conflict, StorageFull.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRequest) (ImportedProject, error) {
 	if problem := specs.CheckProjectName(req.Name); problem != "" {
 		return ImportedProject{}, fault.Invalid("/project", "%s", problem)
@@ -175,7 +175,7 @@ func (i *importer) read(from io.Reader) error {
 	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
 		var unpacked *gzip.Reader
 		if unpacked, err = gzip.NewReader(in); err == nil {
-			err = i.tar(unpacked)
+			err = i.tar(&tarball.Bounded{Reader: unpacked, Left: maxUnpacked, TooLong: fault.Invalid("/archive", "must unpack to at most %d MiB; leave out generated files and folders .git.", maxUnpacked>>20)})
 		}
 	default:
 		err = i.tar(in)
@@ -185,6 +185,9 @@ func (i *importer) read(from io.Reader) error {
 	}
 	return i.store()
 }
+
+// maxUnpacked bounds the bytes of a compressed archive, with those of entries that are left out.
+const maxUnpacked = 4 * MaxBytes
 
 // maxEntries bounds the entries of an archive, folders and links too.
 const maxEntries = 4 * MaxFiles
@@ -308,7 +311,10 @@ func tooLarge(path string) error {
 func (i *importer) store() error {
 	batch := i.batch
 	i.batch, i.batched = nil, 0
-	return i.service.Contents.PutContents(i.ctx, i.workspace, distinct(batch), i.service.Now())
+	if err := i.service.Quotas.CheckAgentLimit(i.ctx, i.workspace); err != nil {
+		return err
+	}
+	return i.service.put(i.ctx, i.workspace, batch)
 }
 
 // distinct returns each content once.

@@ -63,6 +63,12 @@ type Contents interface {
 	Contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error)
 }
 
+// Quotas bounds the bytes that a workspace stores.
+type Quotas interface {
+	CheckAgentLimit(ctx context.Context, workspace string) error
+	AddStored(workspace string, bytes int64)
+}
+
 // Options configures a Service.
 type Options struct {
 	Store     Store
@@ -70,6 +76,8 @@ type Options struct {
 	Overlays  Overlays
 	Decisions Decisions
 	Contents  Contents
+	Garbage   Garbage
+	Quotas    Quotas
 	Keep      time.Duration // how long an overlay waits for a decision
 	Dir       string        // for the temporary files of runs
 	Now       func() time.Time
@@ -164,7 +172,21 @@ func (s *Service) putTree(ctx context.Context, workspace string, tree registry.T
 		return "", err
 	}
 	digest := blobs.Digest(text)
-	return digest, s.Contents.PutContents(ctx, workspace, []registry.Content{{Digest: digest, Bytes: text}}, s.Now())
+	return digest, s.put(ctx, workspace, []registry.Content{{Digest: digest, Bytes: text}})
+}
+
+// put stores contents and counts them for the quota, also those that exist already: the next measurement corrects that.
+func (s *Service) put(ctx context.Context, workspace string, contents []registry.Content) error {
+	contents = distinct(contents)
+	if err := s.Contents.PutContents(ctx, workspace, contents, s.Now()); err != nil {
+		return err
+	}
+	var bytes int64
+	for _, c := range contents {
+		bytes += int64(len(c.Bytes))
+	}
+	s.Quotas.AddStored(workspace, bytes)
+	return nil
 }
 
 // content reads bytes and checks them against their digest.

@@ -136,7 +136,7 @@ func (o *Session) store(ctx context.Context, entries []registry.OverlayEntry) er
 	put := func() error {
 		full := batch
 		batch, batched = nil, 0
-		return o.service.Contents.PutContents(ctx, o.project.Workspace, distinct(full), o.service.Now())
+		return o.service.put(ctx, o.project.Workspace, full)
 	}
 	for _, entry := range entries {
 		if entry.Kind == registry.FileDeleted {

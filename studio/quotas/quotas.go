@@ -210,6 +210,14 @@ func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	return s.checkAgentLimit(ctx, a)
 }
 
+// AddStored counts bytes that a workspace stores outside runs. The next measurement corrects the sum.
+func (s *Service) AddStored(workspace string, bytes int64) {
+	a := s.account(workspace)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stored += bytes
+}
+
 // checkAgentLimit measures the storage if the measurement is too old. The caller must hold the lock; checkAgentLimit
 // releases it while measuring again.
 func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
@@ -228,7 +236,7 @@ func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	}
 	return &fault.Error{
 		Code: fault.StorageFull, Extra: map[string]any{"quota": "storageBytes", "limit": limit, "used": a.stored},
-		Message: fmt.Sprintf("This workspace stores %s; its quota is %s. Ask the operator of the server for a higher quota, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
+		Message: fmt.Sprintf("This workspace stores %s; its quota is %s. Delete projects that are not needed, whose files are removed within four hours. Or ask the operator of the server for a higher quota, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
 	}
 }
 

@@ -2978,7 +2978,7 @@ export interface components {
       unified: string;
     };
     FileDifference: {
-      /** @description True if the file is not shown, because it is no text or larger than 1 MiB. */
+      /** @description True if the file is not shown, because it is no text, larger than 1 MiB, or the differences before it have 16 MiB. */
       binary?: boolean;
       /** @enum {string} */
       kind: 'added' | 'changed' | 'deleted';
@@ -2997,7 +2997,7 @@ export interface components {
       size: number;
       /** @enum {string} */
       status: 'open' | 'accepted' | 'rejected' | 'expired';
-      /** @description Unified diff from the file that the run read. Empty if the file is binary or larger than 1 MiB. */
+      /** @description Unified diff from the file that the run read. Empty if the file is not shown. */
       unified: string;
     };
     Files: {
@@ -4014,7 +4014,7 @@ export interface components {
       runsPerDay: number;
       /**
        * Format: int64
-       * @description Bytes of code, of inputs, outputs and events of runs, and of stored answers for idempotency keys.
+       * @description Bytes of code, of files of projects and of overlays, of inputs, outputs and events of runs, and of stored answers for idempotency keys.
        */
       storageBytes: number;
     };

@@ -1,0 +1,99 @@
+package projects
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Garbage finds and deletes contents that no project names any more.
+type Garbage interface {
+	ContentOwners(ctx context.Context) ([]string, error)
+	Roots(ctx context.Context, workspace string) (trees, files []string, err error)
+	OldContents(ctx context.Context, workspace, after string, before time.Time, limit int) ([]string, error)
+	DeleteContents(ctx context.Context, workspace string, digests []string, before time.Time) error
+}
+
+const (
+	// keepContents is how long contents stay that nothing names. An import or a run stores contents before the project or
+	// the overlay that names them, and stores again those that exist already.
+	keepContents    = 2 * time.Hour
+	collectedAtOnce = 200 // contents that one transaction deletes
+)
+
+// Collect deletes the contents of deleted projects and of imports that failed, and returns their number.
+func (s *Service) Collect(ctx context.Context) (int, error) {
+	before := s.Now().Add(-keepContents) // before the roots are read
+	owners, err := s.Garbage.ContentOwners(ctx)
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, workspace := range owners {
+		n, err := s.collect(ctx, workspace, before)
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (s *Service) collect(ctx context.Context, workspace string, before time.Time) (int, error) {
+	named, err := s.named(ctx, workspace)
+	if err != nil {
+		return 0, err
+	}
+	total, after := 0, ""
+	for ctx.Err() == nil {
+		old, err := s.Garbage.OldContents(ctx, workspace, after, before, collectedAtOnce)
+		if err != nil || len(old) == 0 {
+			return total, err
+		}
+		after = old[len(old)-1]
+		var unnamed []string
+		for _, digest := range old {
+			if !named[digest] {
+				unnamed = append(unnamed, digest)
+			}
+		}
+		if err := s.Garbage.DeleteContents(ctx, workspace, unnamed, before); err != nil {
+			return total, err
+		}
+		total += len(unnamed)
+	}
+	return total, ctx.Err()
+}
+
+// named returns the digests of all contents that projects of a workspace name. It reads trees one by one and keeps none.
+func (s *Service) named(ctx context.Context, workspace string) (map[string]bool, error) {
+	trees, files, err := s.Garbage.Roots(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[string]bool, len(files))
+	for _, digest := range files {
+		named[digest] = true
+	}
+	for _, digest := range trees {
+		if named[digest] {
+			continue
+		}
+		named[digest] = true
+		found, err := s.Contents.Contents(ctx, workspace, []string{digest})
+		if err != nil {
+			return nil, err
+		}
+		tree := registry.Tree{}
+		if err := json.Unmarshal(found[digest], &tree); err != nil { // delete nothing: the files of the tree are unknown
+			return nil, fmt.Errorf("read tree %s: %w", digest, err)
+		}
+		for _, file := range tree {
+			named[file.Digest] = true
+		}
+	}
+	return named, nil
+}

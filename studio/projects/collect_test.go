@@ -1,0 +1,168 @@
+package projects_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/studio/projects"
+	"github.com/atelier-run/atelier/studio/quotas"
+)
+
+func packed(t *testing.T, files map[string]string) io.Reader {
+	t.Helper()
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for name, text := range files {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &archive
+}
+
+// service returns a service whose clock reads *now, with a quota of stored bytes.
+func service(s *store.Store, now *time.Time, limit int64) *projects.Service {
+	clock := func() time.Time { return *now }
+	return projects.New(projects.Options{
+		Store: s, Changes: s, Overlays: s, Decisions: s, Contents: s, Garbage: s, Keep: time.Hour, Now: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+		Quotas: quotas.New(quotas.Options{Store: s, Ledger: s, Workspaces: s, Defaults: registry.Quota{StorageBytes: limit}, Now: clock}),
+	})
+}
+
+func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+		p, ctx, actor := service(s, &now, 0), t.Context(), registry.Actor{ID: "admin", Type: registry.UserActor, Workspace: registry.DefaultWorkspace}
+		load := func(name string, files map[string]string) {
+			t.Helper()
+			if _, err := p.Import(ctx, actor, projects.ImportRequest{Name: name, Archive: packed(t, files)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		collect := func(want int) {
+			t.Helper()
+			if n, err := p.Collect(ctx); err != nil || n != want {
+				t.Errorf("%d, %v, want %d", n, err, want)
+			}
+		}
+		load("kept", map[string]string{"a": "first", "shared": "shared"})
+		load("kept", map[string]string{"a": "second"}) // the history names the first files
+		load("gone", map[string]string{"b": "own", "shared": "shared"})
+		session, err := p.Open(ctx, actor.Workspace, "kept", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := session.Call(ctx, "writeFile", []byte(`{"path":"new","content":"proposed"}`)); err != nil {
+			t.Fatal(err)
+		}
+		overlay, err := session.Close(ctx, registry.Run{ID: "run", Workspace: actor.Workspace, Status: registry.Succeeded})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := s.Stored(ctx, actor.Workspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Delete(ctx, actor, "gone"); err != nil {
+			t.Fatal(err)
+		}
+		collect(0) // too new: they may be part of an import in progress
+		now = now.Add(3 * time.Hour)
+		collect(2) // the file and the tree of the deleted project
+		collect(0)
+		if after, err := s.Stored(ctx, actor.Workspace); err != nil || after >= before {
+			t.Errorf("%d bytes, before %d, %v", after, before, err)
+		}
+		fresh := service(s, &now, 0) // without caches
+		now = now.Add(-3 * time.Hour)
+		if _, err := fresh.Accept(ctx, actor, "kept", overlay.ID, projects.Decision{}); err != nil {
+			t.Errorf("%v", err)
+		}
+		for path, want := range map[string]string{"a": "second", "new": "proposed"} {
+			if text, err := fresh.File(ctx, actor, "kept", path); err != nil || string(text) != want {
+				t.Errorf("%s: %q, %v", path, text, err)
+			}
+		}
+	})
+}
+
+func TestImport_QuotaUsedUp_StorageFull(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+		p, ctx, actor := service(s, &now, 1<<20), t.Context(), registry.Actor{ID: "admin", Type: registry.UserActor, Workspace: registry.DefaultWorkspace}
+		load := func(name, text string) error {
+			_, err := p.Import(ctx, actor, projects.ImportRequest{Name: name, Archive: packed(t, map[string]string{"a": text})})
+			return err
+		}
+		if err := load("first", strings.Repeat("a", 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		if err := load("second", "b"); !fault.Is(err, fault.StorageFull) || !strings.Contains(err.Error(), "Delete projects") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestImport_SkippedEntries_BoundedToo needs an archive of a few megabytes that unpacks to more than a gigabyte.
+func TestImport_SkippedEntries_BoundedToo(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	var archive bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(zipped)
+	const size = 1<<30 + 1<<20
+	if err := w.WriteHeader(&tar.Header{Name: ".git/pack", Mode: 0o644, Size: size, Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 1<<20)
+	for range size >> 20 {
+		if _, err := w.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.WriteHeader(&tar.Header{Name: "a", Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	_, err = service(s, &now, 0).Import(t.Context(), registry.Actor{ID: "admin", Type: registry.UserActor, Workspace: registry.DefaultWorkspace}, projects.ImportRequest{Name: "bomb", Archive: &archive})
+	if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error()+detail(err), "unpack") {
+		t.Errorf("%v %s", err, detail(err))
+	}
+}
+
+// detail returns what an error says about its fields.
+func detail(err error) string {
+	f, ok := err.(*fault.Error) //nolint:errorlint // the service returns it as it is
+	if !ok || len(f.Details) == 0 {
+		return ""
+	}
+	return f.Details[0].Message
+}
