@@ -170,6 +170,12 @@ func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *
 		return m, err
 	}
 	if embedded {
+		// A repeated restore may find the log of the interrupted one, which SQLite would apply to the new file.
+		for _, log := range logsOf(path) {
+			if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return m, err
+			}
+		}
 		if err := backup.CopyFile(filepath.Join(dir, backup.Database, store.SnapshotFile), path); err != nil {
 			return m, err
 		}
@@ -261,11 +267,17 @@ func emptyData(c config.Config) error {
 	if !ok || again && string(target) == path {
 		return nil
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("the database %s exists; name a new one with --database", path)
+	for _, file := range append([]string{path}, logsOf(path)...) {
+		if _, err := os.Lstat(file); err == nil {
+			return fmt.Errorf("the database %s exists; name a new one with --database", file)
+		}
 	}
 	return nil
 }
+
+// logsOf returns the files in which SQLite keeps changes of a database. It applies those that it finds to any file of
+// that name.
+func logsOf(path string) []string { return []string{path + "-wal", path + "-shm", path + "-journal"} }
 
 // refuseRestoring rejects a data directory into which a restore was interrupted.
 func (a *App) refuseRestoring() error {

@@ -193,6 +193,10 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 	if err := os.WriteFile(used, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	logged := filepath.Join(home, "logged.db")
+	if err := os.WriteFile(logged+"-wal", []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	fresh := func() string { return filepath.Join(t.TempDir(), "data") }
 	for want, args := range map[string][]string{
 		"is not empty; name a new one\n":           {"backup", "create", dir, "--data", data},
@@ -201,12 +205,24 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 		"exists; name a new file":                  {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", keys},
 		"is not empty; name a new one with --data": {"backup", "restore", dir, "--data", data},
 		"exists; name a new one with --database":   {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
+		"logged.db-wal exists; name a new one":     {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + logged},
 		"into the same kind":                       {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
 		"does not contain the key":                 {"backup", "restore", dir, "--data", fresh(), "--keys", other},
 		"restore of a backup into " + interrupted:  {"serve", "--data", interrupted, "--listen", "127.0.0.1:0"},
 	} {
 		if said := servertest.Command(t, "", args...); said.Code != 1 || !strings.Contains(said.Stderr, want) {
 			t.Errorf("%v: exit %d, no %q in %q", args, said.Code, want, said.Stderr)
+		}
+	}
+	// The interrupted restore was of another backup, and its log is left. Repeating replaces both.
+	q := servertest.Spawn(t, t.TempDir(), "--token", backupToken, "--skills-builtin=false", "--database", "sqlite:"+filepath.Join(home, "foreign.db"))
+	q.Token = backupToken
+	q.Create(t, map[string]any{"name": "foreign", "language": "javascript", "code": "export default () => 1"})
+	q.Signal(t, syscall.SIGKILL)
+	q.Exit()
+	for _, suffix := range []string{"", "-wal"} {
+		if err := os.Rename(filepath.Join(home, "foreign.db"+suffix), filepath.Join(interrupted, "atelier.db"+suffix)); err != nil {
+			t.Fatal(err)
 		}
 	}
 	saidOK(t, "backup", "restore", dir, "--data", interrupted, "--keys", keys) // an interrupted restore is repeated
