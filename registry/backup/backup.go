@@ -93,9 +93,13 @@ func Finish(dir string, m Manifest) (Manifest, error) {
 	return m, write(filepath.Join(dir, manifestName), bytes.NewReader(text))
 }
 
-// walk calls visit with the path of each file below a folder, in order. It rejects anything that is neither a file nor
-// a folder.
+// walk calls visit with the path of each file below a folder, in order. The folder itself may be a link. It rejects
+// anything inside that is neither a file nor a folder.
 func walk(dir string, visit func(path string) error) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -167,6 +167,11 @@ func TestBackup_Damaged_Refused(t *testing.T) {
 		}
 	}
 	saidOK(t, "backup", "verify", dir)
+	latest := filepath.Join(t.TempDir(), "latest")
+	if err := os.Symlink(dir, latest); err != nil {
+		t.Fatal(err)
+	}
+	saidOK(t, "backup", "verify", latest)
 }
 
 // TestBackup_WrongPlace_Refused checks that neither a backup nor a restore overwrites anything.
