@@ -150,6 +150,9 @@ func (a *API) runCode(ctx context.Context, selection tools.Selection, req *mcp.C
 	if err != nil {
 		return a.refused(ctx, err)
 	}
+	if len(request.Packages) > 0 {
+		return a.refused(ctx, fault.Invalid("/packages", "must be absent, because programs of %s have no packages. Publish an agent with the packages, and call it.", runCodeName))
+	}
 	spec, err := a.Tools.Program(ctx, caller, selection, request.Language, request.Code)
 	if err != nil {
 		return a.refused(ctx, err)

@@ -434,6 +434,7 @@ func TestMCP_CodeMode_BadInput_Refused(t *testing.T) {
 	for name, params := range map[string]*mcp.CallToolParams{
 		"language":      {Name: "run_code", Arguments: map[string]any{"language": "bash", "code": "true"}},
 		"no code":       {Name: "run_code", Arguments: map[string]any{"language": "python"}},
+		"packages":      {Name: "run_code", Arguments: map[string]any{"language": "python", "code": "def main(input): return 1\n", "packages": []string{"requests==2.32.3"}}},
 		"outside a set": {Name: "run_code", Arguments: map[string]any{"language": "python", "code": "from agents import shout\ndef main(input): return shout(text='a')\n"}},
 		"limit":         {Name: "search_tools", Arguments: map[string]any{"limit": 51}},
 		"unknown":       {Name: "search_tools", Arguments: map[string]any{"words": "a"}},
