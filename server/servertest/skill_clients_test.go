@@ -194,6 +194,32 @@ func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
 	}
 }
 
+// TestInstall_OtherSkillOfTheName_Stays checks that a program of the registry never becomes a version of a skill from
+// elsewhere: by the publisher's name, or by a former name of an agent that has the skill's name now.
+func TestInstall_OtherSkillOfTheName_Stays(t *testing.T) {
+	t.Parallel()
+	data, _ := skillsIn(t, echo())
+	s := servertest.On(t, data)
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
+	team := &servertest.Client{URL: s.URL, Token: settle(t, s, admin, "team", "of-team").token}
+	team.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"hello","language":"python","code":"def main(value):\n    return 'stranger'\n"}`)
+	team.Want(t, 201, "POST", "/api/v1/code-agents/hello/versions", `{"version":"9.0.0"}`)
+	team.Want(t, 200, "POST", "/api/v1/code-agents/hello/publish", `{"public":true}`)
+	team.Want(t, 200, "PATCH", "/api/v1/code-agents/hello", `{"name":"echo"}`)
+	for _, name := range []string{"team/hello", "team/echo", "nobody/echo"} {
+		if p := string(s.Want(t, 409, "POST", "/v1/skills/install", map[string]string{"name": name}).Body); !strings.Contains(p, "Another skill is named echo") {
+			t.Errorf("%s: %s", name, p)
+		}
+	}
+	if got := string(s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "echo", "args": {"value": 1}}`).Body); strings.Contains(got, "stranger") {
+		t.Errorf("the skill was replaced: %s", got)
+	}
+	team.Want(t, 200, "PATCH", "/api/v1/code-agents/echo", `{"name":"later"}`)
+	if got := string(s.Want(t, 200, "POST", "/v1/skills/install", `{"name": "team/hello"}`).Body); !strings.Contains(got, `"name":"later"`) {
+		t.Errorf("by a former name: %s", got)
+	}
+}
+
 // TestSideEffects_EveryEntryPoint_Wait checks that a version with the flag side_effect waits for an approval by default,
 // whichever way it is called.
 func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {

@@ -102,7 +102,8 @@ func permitted(actor registry.Actor, verb string) error {
 // A name that is neither is looked up in the public registry.
 func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
 	asked := name
-	if publisher, own, qualified := strings.Cut(name, "/"); qualified {
+	publisher, own, qualified := strings.Cut(name, "/")
+	if qualified {
 		if err := registry.CheckName(publisher); err != nil {
 			return Entry{}, err
 		}
@@ -111,10 +112,15 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 	if err := registry.CheckName(name); err != nil {
 		return Entry{}, err
 	}
+	if qualified {
+		if skill, err := s.any(ctx, actor, name); err == nil && !listedBy(skill, publisher) {
+			return Entry{}, otherSkill(name)
+		}
+	}
 	if _, err := s.restore(ctx, actor, name); err != nil {
 		return Entry{}, err
 	}
-	if actor.Workspace == registry.DefaultWorkspace {
+	if actor.Workspace == registry.DefaultWorkspace && !qualified {
 		s.load(ctx, name)
 	}
 	s.report(ctx)
@@ -126,22 +132,34 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 		return entry, err
 	}
 	if s.Catalog != nil {
-		if err := s.fromRegistry(ctx, actor, asked); !fault.Is(err, fault.NotFound) {
-			if err != nil {
-				return Entry{}, err
-			}
+		listed, err := s.fromRegistry(ctx, actor, asked)
+		if err == nil {
 			s.report(ctx)
-			return s.Find(ctx, actor, name)
+			return s.Find(ctx, actor, listed)
+		}
+		if !fault.Is(err, fault.NotFound) {
+			return Entry{}, err
 		}
 	}
 	return Entry{}, fault.New(fault.NotFound, "Skill %s not found: it was never installed, has no folder in the skills directory and is not in the registry. Send its files, an archive or the URL of one.", shown(asked))
 }
 
-// fromRegistry installs the latest version of an agent of the public registry as a skill, with its number and its name.
-func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name string) error {
+// listedBy reports whether a skill came from a publisher of the public registry.
+func listedBy(skill registry.Skill, publisher string) bool {
+	return skill.Origin == registry.ListedSkill && strings.HasPrefix(skill.Source, publisher+"/")
+}
+
+// otherSkill refuses to publish a program of the registry as a version of a skill from elsewhere.
+func otherSkill(name string) error {
+	return fault.New(fault.NameTaken, "Another skill is named %s. Send the files of the one in the registry under another name.", shown(name))
+}
+
+// fromRegistry installs the latest version of an agent of the public registry as a skill, with its number and its name,
+// which it returns. The name may differ from the one that was asked for, because agents are found by former names.
+func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name string) (string, error) {
 	listed, v, err := s.Catalog.Named(ctx, name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -150,26 +168,29 @@ func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name s
 	in.Runtime, in.Isolation = &spec.Runtime, &spec.Isolation
 	skill, err := s.any(ctx, actor, listed.Name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return err
+		return "", err
+	}
+	if err == nil && !listedBy(skill, listed.Publisher) {
+		return "", otherSkill(listed.Name)
 	}
 	if err != nil {
 		if _, err := s.Agents.Get(ctx, actor, listed.Name); err == nil {
-			return fault.New(fault.NameTaken, "%s is an agent but not a skill. Rename it to install the one of the registry.", listed.Name)
+			return "", fault.New(fault.NameTaken, "%s is an agent but not a skill. Rename it to install the one of the registry.", listed.Name)
 		}
 		a, err := s.Agents.Compose(ctx, actor, in)
 		if err != nil {
-			return err
+			return "", err
 		}
 		a.Origin = &registry.Origin{AgentID: listed.ID, Name: listed.Name, Version: v.Version, Digest: v.Digest}
 		skill = registry.Skill{AgentID: a.ID, Workspace: a.Workspace, Name: a.Name}
 		skill.Origin, skill.Source, skill.InstalledAt, skill.Installer = registry.ListedSkill, listed.Publisher+"/"+v.Reference(), s.Now(), actor
 		if err := s.Store.CreateSkill(ctx, a, skill); err != nil {
-			return err
+			return "", err
 		}
 	}
 	s.forget()
 	_, err = s.Agents.Release(ctx, actor, skill.AgentID, in, agents.PublishRequest{Version: v.Version, Changelog: v.Changelog})
-	return err
+	return listed.Name, err
 }
 
 // restore restores an uninstalled skill and returns its agent. It does nothing for any other name.
