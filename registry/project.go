@@ -129,7 +129,7 @@ type Content struct {
 const maxPart = 255
 
 // CleanPath returns the normal form of a path in a project, or the reason why it has none. It accepts ./a//b for a/b.
-// Files below a folder .git are refused, because they would run on the machine of whoever checks the project out.
+// Files below a folder .git are refused, because they would run on the machine of the person who checks the project out.
 func CleanPath(path string) (clean, problem string) {
 	switch {
 	case path == "":

@@ -5,7 +5,7 @@ type Feature string
 
 // Features of runtimes. A version that needs one is refused for a runtime without it.
 const (
-	FilesFeature      Feature = "files"      // files beside the entry file
+	FilesFeature      Feature = "files"      // files in addition to the entry file
 	PackagesFeature   Feature = "packages"   // packages of a registry
 	HostsFeature      Feature = "hosts"      // requests to granted hosts
 	SubprocessFeature Feature = "subprocess" // other programs

@@ -111,7 +111,7 @@ func (s *Store) CountOpenOverlays(ctx context.Context, workspace, project string
 	return int(n), wrap("count overlays", err)
 }
 
-// ExpireOverlays ends the open overlays of all workspaces that nobody decided about in time, and returns their number.
+// ExpireOverlays ends the open overlays of all workspaces without a decision in time, and returns their number.
 func (s *Store) ExpireOverlays(ctx context.Context, now time.Time) (int, error) {
 	var expired int64
 	err := s.change(ctx, "expire overlays", func(ctx context.Context, tx bun.Tx) error {

@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	overhead  = 96 << 20 // memory of the interpreter and of our process beside it
+	overhead  = 96 << 20 // memory of the interpreter and of our process next to it
 	processes = 64       // their threads; a program cannot start any
 )
 
@@ -197,7 +197,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// crash explains a signal that ended the process beside the interpreter.
+// crash explains a signal that ended the process next to the interpreter.
 func crash(signal int) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Monty was killed by signal %d.", signal)}
 }

@@ -15,7 +15,7 @@ import (
 // race fails each test that runs at that time, so these have a bound of their own.
 const (
 	mostReruns     = 12
-	mostBesideRace = 150
+	mostDuringRace = 150
 )
 
 // rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One
@@ -25,20 +25,20 @@ func rerun(file string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	failed, besideRace := 0, 0
+	failed, duringRace := 0, 0
 	for _, c := range all {
 		failed += c.Failed
 		for _, failure := range c.Failures {
-			if failure.besideRace() {
-				besideRace++
+			if failure.duringRace() {
+				duringRace++
 			}
 		}
 	}
 	if failed == 0 {
 		return nil
 	}
-	if failed-besideRace > mostReruns || besideRace > mostBesideRace {
-		fmt.Fprintf(out, "%d tests failed: more than %d, or %d beside a data race, are not run again\n", failed, mostReruns, mostBesideRace)
+	if failed-duringRace > mostReruns || duringRace > mostDuringRace {
+		fmt.Fprintf(out, "%d tests failed: more than %d, or %d during a data race, are not run again\n", failed, mostReruns, mostDuringRace)
 		return nil
 	}
 	for i := range all {
@@ -57,8 +57,8 @@ func rerun(file string, out io.Writer) error {
 	return os.Rename(temp, file)
 }
 
-// besideRace reports whether a test failed only because a data race was found while it ran.
-func (f Failure) besideRace() bool {
+// duringRace reports whether a test failed only because a data race was found while it ran.
+func (f Failure) duringRace() bool {
 	return strings.HasSuffix(f.Why, ": race detected during execution of test") && strings.Count(f.Why, "\n") == 1
 }
 

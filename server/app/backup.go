@@ -85,7 +85,7 @@ func copyBlobs(ctx context.Context, s *store.Store, dir string, all []store.Snap
 	return nil
 }
 
-// keysApart checks that the keys of secrets can be copied, and not into the backup: whoever has both can read the
+// keysApart checks that the keys of secrets can be copied, and not into the backup: a person with both can read the
 // secrets.
 func keysApart(c config.Config, dir, keys string) error {
 	if keys == "" {
@@ -103,7 +103,7 @@ func keysApart(c config.Config, dir, keys string) error {
 		return err
 	}
 	if strings.HasPrefix(file, inside+string(filepath.Separator)) {
-		return fmt.Errorf("--keys: %s is inside the backup; name a file elsewhere, because whoever has both can read the secrets", keys)
+		return fmt.Errorf("--keys: %s is inside the backup; name a file elsewhere, because a person with both can read the secrets", keys)
 	}
 	if _, err := os.Stat(file); err == nil {
 		return fmt.Errorf("--keys: %s exists; name a new file", keys)

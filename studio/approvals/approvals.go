@@ -249,7 +249,7 @@ func denial(a registry.Approval) *runtimes.ProgramError {
 	case a.Status == registry.ApprovalWithdrawn:
 		return runs.CancelledWaiting()
 	case a.Status == registry.ApprovalExpired:
-		e.Message = "Nobody approved the run in time."
+		e.Message = "The run was not approved in time."
 	case a.Decider != nil && a.Comment != "":
 		e.Message = "The run was denied by " + a.Decider.Name + ": " + a.Comment
 	case a.Decider != nil:

@@ -58,7 +58,7 @@ func merge(base, project, overlay side) (side, outcome) {
 }
 
 // touch reports whether two ordered lists have edits that overlap or meet and are not the same. udiff.Merge would accept
-// two insertions at one place, although nobody knows which of them comes first.
+// two insertions at one place, although their order is unknown.
 func touch(x, y []udiff.Edit) bool {
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		a, b := x[i], y[j]

@@ -87,8 +87,8 @@ type Options struct {
 // Service keeps projects. It is safe for concurrent use.
 type Service struct {
 	Options
-	trees *lru.Cache[string, registry.Tree] // by workspace and digest; nobody changes them
-	files *lru.Cache[string, []byte]        // by workspace and digest; nobody changes them
+	trees *lru.Cache[string, registry.Tree] // by workspace and digest; never changed
+	files *lru.Cache[string, []byte]        // by workspace and digest; never changed
 }
 
 // New returns a service.
@@ -238,7 +238,7 @@ func checkSize(tree registry.Tree) error {
 	return nil
 }
 
-// Expire ends overlays of all workspaces that nobody decided about in time.
+// Expire ends overlays of all workspaces without a decision in time.
 func (s *Service) Expire(ctx context.Context) (int, error) {
 	return s.Decisions.ExpireOverlays(ctx, s.Now())
 }

@@ -426,12 +426,12 @@ func (s *session) fetch(g given, values *arena) (uint32, error) {
 	if len(s.responses) == mostResponses {
 		return 0, &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("A Monty program can fetch at most %d times.", mostResponses)}
 	}
-	told, err := s.host.call("fetch", args)
+	reply, err := s.host.call("fetch", args)
 	if err != nil {
 		return 0, err
 	}
 	r := &response{}
-	if err := json.Unmarshal(told, r); err != nil {
+	if err := json.Unmarshal(reply, r); err != nil {
 		return 0, err
 	}
 	s.responses = append(s.responses, r)

@@ -1,4 +1,4 @@
-// Package guest is the part of the monty engine that runs inside the sandbox. It starts the Monty interpreter beside
+// Package guest is the part of the monty engine that runs inside the sandbox. It starts the Monty interpreter next to
 // itself and speaks its protocol: it feeds the program, answers its calls, and reports its result. The program has no
 // other way out of the interpreter.
 package guest

@@ -167,9 +167,9 @@ func (s *session) read() (*pb.ChildEvent, error) {
 // failure describes an exception in terms of the user's source. The second feed is our call of main, so its frames are
 // left out.
 func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramError {
-	told := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: e.GetExcType()}
+	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: e.GetExcType()}
 	if e.GetMessage() != "" {
-		told.Message += ": " + e.GetMessage()
+		failure.Message += ": " + e.GetMessage()
 	}
 	frames := slices.DeleteFunc(slices.Clone(e.GetTraceback()), func(f *pb.StackFrame) bool { return !s.ours(f.GetFilename()) })
 	for _, f := range frames {
@@ -177,35 +177,35 @@ func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramEr
 		if f.FrameName != nil {
 			where = f.GetFrameName()
 		}
-		told.Stack += fmt.Sprintf("  File %q, line %d, in %s\n", s.job.Entry, f.GetStart().GetLine(), where)
+		failure.Stack += fmt.Sprintf("  File %q, line %d, in %s\n", s.job.Entry, f.GetStart().GetLine(), where)
 		if f.PreviewLine != nil {
-			told.Stack += "    " + strings.TrimSpace(f.GetPreviewLine()) + "\n"
+			failure.Stack += "    " + strings.TrimSpace(f.GetPreviewLine()) + "\n"
 		}
 	}
 	if n := len(frames); n > 0 {
 		// Monty reports the end of the file as a line of its own.
-		told.File, told.Line, told.Column = s.job.Entry, int(frames[n-1].GetStart().GetLine()), int(frames[n-1].GetStart().GetColumn())
-		if last := strings.Count(strings.TrimRight(s.job.Source, "\n"), "\n") + 1; told.Line > last {
-			told.Line, told.Column = last, 0
+		failure.File, failure.Line, failure.Column = s.job.Entry, int(frames[n-1].GetStart().GetLine()), int(frames[n-1].GetStart().GetColumn())
+		if last := strings.Count(strings.TrimRight(s.job.Source, "\n"), "\n") + 1; failure.Line > last {
+			failure.Line, failure.Column = last, 0
 		}
-		told.Stack = "Traceback (most recent call last):\n" + told.Stack + told.Message + "\n"
+		failure.Stack = "Traceback (most recent call last):\n" + failure.Stack + failure.Message + "\n"
 	}
 	parsed := whole && len(frames) == 1 && frames[0].GetHideFrameName()
 	switch {
 	case whole && e.GetExcType() == "NotImplementedError" && strings.HasPrefix(e.GetMessage(), unsupported):
-		told.Type, told.Stack, told.Remedy = runtimes.SyntaxError, "", "Monty runs a subset of Python. Use the runtime python for this program."
+		failure.Type, failure.Stack, failure.Remedy = runtimes.SyntaxError, "", "Monty runs a subset of Python. Use the runtime python for this program."
 	case parsed:
-		told.Type, told.Stack = runtimes.SyntaxError, ""
+		failure.Type, failure.Stack = runtimes.SyntaxError, ""
 	case e.GetExcType() == "MemoryError":
-		told.Type = runtimes.MemoryLimit
+		failure.Type = runtimes.MemoryLimit
 	case e.GetExcType() == "RecursionError":
-		told.Type = runtimes.RecursionLimit
+		failure.Type = runtimes.RecursionLimit
 	case e.GetExcType() == "ModuleNotFoundError":
-		told.Remedy = "Monty has a few modules of the standard library and no packages. Use the runtime python for this program."
+		failure.Remedy = "Monty has a few modules of the standard library and no packages. Use the runtime python for this program."
 	case s.denied != nil && e.GetMessage() == s.denied.Message:
-		told.Type, told.Rule, told.Remedy, told.Grant = runtimes.Denied, s.denied.Rule, s.denied.Remedy, s.denied.Grant
+		failure.Type, failure.Rule, failure.Remedy, failure.Grant = runtimes.Denied, s.denied.Rule, s.denied.Remedy, s.denied.Grant
 	}
-	return told
+	return failure
 }
 
 // ours reports whether a frame is in the program's file.
