@@ -105,7 +105,7 @@ func (h host) perform(ctx context.Context, declared string, input json.RawMessag
 	}
 	result, err := l.service.Execute(ctx, l.run.Actor, Request{
 		Agent: version.AgentID, Version: version.Version, Of: &version, Input: input, Trigger: registry.TriggerTool, ParentRunID: l.job.RunID,
-		Limits: runtimes.Limits{TimeoutMs: min(left.Milliseconds(), version.Limits.TimeoutMs)},
+		AtMost: runtimes.Limits{TimeoutMs: left.Milliseconds()},
 		outer: &outer{execution: l, started: func(run registry.Run) {
 			call.RunID, call.Status = run.ID, string(registry.Running)
 			l.emit(runtimes.KindCall, *call)
