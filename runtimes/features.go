@@ -10,11 +10,12 @@ const (
 	HostsFeature      Feature = "hosts"      // requests to granted hosts
 	SubprocessFeature Feature = "subprocess" // other programs
 	ToolsFeature      Feature = "tools"      // calls of other agents
+	ProjectsFeature   Feature = "projects"   // files of a project
 	RulesFeature      Feature = "rules"      // rules for the use of the language
 	StrictFeature     Feature = "strict"     // isolation: strict
 )
 
 // Features returns all features.
 func Features() []Feature {
-	return []Feature{FilesFeature, PackagesFeature, HostsFeature, SubprocessFeature, ToolsFeature, RulesFeature, StrictFeature}
+	return []Feature{FilesFeature, PackagesFeature, HostsFeature, SubprocessFeature, ToolsFeature, ProjectsFeature, RulesFeature, StrictFeature}
 }

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=1.4.0
-if [ "$(cat bin/monty.version 2>/dev/null || true)" != "$version" ]; then
+if [ ! -x bin/monty ] || [ "$(cat bin/monty.version 2>/dev/null || true)" != "$version" ]; then
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
   python=python3

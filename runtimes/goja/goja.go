@@ -101,7 +101,7 @@ func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

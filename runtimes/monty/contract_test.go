@@ -40,12 +40,18 @@ func TestContract(t *testing.T) {
 			source: "def main(ctx):\n    try: ctx.read_file(path='x')\n    except Exception as e: return [type(e).__name__, str(e)]",
 			output: `["PermissionError","The host function readFile is not granted."]`,
 		},
+		"no fields of a log entry": {source: "def main(ctx):\n    ctx.log('info', 'x', None, a=1)\n    return 1", output: `1`},
+		"a call without its input": {source: "def main(ctx):\n    try: ctx.call_tool('x', None, a=1)\n    except Exception as e: return type(e).__name__", output: `"PermissionError"`},
+		"a positional argument":    {source: "def main(ctx):\n    try: ctx.list_dir('src')\n    except TypeError as e: return str(e)", output: `"ctx.list_dir takes at most 0 arguments without a name, not 1"`},
+		"a call with two inputs":   {source: "def main(ctx):\n    try: ctx.call_tool('x', 1, 2)\n    except TypeError as e: return str(e)[:12]", output: `"ctx.call_too"`},
+		"a long result":            {source: "def main(): return 'x' * 1_500_000 + 'y'", output: `"` + strings.Repeat("x", 1_500_000) + `y"`},
 		"no file of the host": {
 			source: "from pathlib import Path\ndef main():\n    try: return Path('/etc/passwd').read_text()\n    except Exception as e: return type(e).__name__", output: `"PermissionError"`,
 		},
 		"missing property":        {source: "x = 1\ndef main(city, n=1): pass", input: `{"town":1}`, want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "main() needs 'city'", File: "main.py", Line: 2}},
 		"no main":                 {source: "def mian(): pass", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "no main function", File: "main.py", Line: 1}},
 		"exception":               {source: "def main(a):\n    return a[3]", input: `{"a":[1]}`, want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "IndexError", File: "main.py", Line: 2}},
+		"a long exception":        {source: "def main():\n    raise ValueError('x' * 600_000)", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "ValueError: xxx", File: "main.py", Line: 2}},
 		"exception at the top":    {source: "x = 1\n{}['a']\ndef main(): pass", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "KeyError", File: "main.py", Line: 2}},
 		"raised syntax error":     {source: "def main():\n    raise SyntaxError('mine')", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "SyntaxError: mine", File: "main.py", Line: 2}},
 		"not in Monty":            {source: "def main():\n    yield 1", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "yield", File: "main.py", Line: 2, Remedy: "runtime python"}},
@@ -69,10 +75,11 @@ func TestContract(t *testing.T) {
 				if tt.input != "" {
 					j.Input = json.RawMessage(tt.input)
 				}
+				j.Limits.OutputBytes = 2 << 20
 			}))
 			if tt.want.Type == "" {
 				if outcome.Error != nil || string(outcome.Output) != tt.output {
-					t.Errorf("%s, %+v, stderr %q, want %s", outcome.Output, outcome.Error, host.Stderr(t), tt.output)
+					t.Errorf("%.1000s, %+v, stderr %q, want %.1000s", outcome.Output, outcome.Error, host.Stderr(t), tt.output)
 				}
 				return
 			}

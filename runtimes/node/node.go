@@ -195,7 +195,7 @@ func (e *Engine) fit(ctx context.Context) error {
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

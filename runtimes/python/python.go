@@ -344,7 +344,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

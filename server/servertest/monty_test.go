@@ -44,6 +44,7 @@ func TestFeatures_MissingInRuntime_RefusedWithField(t *testing.T) {
 		"files":      {map[string]any{"code": nil, "files": map[string]string{"main.py": "def main(): pass", "other.py": ""}}, "/files", "choose python"},
 		"packages":   {map[string]any{"packages": []string{"requests==2.32.3"}}, "/packages", "choose python"},
 		"subprocess": {map[string]any{"capabilities": map[string]any{"subprocess": true}}, "/capabilities/subprocess", "choose python"},
+		"projects":   {map[string]any{"capabilities": map[string]any{"files": map[string]any{"project": "shop"}}}, "/capabilities/files", "choose python"},
 		"rules":      {map[string]any{"rules": map[string]any{"pack": "restricted"}}, "/rules", "choose python"},
 		"goja":       {map[string]any{"language": "javascript", "runtime": "goja", "code": "export default () => 1", "capabilities": map[string]any{"subprocess": true}}, "/capabilities/subprocess", "choose node"},
 	} {

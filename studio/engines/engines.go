@@ -68,7 +68,7 @@ func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Nam
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
 		return name, err
 	}
-	if len(spec.Packages) > 0 {
+	if needsNode(spec) != "" {
 		return runtimes.NodeEngine, nil
 	}
 	gaps, _, err := c.missing(ctx, spec)
@@ -86,8 +86,8 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 		return name, nil, err
 	}
 	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "Runs in the fast engine (goja)."}
-	if len(spec.Packages) > 0 {
-		c.settle(choice, registry.RuntimeGap, "packages are written for Node; choose goja if its own features are enough for them")
+	if why := needsNode(spec); why != "" {
+		c.settle(choice, registry.RuntimeGap, why)
 		return choice.Runtime, choice, nil
 	}
 	var broken bool
@@ -114,6 +114,17 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 		choice.Message += " About " + took + "."
 	}
 	return choice.Runtime, choice, nil
+}
+
+// needsNode returns why the settings of a program ask for Node, "" if they do not.
+func needsNode(spec registry.Spec) string {
+	switch {
+	case spec.Capabilities.Subprocess:
+		return "only Node can start processes"
+	case len(spec.Packages) > 0:
+		return "packages are written for Node; choose goja if its own features are enough for them"
+	}
+	return ""
 }
 
 // settle selects Node for a reason, or explains why it is not available.

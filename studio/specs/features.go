@@ -28,12 +28,14 @@ func needs(spec registry.Spec) []need {
 		{runtimes.HostsFeature, "/capabilities/hosts", len(spec.Capabilities.Hosts) > 0, "be empty"},
 		{runtimes.SubprocessFeature, "/capabilities/subprocess", spec.Capabilities.Subprocess, "be false"},
 		{runtimes.ToolsFeature, "/capabilities/tools", len(spec.Capabilities.Tools) > 0, "be empty"},
+		{runtimes.ProjectsFeature, "/capabilities/files", spec.Capabilities.Files != nil, "be left out"},
 		{runtimes.RulesFeature, "/rules", spec.Rules != nil, "be absent"},
 		{runtimes.StrictFeature, "/isolation", spec.Isolation == runtimes.Strict, "be left out"},
 	}
 }
 
-// checkFeatures names each field that needs a feature which the runtime lacks.
+// checkFeatures names each field that needs a feature which the runtime lacks. If the server chooses the runtime, it is
+// enough that one of the language has the feature.
 func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtimes.Name) {
 	if c.features == nil {
 		return
@@ -43,22 +45,25 @@ func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtime
 		return
 	}
 	for _, n := range needs(spec) {
-		if n.needed && !slices.Contains(has, n.feature) {
-			faults.addf(n.field, "must %s, because the runtime %s does not have the feature %s%s.", n.must, name, n.feature, c.instead(spec, n.feature))
+		if !n.needed || slices.Contains(has, n.feature) {
+			continue
+		}
+		others := c.having(spec, n.feature)
+		switch {
+		case len(others) == 0:
+			faults.addf(n.field, "must %s, because the runtime %s does not have the feature %s.", n.must, name, n.feature)
+		case spec.Runtime != runtimes.Auto && spec.Runtime != "":
+			faults.addf(n.field, "must %s, because the runtime %s does not have the feature %s; choose %s.", n.must, name, n.feature, join(others))
 		}
 	}
 }
 
-// instead names the runtimes of the language that have a feature.
-func (c *Checker) instead(spec registry.Spec, feature runtimes.Feature) string {
-	var others []runtimes.Name
+// having returns the runtimes of the language that have a feature.
+func (c *Checker) having(spec registry.Spec, feature runtimes.Feature) (others []runtimes.Name) {
 	for _, name := range Runtimes(spec.Language) {
 		if has, known := c.features(name); known && slices.Contains(has, feature) {
 			others = append(others, name)
 		}
 	}
-	if len(others) == 0 {
-		return ""
-	}
-	return "; choose " + join(others)
+	return others
 }

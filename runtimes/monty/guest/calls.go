@@ -43,7 +43,7 @@ func (a *arena) attribute(name string, value uint32) *pb.NodePair {
 func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) {
 	values := &arena{}
 	feed := &pb.Feed{}
-	give := func(name string, value uint32) string {
+	bind := func(name string, value uint32) string {
 		name = "__atelier_" + name
 		feed.Inputs = append(feed.Inputs, &pb.NamedRef{Name: name, Value: value})
 		return name
@@ -76,7 +76,7 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 		case i == 0 && (name == "input" || name == "" && p.name != ""):
 			value = s.job.Input
 		case name == "ctx" || name == "context":
-			args = append(args, argument(p, give("ctx", s.context(values))))
+			args = append(args, argument(p, bind("ctx", s.context(values))))
 			continue
 		case known:
 			value = property
@@ -92,7 +92,7 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 		if err != nil {
 			return nil, nil, fmt.Errorf("input: %w", err)
 		}
-		args = append(args, argument(p, give(fmt.Sprint(i), at)))
+		args = append(args, argument(p, bind(fmt.Sprint(i), at)))
 	}
 	if len(missing) > 0 {
 		return nil, &runtimes.ProgramError{
@@ -277,8 +277,8 @@ func arguments(call *pb.FunctionCall) (given, error) {
 	return g, nil
 }
 
-// take returns an argument by position or name, and removes it. It is nil if it was not given.
-func (g *given) take(position int, name string) json.RawMessage {
+// pop returns an argument by position or name, and removes it. It is nil if it was not given.
+func (g *given) pop(position int, name string) json.RawMessage {
 	if position < len(g.list) {
 		return g.list[position]
 	}
@@ -306,18 +306,35 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 	case "log":
 		return s.log(g, values)
 	case "progress":
-		args := map[string]any{"done": g.take(0, "done"), "total": orElse(g.take(1, "total"), "0"), "message": text(g.take(2, "message"))}
-		return s.host.give("progress", args, values)
+		if len(g.list) > 3 {
+			return 0, g.tooMany("progress", 3)
+		}
+		args := map[string]any{"done": g.pop(0, "done"), "total": orElse(g.pop(1, "total"), "0"), "message": text(g.pop(2, "message"))}
+		return s.host.invoke("progress", args, values)
 	case "fetch":
 		return s.fetch(g, values)
 	case "call_tool", "callTool":
 		return s.callTool(g, values)
 	case "call":
-		name := text(g.take(0, "name"))
-		return s.host.give(name, g.named, values)
+		if len(g.list) > 1 {
+			return 0, g.tooMany("call", 1)
+		}
+		name := text(g.pop(0, "name"))
+		return s.host.invoke(name, g.named, values)
 	}
-	return s.host.give(camel(call.GetFunctionName()), g.named, values)
+	if len(g.list) > 0 {
+		return 0, g.tooMany(call.GetFunctionName(), 0)
+	}
+	return s.host.invoke(camel(call.GetFunctionName()), g.named, values)
 }
+
+// tooMany refuses arguments without a name.
+func (g *given) tooMany(function string, most int) error {
+	return &flaw{message: fmt.Sprintf("ctx.%s takes at most %d arguments without a name, not %d", function, most, len(g.list))}
+}
+
+// isNull reports whether an argument is None.
+func isNull(value json.RawMessage) bool { return string(value) == "null" }
 
 func orElse(value json.RawMessage, other string) json.RawMessage {
 	if value == nil {
@@ -326,8 +343,8 @@ func orElse(value json.RawMessage, other string) json.RawMessage {
 	return value
 }
 
-// give calls a host function and adds its result.
-func (c *channel) give(name string, args any, values *arena) (uint32, error) {
+// invoke calls a host function and adds its result.
+func (c *channel) invoke(name string, args any, values *arena) (uint32, error) {
 	result, err := c.call(name, args)
 	if err != nil || len(result) == 0 {
 		return values.none(), err
@@ -365,7 +382,10 @@ func (s *session) log(g given, values *arena) (uint32, error) {
 	}
 	args := map[string]any{"level": known, "message": message}
 	fields := map[string]json.RawMessage{}
-	if len(g.list) > 2 && json.Unmarshal(g.list[2], &fields) != nil {
+	if len(g.list) > 3 {
+		return 0, g.tooMany("log", 3)
+	}
+	if len(g.list) > 2 && !isNull(g.list[2]) && json.Unmarshal(g.list[2], &fields) != nil {
 		return 0, &flaw{message: "the fields of ctx.log must be a dict"}
 	}
 	for name, value := range g.named {
@@ -374,12 +394,18 @@ func (s *session) log(g given, values *arena) (uint32, error) {
 	if len(fields) > 0 {
 		args["fields"] = fields
 	}
-	return s.host.give("log", args, values)
+	return s.host.invoke("log", args, values)
 }
 
 // callTool calls another agent: ctx.call_tool(reference, input), or with the properties of the input by name.
 func (s *session) callTool(g given, values *arena) (uint32, error) {
-	reference, input := text(g.take(0, "reference")), g.take(1, "input")
+	if len(g.list) == 0 || len(g.list) > 2 {
+		return 0, &flaw{message: "ctx.call_tool needs a reference and at most one input; other arguments must be named"}
+	}
+	reference, input := text(g.list[0]), json.RawMessage(nil)
+	if len(g.list) > 1 && !isNull(g.list[1]) {
+		input = g.list[1]
+	}
 	if len(g.named) > 0 {
 		properties := map[string]json.RawMessage{}
 		if input != nil && json.Unmarshal(input, &properties) != nil {
@@ -388,9 +414,9 @@ func (s *session) callTool(g given, values *arena) (uint32, error) {
 		for name, value := range g.named {
 			properties[name] = value
 		}
-		return s.host.give("callTool", map[string]any{"reference": reference, "input": properties}, values)
+		return s.host.invoke("callTool", map[string]any{"reference": reference, "input": properties}, values)
 	}
-	return s.host.give("callTool", map[string]any{"reference": reference, "input": orElse(input, "{}")}, values)
+	return s.host.invoke("callTool", map[string]any{"reference": reference, "input": orElse(input, "{}")}, values)
 }
 
 // response is the answer to a fetch.
@@ -405,9 +431,12 @@ type response struct {
 }
 
 func (s *session) fetch(g given, values *arena) (uint32, error) {
-	args := map[string]any{"url": text(g.take(0, "url")), "method": "GET", "redirect": "follow"}
+	if len(g.list) > 5 {
+		return 0, g.tooMany("fetch", 5)
+	}
+	args := map[string]any{"url": text(g.pop(0, "url")), "method": "GET", "redirect": "follow"}
 	for i, name := range []string{"method", "headers", "body", "redirect"} {
-		value := g.take(i+1, name)
+		value := g.pop(i+1, name)
 		switch {
 		case value == nil || string(value) == "null":
 		case name == "headers":

@@ -53,26 +53,35 @@ func serve(interpreter string) error {
 		return err
 	}
 	host := &channel{Writer: file, in: bufio.NewReader(file)}
-	if err := host.tell(map[string]any{"ready": true}); err != nil {
+	if err := host.send(map[string]any{"ready": true}); err != nil {
 		return err
 	}
 	var job Job
 	if err := host.read(&job); err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
-	if err := host.tell(map[string]any{"start": true}); err != nil {
+	s := &session{job: job, in: in, out: bufio.NewReader(out), stdout: os.Stdout, stderr: os.Stderr, host: host}
+	if err := s.configure(); err != nil { // the program has not started, so this is not its fault
 		return err
 	}
-	s := &session{job: job, in: in, out: bufio.NewReader(out), stdout: os.Stdout, stderr: os.Stderr, host: host}
+	if err := host.send(map[string]any{"start": true}); err != nil {
+		return err
+	}
 	output, failure, err := s.run()
 	if err != nil {
 		return err
 	}
-	end, code := map[string]any{"output": output}, 0
+	last := end{End: map[string]any{"output": output}}
 	if failure != nil {
-		end, code = map[string]any{"error": failure}, 1
+		last = end{End: map[string]any{"error": failure}, Code: 1}
 	}
-	return host.tell(map[string]any{"end": end, "code": code})
+	return host.send(last)
+}
+
+// end is the last message. The server recognizes a long one by its first member.
+type end struct {
+	End  map[string]any `json:"end"`
+	Code int            `json:"code"`
 }
 
 // channel is descriptor 3: lines of JSON to the server, and its replies.
@@ -85,7 +94,7 @@ type channel struct {
 // maxCall bounds the line of a host call, as the server does.
 const maxCall = 1 << 20
 
-func (c *channel) tell(message any) error {
+func (c *channel) send(message any) error {
 	line, err := program.JSON(message)
 	if err != nil {
 		return err
@@ -112,7 +121,7 @@ func (c *channel) call(name string, args any) (json.RawMessage, error) {
 		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host call must have at most 1 MiB."}
 	}
 	c.calls++
-	if err := c.tell(map[string]any{"call": name, "tag": c.calls, "args": text}); err != nil {
+	if err := c.send(map[string]any{"call": name, "tag": c.calls, "args": text}); err != nil {
 		return nil, err
 	}
 	var reply struct {

@@ -44,7 +44,7 @@ func find(source string) (function, bool) {
 // blank replaces the contents of strings and comments by spaces. Offsets and lines stay.
 func blank(source string) string {
 	out := []byte(source)
-	clear := func(from, to int) {
+	erase := func(from, to int) {
 		for i := from; i < min(to, len(out)); i++ {
 			if out[i] != '\n' {
 				out[i] = ' '
@@ -54,12 +54,15 @@ func blank(source string) string {
 	for i := 0; i < len(source); {
 		switch c := source[i]; c {
 		case '#':
-			end := i + strings.IndexByte(source[i:]+"\n", '\n')
-			clear(i, end)
+			end := len(source)
+			if n := strings.IndexByte(source[i:], '\n'); n >= 0 {
+				end = i + n
+			}
+			erase(i, end)
 			i = end
 		case '"', '\'':
 			end := quoted(source, i)
-			clear(i+1, end-1)
+			erase(i+1, end-1)
 			i = end
 		default:
 			i++

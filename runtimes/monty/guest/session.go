@@ -22,6 +22,12 @@ const protocol = 6
 // maxMessage bounds a message of the interpreter. The control group bounds its memory.
 const maxMessage = 64 << 20
 
+// Bounds of the text and the stack of an exception.
+const (
+	maxErrorText  = 16 << 10
+	maxErrorStack = 64 << 10
+)
+
 // unsupported begins the message about syntax that the interpreter does not have. It comes before any code runs.
 const unsupported = "The monty syntax parser does not yet support"
 
@@ -40,9 +46,6 @@ type session struct {
 func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 	if strings.ContainsRune(s.job.Source, 0) {
 		return nil, &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "SyntaxError: source code cannot contain null bytes", File: s.job.Entry, Line: 1}, nil
-	}
-	if err := s.configure(); err != nil {
-		return nil, nil, err
 	}
 	if _, failure, err := s.feed(&pb.Feed{Code: s.job.Source}, true); failure != nil || err != nil {
 		return nil, failure, err
@@ -92,8 +95,8 @@ func (s *session) configure() error {
 	return nil
 }
 
-// feed runs code to its end, and answers its calls meanwhile. whole says that it is the program itself.
-func (s *session) feed(feed *pb.Feed, whole bool) (*pb.Complete, *runtimes.ProgramError, error) {
+// feed runs code to its end, and answers its calls meanwhile. isProgram: the code is the program itself.
+func (s *session) feed(feed *pb.Feed, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
 	request := &pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}
 	for {
 		event, err := s.ask(request)
@@ -104,7 +107,7 @@ func (s *session) feed(feed *pb.Feed, whole bool) (*pb.Complete, *runtimes.Progr
 		case *pb.ChildEvent_Complete:
 			return kind.Complete, nil, nil
 		case *pb.ChildEvent_Error:
-			return nil, s.failure(kind.Error.GetException(), whole), nil
+			return nil, s.failure(kind.Error.GetException(), isProgram), nil
 		default:
 			if request, err = s.answer(event); err != nil {
 				return nil, nil, err
@@ -166,20 +169,22 @@ func (s *session) read() (*pb.ChildEvent, error) {
 
 // failure describes an exception in terms of the user's source. The second feed is our call of main, so its frames are
 // left out.
-func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramError {
+func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: e.GetExcType()}
 	if e.GetMessage() != "" {
 		failure.Message += ": " + e.GetMessage()
 	}
+	failure.Message = cut(failure.Message, maxErrorText)
 	frames := slices.DeleteFunc(slices.Clone(e.GetTraceback()), func(f *pb.StackFrame) bool { return !s.ours(f.GetFilename()) })
+	var stack strings.Builder
 	for _, f := range frames {
 		where := "<module>"
 		if f.FrameName != nil {
 			where = f.GetFrameName()
 		}
-		failure.Stack += fmt.Sprintf("  File %q, line %d, in %s\n", s.job.Entry, f.GetStart().GetLine(), where)
+		fmt.Fprintf(&stack, "  File %q, line %d, in %s\n", s.job.Entry, f.GetStart().GetLine(), where)
 		if f.PreviewLine != nil {
-			failure.Stack += "    " + strings.TrimSpace(f.GetPreviewLine()) + "\n"
+			stack.WriteString("    " + strings.TrimSpace(f.GetPreviewLine()) + "\n")
 		}
 	}
 	if n := len(frames); n > 0 {
@@ -188,11 +193,11 @@ func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramEr
 		if last := strings.Count(strings.TrimRight(s.job.Source, "\n"), "\n") + 1; failure.Line > last {
 			failure.Line, failure.Column = last, 0
 		}
-		failure.Stack = "Traceback (most recent call last):\n" + failure.Stack + failure.Message + "\n"
+		failure.Stack = "Traceback (most recent call last):\n" + cut(stack.String(), maxErrorStack) + failure.Message + "\n"
 	}
-	parsed := whole && len(frames) == 1 && frames[0].GetHideFrameName()
+	parsed := isProgram && len(frames) == 1 && frames[0].GetHideFrameName()
 	switch {
-	case whole && e.GetExcType() == "NotImplementedError" && strings.HasPrefix(e.GetMessage(), unsupported):
+	case isProgram && e.GetExcType() == "NotImplementedError" && strings.HasPrefix(e.GetMessage(), unsupported):
 		failure.Type, failure.Stack, failure.Remedy = runtimes.SyntaxError, "", "Monty runs a subset of Python. Use the runtime python for this program."
 	case parsed:
 		failure.Type, failure.Stack = runtimes.SyntaxError, ""
@@ -206,6 +211,14 @@ func (s *session) failure(e *pb.RaisedException, whole bool) *runtimes.ProgramEr
 		failure.Type, failure.Rule, failure.Remedy, failure.Grant = runtimes.Denied, s.denied.Rule, s.denied.Remedy, s.denied.Grant
 	}
 	return failure
+}
+
+// cut keeps the beginning and the end of a text that is too long.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most/2], "") + "\n…\n" + strings.ToValidUTF8(text[len(text)-most/2:], "")
 }
 
 // ours reports whether a frame is in the program's file.

@@ -3,7 +3,9 @@ package guest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -51,10 +53,20 @@ func (a *arena) object(values map[string]string) uint32 {
 func (a *arena) json(text []byte) (uint32, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	return a.decode(dec)
+	at, err := a.decode(dec, 0)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return 0, errors.New("text follows the value")
+	}
+	return at, nil
 }
 
-func (a *arena) decode(dec *json.Decoder) (uint32, error) {
+func (a *arena) decode(dec *json.Decoder, depth int) (uint32, error) {
+	if depth > jcs.MaxDepth {
+		return 0, fmt.Errorf("it is nested deeper than %d levels", jcs.MaxDepth)
+	}
 	token, err := dec.Token()
 	if err != nil {
 		return 0, err
@@ -70,17 +82,17 @@ func (a *arena) decode(dec *json.Decoder) (uint32, error) {
 		return a.number(string(v))
 	case json.Delim:
 		if v == '[' {
-			return a.list(dec)
+			return a.list(dec, depth+1)
 		}
-		return a.dict(dec)
+		return a.dict(dec, depth+1)
 	}
 	return 0, fmt.Errorf("token %v", token)
 }
 
-func (a *arena) list(dec *json.Decoder) (uint32, error) {
+func (a *arena) list(dec *json.Decoder, depth int) (uint32, error) {
 	items := &pb.Indexes{}
 	for dec.More() {
-		at, err := a.decode(dec)
+		at, err := a.decode(dec, depth)
 		if err != nil {
 			return 0, err
 		}
@@ -90,14 +102,14 @@ func (a *arena) list(dec *json.Decoder) (uint32, error) {
 	return a.add(&pb.MontyNode{Kind: &pb.MontyNode_List{List: items}}), err
 }
 
-func (a *arena) dict(dec *json.Decoder) (uint32, error) {
+func (a *arena) dict(dec *json.Decoder, depth int) (uint32, error) {
 	pairs := &pb.NodePairs{}
 	for dec.More() {
-		key, err := a.decode(dec)
+		key, err := a.decode(dec, depth)
 		if err != nil {
 			return 0, err
 		}
-		value, err := a.decode(dec)
+		value, err := a.decode(dec, depth)
 		if err != nil {
 			return 0, err
 		}
@@ -158,7 +170,7 @@ func (e *encoder) write(at uint32, path string, depth int) error {
 	case *pb.MontyNode_Int:
 		e.out.WriteString(strconv.FormatInt(v.Int, 10))
 	case *pb.MontyNode_Bigint:
-		e.out.WriteString(whole(v.Bigint))
+		e.out.WriteString(integerText(v.Bigint))
 	case *pb.MontyNode_Float:
 		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
 			return &flaw{path + ": float " + map[bool]string{true: "NaN", false: "Infinity"}[math.IsNaN(v.Float)] + " is not JSON", "Use None or a string instead."}
@@ -240,7 +252,7 @@ func (e *encoder) key(at uint32, path string) (string, error) {
 	case *pb.MontyNode_Int:
 		return strconv.FormatInt(v.Int, 10), nil
 	case *pb.MontyNode_Bigint:
-		return whole(v.Bigint), nil
+		return integerText(v.Bigint), nil
 	case *pb.MontyNode_Float:
 		return decimal(v.Float), nil
 	}
@@ -261,7 +273,7 @@ func step(name string) string {
 	return "." + name
 }
 
-func whole(n *pb.BigInt) string {
+func integerText(n *pb.BigInt) string {
 	v := new(big.Int).SetBytes(n.GetMagnitude())
 	if n.GetNegative() {
 		v.Neg(v)

@@ -84,7 +84,11 @@ func serve(compiler string) error {
 	if err != nil {
 		return err
 	}
-	end, err := json.Marshal(map[string]any{"end": map[string]any{"output": answer}, "code": 0})
+	// The server recognizes a long end by its first member.
+	end, err := json.Marshal(struct {
+		End  map[string]any `json:"end"`
+		Code int            `json:"code"`
+	}{End: map[string]any{"output": answer}})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 __all__ = ["AtelierError", "Client", "RunFailed"]
 
@@ -34,12 +34,20 @@ class RunFailed(Exception):
         super().__init__(f"{self.type}: {error.get('message', '')}".removesuffix(": "))
 
 
+class _NoRedirect(HTTPRedirectHandler):
+    """Refuses redirects, which would send the token to another address."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 class Client:
     """Calls the API of one server. It is safe for concurrent use."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 660, retries: int = 3) -> None:
         self._base, self._token = url.rstrip("/") + "/api/v1", token
         self._timeout, self._retries = timeout, retries
+        self._opener = build_opener(_NoRedirect)
 
     def run(self, reference: str, input: object = None) -> Any:
         """Runs a version, such as weather@^1, and returns its output. Raises RunFailed."""
@@ -73,6 +81,7 @@ class Client:
                     yield event
                     if event.get("kind") == "result":
                         return
+        raise ConnectionError("the stream ended before the result; read on with start")
 
     def publish(self, agent: str, *, bump: str = "auto", changelog: str = "") -> dict[str, Any]:
         """Publishes the draft of an agent as a version."""
@@ -111,7 +120,7 @@ class Client:
         for attempt in range(self._retries + 1):
             request = Request(url, data=data, headers={**fixed, **headers}, method=method)
             try:
-                return urlopen(request, timeout=self._timeout)
+                return self._opener.open(request, timeout=self._timeout)
             except HTTPError as refused:
                 with refused:
                     content = refused.read()
@@ -123,5 +132,5 @@ class Client:
                     problem = json.loads(content)
                 except ValueError:
                     problem = {}
-                raise AtelierError(refused.code, problem) from None
+                raise AtelierError(refused.code, problem if isinstance(problem, dict) else {}) from None
         raise AssertionError("unreachable")
