@@ -17,9 +17,9 @@ func TestRemains(t *testing.T) {
 	if err := os.MkdirAll(remains, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	install := func() *packages.Manager {
+	install := func(name string) *packages.Manager {
 		m := newManager(t, index, func(o *packages.Options) { o.Dir = dir })
-		lock, err := resolve(t, m, "greet")
+		lock, err := resolve(t, m, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,11 +37,11 @@ func TestRemains(t *testing.T) {
 		}
 		return len(entries)
 	}
-	first := install()
+	first := install("greet")
 	if _, err := os.Stat(remains); err == nil {
 		t.Error("the unfinished work of a killed process is still there")
 	}
-	second := install()
+	second := install("shout") // an installed lock needs no temporary folder
 	if got := folders(); got != 2 {
 		t.Errorf("%d folders of two living managers", got)
 	}
