@@ -52,6 +52,12 @@ test('a person accepts one file of a proposed change and rejects another', async
   await page.getByRole('link', { name: 'Louder' }).click();
   await page.getByRole('region', { name: 'The proposed change of a.txt' }).getByText('+TWO').waitFor();
   expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 900 });
+  for (const button of await page.getByRole('button', { name: /Accept|Reject/ }).all()) {
+    const box = await button.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 390)).toBeLessThanOrEqual(390);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByRole('button', { name: 'Accept a.txt' }).click();
   await page.getByRole('region', { name: 'a.txt', exact: true }).getByText('accepted').waitFor();
   await page.getByRole('button', { name: 'Reject b.txt' }).click();

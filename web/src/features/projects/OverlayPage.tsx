@@ -53,6 +53,7 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
   };
   const decide: Decide = (decision, paths) => void answer(decision, paths);
   const off = { disabled: busy || !allowed, title: allowed ? undefined : why('write') };
+  const conflict = files.some((file) => file.status === 'open' && file.outcome === 'conflict');
   return (
     <section className={entries.section}>
       <div>
@@ -72,7 +73,12 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
           <Button look="danger" {...off} onClick={() => decide('reject')}>
             {say.reject}
           </Button>
-          <Button look="primary" {...off} onClick={() => decide('accept')}>
+          <Button
+            look="primary"
+            disabled={off.disabled || conflict}
+            title={conflict ? say.conflicts : off.title}
+            onClick={() => decide('accept')}
+          >
             {say.accept}
           </Button>
         </div>
@@ -90,6 +96,7 @@ interface FileProps {
 
 function File({ file, decide, off, open }: FileProps) {
   const { path, kind, status, outcome, unified, project, binary } = file;
+  const both = project !== undefined && project !== '' && status === 'open';
   return (
     <section aria-label={path} className={entries.section}>
       <div className={entries.head}>
@@ -98,30 +105,40 @@ function File({ file, decide, off, open }: FileProps) {
         </h2>
         {open && status === 'open' ? (
           <div className={entries.acts}>
-            <Button {...off} onClick={() => decide('reject', [path])}>
-              {say.rejectFile(path)}
+            <Button {...off} aria-label={say.rejectFile(path)} onClick={() => decide('reject', [path])}>
+              {say.rejectOne}
             </Button>
-            <Button {...off} onClick={() => decide('accept', [path])}>
-              {say.acceptFile(path)}
-            </Button>
+            {outcome !== 'conflict' && (
+              <Button {...off} aria-label={say.acceptFile(path)} onClick={() => decide('accept', [path])}>
+                {say.acceptOne}
+              </Button>
+            )}
           </div>
         ) : (
           <span role="status">{say.states[status]}</span>
         )}
       </div>
       {status === 'open' && outcome !== 'clean' && <p role="status">{say.outcomes[outcome]}</p>}
-      {project !== undefined && project !== '' && status === 'open' && (
-        <div className={changes.scroll} tabIndex={0} role="region" aria-label={say.theirs(path)}>
-          <Lines text={project} />
-        </div>
-      )}
-      {binary === true || unified === '' ? (
-        <p>{say.binary}</p>
-      ) : (
-        <div className={changes.scroll} tabIndex={0} role="region" aria-label={say.ours(path)}>
-          <Lines text={unified} />
-        </div>
-      )}
+      <div className={changes.changes}>
+        {both && (
+          <div>
+            <h3>{say.inProject}</h3>
+            <div className={changes.scroll} tabIndex={0} role="region" aria-label={say.theirs(path)}>
+              <Lines text={project} />
+            </div>
+          </div>
+        )}
+        {binary === true || unified === '' ? (
+          <p>{say.binary}</p>
+        ) : (
+          <div>
+            {both && <h3>{say.inOverlay}</h3>}
+            <div className={changes.scroll} tabIndex={0} role="region" aria-label={say.ours(path)}>
+              <Lines text={unified} />
+            </div>
+          </div>
+        )}
+      </div>
     </section>
   );
 }
