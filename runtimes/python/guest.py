@@ -98,7 +98,11 @@ class Channel:
         if os.getpid() != self.owner:
             raise HostError("failed", "ctx is available only in the main process.")
         tag = next(self.tags)
-        line = json.dumps({"call": name, "tag": tag, "args": args}, default=str, allow_nan=False).encode() + b"\n"
+        call = {"call": name, "tag": tag, "args": args}
+        try:
+            line = json.dumps(call, default=str, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        except UnicodeEncodeError:  # a lone surrogate, which only an escape can express
+            line = json.dumps(call, default=str, allow_nan=False).encode() + b"\n"
         if len(line) > CALL:
             raise HostError("invalid_arguments", "A host call must have at most 1 MiB.")
         flush()  # earlier output is sent first

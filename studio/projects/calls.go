@@ -130,20 +130,24 @@ func (o *Session) readFile(ctx context.Context, c call) (any, int64, error) {
 		return nil, 0, err
 	case !ok:
 		return nil, 0, refuse("readFile", "the project has no file %s.", path)
-	case !utf8.Valid(text):
+	case c.Offset == 0 && !utf8.Valid(text):
 		return nil, 0, refuse("readFile", "the file %s is not UTF-8 text.", path)
 	case c.Offset < 0 || c.Offset > int64(len(text)):
 		return nil, 0, refuse("readFile", "offset must be within the file.")
 	}
-	rest := text[c.Offset:]
-	if len(rest) <= pieceBytes {
-		return Piece{Content: string(rest)}, int64(len(rest)), nil
+	piece := text[c.Offset:]
+	var next int64
+	if len(piece) > pieceBytes {
+		end := pieceBytes
+		for end > 0 && !utf8.RuneStart(piece[end]) {
+			end--
+		}
+		piece, next = piece[:end], c.Offset+int64(end)
 	}
-	end := pieceBytes
-	for !utf8.RuneStart(rest[end]) {
-		end--
+	if !utf8.Valid(piece) || next == c.Offset && next > 0 { // the program began in the middle of a character, or of another file
+		return nil, 0, refuse("readFile", "offset must be the start of a part of UTF-8 text.")
 	}
-	return Piece{Content: string(rest[:end]), Next: c.Offset + int64(end)}, int64(end), nil
+	return Piece{Content: string(piece), Next: next}, int64(len(piece)), nil
 }
 
 func (o *Session) writeFile(c call) (any, int64, error) {
