@@ -55,7 +55,8 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 		wait = briefly
 	}
 	// SQLite would create, write and delete a file for the undo log of each statement with many runs.
-	writing, err := sqliteConnector(path, wait, "_txlock=immediate&_pragma=temp_store(MEMORY)")
+	// The space of removed rows can be returned in steps only if that is chosen before the first table exists.
+	writing, err := sqliteConnector(path, wait, "_txlock=immediate&_pragma=temp_store(MEMORY)", "&_pragma=auto_vacuum(INCREMENTAL)")
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if err := write.PingContext(ctx); err != nil {
 		return errors.Join(err, write.Close())
 	}
-	reading, err := sqliteConnector(path, wait, "_pragma=query_only(1)")
+	reading, err := sqliteConnector(path, wait, "_pragma=query_only(1)", "")
 	if err != nil {
 		return errors.Join(err, write.Close())
 	}
@@ -94,10 +95,10 @@ func waitOn(ctx context.Context, conn bun.Conn, wait time.Duration) error {
 
 // sqliteConnector opens connections that wait a time for another process. They sync the log with every
 // commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they
-// compare as text.
-func sqliteConnector(path string, wait time.Duration, option string) (driver.Connector, error) {
+// compare as text. first is executed before the journal is chosen, which writes the first page of a new file.
+func sqliteConnector(path string, wait time.Duration, option, first string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
-		"&_pragma=busy_timeout(" + strconv.FormatInt(wait.Milliseconds(), 10) + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_pragma=busy_timeout(" + strconv.FormatInt(wait.Milliseconds(), 10) + ")" + first + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=journal_size_limit(67108864)&" + option}
 	return sqlite.NewConnector(address.String())
 }

@@ -2,21 +2,126 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
 )
 
-// SweepRuns removes up to limit runs that ended and started before a time, with their events, in all workspaces. It
-// returns their number. A run that has not ended stays, whatever its age.
-func (s *Store) SweepRuns(ctx context.Context, before time.Time, limit int) (int, error) {
-	return s.swept(ctx, "sweep runs", "DELETE FROM runs WHERE id IN (SELECT r.id FROM runs AS r WHERE r.id < ? AND r.created_at < ? "+
-		"AND r.status NOT IN ("+unfinished+") ORDER BY r.id LIMIT ?)", firstID(before), instant(before), limit)
+// eventsAtOnce is the number of events that one transaction removes. An event may have 32 KiB, so a transaction removes at
+// most 64 MiB.
+const eventsAtOnce = 2000
+
+// RunSweep removes old runs, step by step. It remembers its position, so that the runs which stay are read once.
+type RunSweep struct {
+	store  *Store
+	before time.Time
+	keep   int
+	after  string // ID of the last run that was examined
+	bounds map[versionKey]*runKey
 }
 
-// SweepEvents removes the events of up to limit such runs and keeps the runs. It returns the number of removed events.
+type versionKey struct{ agentID, version string }
+
+// SweepRuns returns a sweep, in all workspaces, of the runs that ended and started before a time. These runs stay: the
+// newest keep runs of every version and draft, and runs whose approval or proposed changes wait for a person.
+func (s *Store) SweepRuns(before time.Time, keep int) *RunSweep {
+	return &RunSweep{store: s, before: before, keep: keep, bounds: map[versionKey]*runKey{}}
+}
+
+// Next examines up to limit runs, removes the old ones with their events, and returns their number. more is false at the
+// end. It searches without a lock, and its transactions are small, so that other writers hardly wait.
+func (w *RunSweep) Next(ctx context.Context, limit int) (removed int, more bool, err error) {
+	rows, err := w.candidates(ctx, limit)
+	if err != nil || len(rows) == 0 {
+		return 0, false, wrap("sweep runs", err)
+	}
+	var ids []string
+	for _, row := range rows {
+		old, err := w.old(ctx, row)
+		if err != nil {
+			return 0, false, wrap("sweep runs", err)
+		}
+		if old {
+			ids = append(ids, row.ID)
+		}
+	}
+	if len(ids) > 0 {
+		if removed, err = w.store.removeRuns(ctx, ids); err != nil {
+			return removed, false, err
+		}
+	}
+	w.after = rows[len(rows)-1].ID
+	return removed, true, nil
+}
+
+// candidates returns the next runs that are old, have ended, and are not referred to by something that waits.
+func (w *RunSweep) candidates(ctx context.Context, limit int) (rows []runRow, err error) {
+	err = w.store.read.NewSelect().Model(&rows).Column("id", "agent_id", "workspace_id", "version", "created_at").
+		Where("r.id > ?", w.after).Where("r.id < ?", firstID(w.before)).Where("r.created_at < ?", instant(w.before)).
+		Where("r.status NOT IN (" + unfinished + ")").
+		Where("NOT EXISTS (SELECT 1 FROM overlays AS o WHERE o.run_id = r.id AND o.status = 'open')").
+		Where("NOT EXISTS (SELECT 1 FROM approvals AS ap WHERE ap.run_id = r.id AND ap.run_id <> '' AND ap.status = 'pending')").
+		OrderExpr("r.id").Limit(int64(limit)).Scan(ctx)
+	return rows, err
+}
+
+// old reports whether enough newer runs of the same version exist. A run of inline code has no version.
+func (w *RunSweep) old(ctx context.Context, row runRow) (bool, error) {
+	if row.AgentID == "" || w.keep == 0 {
+		return true, nil
+	}
+	key := versionKey{row.AgentID, row.Version}
+	bound, known := w.bounds[key]
+	if !known {
+		var err error
+		if bound, err = w.store.nthNewest(ctx, row, w.keep); err != nil {
+			return false, err
+		}
+		w.bounds[key] = bound
+	}
+	if bound == nil {
+		return false, nil
+	}
+	created := row.CreatedAt.UTC()
+	return created.Before(bound.At) || created.Equal(bound.At) && row.ID < bound.ID, nil
+}
+
+// nthNewest returns the key of the nth newest run of the version of a run, nil if there are fewer.
+func (s *Store) nthNewest(ctx context.Context, of runRow, n int) (*runKey, error) {
+	var found runRow
+	err := s.newest(of.WorkspaceID, registry.RunFilter{Agent: of.AgentID, Version: of.Version}, nil, n).
+		ColumnExpr("merged.created_at").Limit(1).Offset(int64(n-1)).Scan(ctx, &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // there are fewer
+	}
+	return &runKey{At: found.CreatedAt.UTC(), ID: found.ID}, err
+}
+
+// removeRuns removes ended runs. Their events go first and in several transactions, because a run may have many.
+func (s *Store) removeRuns(ctx context.Context, ids []string) (int, error) {
+	for {
+		n, err := s.swept(ctx, "sweep events of old runs", "DELETE FROM run_events WHERE (run_id, seq) IN "+
+			"(SELECT e.run_id, e.seq FROM run_events AS e WHERE e.run_id IN (?) ORDER BY e.run_id, e.seq LIMIT ?)", bun.List(ids), eventsAtOnce)
+		if err != nil {
+			return 0, err
+		}
+		if n < eventsAtOnce {
+			break
+		}
+	}
+	return s.swept(ctx, "sweep runs", "DELETE FROM runs WHERE id IN (?) AND status NOT IN ("+unfinished+")", bun.List(ids))
+}
+
+// SweepEvents removes up to limit events of runs that ended and started before a time, and keeps the runs. It returns
+// the number of removed events.
 func (s *Store) SweepEvents(ctx context.Context, before time.Time, limit int) (int, error) {
-	return s.swept(ctx, "sweep events", "DELETE FROM run_events WHERE run_id IN (SELECT DISTINCT e.run_id FROM run_events AS e JOIN runs AS r ON r.id = e.run_id "+
-		"WHERE e.run_id < ? AND r.created_at < ? AND r.status NOT IN ("+unfinished+") ORDER BY e.run_id LIMIT ?)", firstID(before), instant(before), limit)
+	return s.swept(ctx, "sweep events", "DELETE FROM run_events WHERE (run_id, seq) IN (SELECT e.run_id, e.seq FROM run_events AS e JOIN runs AS r ON r.id = e.run_id "+
+		"WHERE e.run_id < ? AND r.created_at < ? AND r.status NOT IN ("+unfinished+") ORDER BY e.run_id, e.seq LIMIT ?)", firstID(before), instant(before), limit)
 }
 
 func (s *Store) swept(ctx context.Context, what, statement string, args ...any) (int, error) {
@@ -34,4 +139,62 @@ func (s *Store) swept(ctx context.Context, what, statement string, args ...any) 
 func firstID(at time.Time) string {
 	ms := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
 	return ms[:8] + "-" + ms[8:]
+}
+
+const (
+	// spareShare is the share of a SQLite file that may be free. New rows use it without growing the file.
+	spareShare = 10
+	// vacuumPages is the number of pages that one transaction moves.
+	vacuumPages = 1000
+)
+
+// Vacuum returns the space of removed rows to the file system, in small transactions, and returns the number of bytes.
+// Some space stays for new rows. It does nothing on PostgreSQL, whose autovacuum makes the space usable again.
+func (s *Store) Vacuum(ctx context.Context) (int64, error) {
+	if s.dialect == postgresDialect {
+		return 0, nil
+	}
+	var freed int64
+	for ctx.Err() == nil {
+		space, err := s.fileSpace(ctx)
+		if err != nil {
+			return freed, wrap("vacuum", err)
+		}
+		surplus := space.free - space.pages/spareShare
+		if surplus <= 0 {
+			return freed, nil
+		}
+		if err := s.vacuumStep(ctx, min(surplus, vacuumPages)); err != nil {
+			return freed, wrap("vacuum", err)
+		}
+		after, err := s.fileSpace(ctx)
+		if err != nil || after.free >= space.free { // the file was made by a program that set no vacuum
+			return freed, wrap("vacuum", err)
+		}
+		freed += (space.free - after.free) * after.pageSize
+	}
+	return freed, wrap("vacuum", ctx.Err())
+}
+
+// vacuumStep frees pages. The statement returns a row for each of them, and ends when all rows were read.
+func (s *Store) vacuumStep(ctx context.Context, pages int64) error {
+	rows, err := s.write.QueryContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+	if err != nil {
+		return err
+	}
+	for rows.Next() { //nolint:revive // the rows are empty
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// fileSpace is the size of a SQLite database in pages.
+type fileSpace struct{ pages, free, pageSize int64 }
+
+func (s *Store) fileSpace(ctx context.Context) (space fileSpace, err error) {
+	for pragma, into := range map[string]*int64{"page_count": &space.pages, "freelist_count": &space.free, "page_size": &space.pageSize} {
+		if err := s.read.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(into); err != nil {
+			return space, err
+		}
+	}
+	return space, nil
 }

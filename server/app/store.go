@@ -165,28 +165,51 @@ func (a *App) sweepOnce(ctx context.Context) {
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of deleted projects", slog.Int("files", n))
 	}
-	a.retain(ctx, "runs", a.Config.KeepRuns, a.store.SweepRuns)
-	a.retain(ctx, "uses of secrets", a.Config.KeepRuns, a.store.SweepSecretUses)
-	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)
+	a.removeOld(ctx)
 }
 
-// sweptAtOnce is the number of runs removed per transaction, so that other writers wait only briefly.
-const sweptAtOnce = 200
+const (
+	// examinedAtOnce is the number of runs removed per transaction, so that other writers wait only briefly.
+	examinedAtOnce = 200
+	// removedAtOnce is the number of smaller rows removed per transaction.
+	removedAtOnce = 2000
+	// runsKept is the number of runs of each version and draft that stay, however old they are.
+	runsKept = 100
+)
+
+// removeOld removes records that are older than the configured times, and returns their space.
+func (a *App) removeOld(ctx context.Context) {
+	runs := a.store.SweepRuns(a.Now().Add(-a.Config.KeepRuns), runsKept)
+	a.retain(ctx, "runs", a.Config.KeepRuns, func(time.Time) (int, bool, error) { return runs.Next(ctx, examinedAtOnce) })
+	a.retain(ctx, "uses of secrets", a.Config.KeepRuns, func(before time.Time) (int, bool, error) {
+		n, err := a.store.SweepSecretUses(ctx, before, removedAtOnce)
+		return n, n > 0, err
+	})
+	a.retain(ctx, "events", a.Config.KeepEvents, func(before time.Time) (int, bool, error) {
+		n, err := a.store.SweepEvents(ctx, before, removedAtOnce)
+		return n, n > 0, err
+	})
+	freed, err := a.store.Vacuum(ctx)
+	if err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "return the space of removed data", slog.Any("error", err))
+	}
+	if freed > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "returned the space of removed data", slog.Int64("bytes", freed))
+	}
+}
 
 // retain removes records older than the configured time, in small batches.
-func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep func(context.Context, time.Time, int) (int, error)) {
+func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep func(before time.Time) (n int, more bool, err error)) {
 	if keep == 0 {
 		return
 	}
 	before, total := a.Now().Add(-keep), 0
-	for ctx.Err() == nil {
-		n, err := sweep(ctx, before, sweptAtOnce)
+	for more := true; more && ctx.Err() == nil; {
+		n, further, err := sweep(before)
 		if err != nil && ctx.Err() == nil {
 			a.Log.LogAttrs(ctx, slog.LevelError, "remove old data", slog.String("what", what), slog.Any("error", err))
 		}
-		if err != nil || n == 0 {
-			break
-		}
+		more = further && err == nil
 		total += n
 	}
 	if total > 0 {
