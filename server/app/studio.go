@@ -71,7 +71,7 @@ func (a *App) openStudio(context.Context) error {
 		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
-	a.approvals.Connect(a.runs, a.agents)
+	a.approvals.Connect(a.runs, a.agents, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/policy"
 )
 
@@ -49,17 +52,55 @@ func (c *approvalsList) run(ctx context.Context, p Process) error {
 func approvalPath(id string) string { return "/api/v1/approvals/" + url.PathEscape(id) }
 
 type approvalsShow struct {
-	ID string `arg:"" help:"ID of the request."`
+	ID   string `arg:"" help:"ID of the request."`
+	Diff bool   `help:"Also print the changed lines."`
 	asked
 }
 
 func (c *approvalsShow) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, approvalPath(c.ID), nil, tellApproval(p))
+	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		if err := server.call(ctx, http.MethodGet, approvalPath(c.ID), nil, &answer); err != nil {
+			return err
+		}
+		if err := c.print(p, answer, tellApproval(p)); err != nil || !c.Diff {
+			return err
+		}
+		var diff agents.Diff
+		if err := server.call(ctx, http.MethodGet, approvalPath(c.ID)+"/diff", nil, &diff); err != nil {
+			return err
+		}
+		for _, f := range diff.Files {
+			if err := p.print(lines(or(f.Unified, f.Status+" "+f.Path))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tellComparison adds what is new in a program that waits, and the findings about it.
+func tellComparison(t table, d approvals.Details) {
+	if d.Comparison != nil {
+		t.row("compared with", or(d.Comparison.With, "nothing, because no version counts as approved"))
+		for _, f := range d.Comparison.Files {
+			t.row("file", f.Path+" is "+f.Status)
+		}
+		for _, c := range d.Comparison.CapabilityChanges {
+			t.row("capability", c.Message)
+		}
+	}
+	if d.Verdict != nil {
+		t.row("verdict", string(d.Verdict.Decision))
+		for _, f := range d.Verdict.Findings {
+			t.row("finding", place(fault.Detail{File: f.File, Line: f.Line, Column: f.Column})+string(f.Severity)+": "+f.Message)
+		}
+	}
 }
 
 func tellApproval(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
-		var a registry.Approval
+		var a approvals.Details
 		if err := read(answer, &a); err != nil {
 			return err
 		}
@@ -84,6 +125,7 @@ func tellApproval(p Process) func(json.RawMessage) error {
 		if a.Outcome != "" {
 			t.row("outcome", a.Outcome)
 		}
+		tellComparison(t, a)
 		return t.flush()
 	}
 }

@@ -133,6 +133,7 @@ func needs() map[string]need {
 		"DELETE " + api + "/skills/{name}":               {approve, workspace},
 		"GET " + api + "/approvals":                      {read, workspace},
 		"GET " + api + "/approvals/{approval}":           {read, workspace},
+		"GET " + api + "/approvals/{approval}/diff":      {read, workspace},
 		"POST " + api + "/approvals/{approval}":          {approve, workspace},
 		"GET " + api + "/blocked":                        {read, workspace},
 		"POST " + api + "/blocked/{request}":             {approve, workspace},

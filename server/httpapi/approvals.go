@@ -6,6 +6,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/approvals"
 )
 
@@ -52,12 +53,25 @@ func (a *API) listApprovals() {
 }
 
 func (a *API) getApproval() {
+	type out struct{ Body approvals.Details }
 	add(a, endpoint{
 		id: "getApproval", method: http.MethodGet, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Read a request for approval",
-		about: "With the input of the run.", refusals: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, q *ApprovalRef) (*approvalAnswer, error) {
-		one, err := a.Approvals.Get(ctx, actor(ctx), q.Approval)
-		return &approvalAnswer{one}, err
+		about: "With the input of the run, the findings, and how the program differs from the last version that counts as approved.", refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *ApprovalRef) (*out, error) {
+		one, err := a.Approvals.Details(ctx, actor(ctx), q.Approval)
+		return &out{one}, err
+	})
+}
+
+func (a *API) diffApproval() {
+	type out struct{ Body agents.Diff }
+	add(a, endpoint{
+		id: "diffApproval", method: http.MethodGet, path: Base + "/approvals/{approval}/diff", tag: "approvals", summary: "Compare the program of a request with the approved version",
+		about:    "The differences from the last version that counts as approved, in the form of diffAgent. Without such a version every file is added. A program that was not approved is not kept: then the answer is not_found.",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *ApprovalRef) (*out, error) {
+		d, err := a.Approvals.Diff(ctx, actor(ctx), q.Approval)
+		return &out{d}, err
 	})
 }
 

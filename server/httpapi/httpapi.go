@@ -210,6 +210,7 @@ func (a *API) projectRoutes() {
 func (a *API) gateRoutes() {
 	a.listApprovals()
 	a.getApproval()
+	a.diffApproval()
 	a.decideApproval()
 	a.listBlocked()
 	a.decideBlocked()

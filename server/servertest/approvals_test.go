@@ -13,6 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/server/servertest"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/approvals"
 )
 
 // setGate changes some settings of the gate.
@@ -282,6 +284,21 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	if len(list.Items) != 1 || list.Items[0].Version != "2.0.0" || list.Items[0].Verdict.Decision != registry.Escalate {
 		t.Fatalf("listed are %+v", list.Items)
 	}
+	var details approvals.Details
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+list.Items[0].ID, nil).Into(t, &details)
+	compared := details.Comparison
+	if compared == nil || compared.With != "1.0.0" || len(compared.Files) != 1 || compared.Files[0].Status != "changed" || compared.CapabilityChanges[0].Message != "newly reaches api.example.com:443 (main.py:5)" {
+		t.Errorf("the approver reads %+v", compared)
+	}
+	var diff agents.Diff
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+list.Items[0].ID+"/diff", nil).Into(t, &diff)
+	if diff.From != "1.0.0" || diff.To != "2.0.0" || !strings.Contains(diff.Files[0].Unified, "+from urllib import request") {
+		t.Errorf("the difference is %+v", diff)
+	}
+	said = servertest.Command(t, "", "approvals", "show", list.Items[0].ID, "--diff", "--server", s.URL, "--token", s.Token)
+	if said.Code != 0 || !strings.Contains(said.Stdout, "newly reaches api.example.com:443 (main.py:5)") || !strings.Contains(said.Stdout, "+from urllib import request") {
+		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
+	}
 	var done registry.Approval
 	decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "known host").Into(t, &done)
 	if done.Outcome != "Published fetcher@2.0.0." {
@@ -308,6 +325,60 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	}
 	decide(t, s.Client, 200, waiting.ApprovalID, "deny", "", "unknown host")
 	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/3.0.0", nil)
+	s.Want(t, 404, "GET", "/api/v1/approvals/"+waiting.ApprovalID+"/diff", nil) // the program was not kept
+	details = approvals.Details{}
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+waiting.ApprovalID, nil).Into(t, &details)
+	if details.Comparison != nil || details.Verdict == nil || details.Verdict.CapabilityChanges[0].Name != "other.example.com:443" {
+		t.Errorf("the denied request is %+v", details)
+	}
+}
+
+// Whoever decides about a run sees what is new since the version that was approved last, and the findings.
+func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "grows", "language": "python", "code": localPython})
+	s.Publish(t, "grows", "1.0.0")
+	reaches := func(hosts ...string) map[string]any {
+		return map[string]any{"language": "python", "code": remotePython + "# " + strings.Join(hosts, ", ") + "\n", "requiresApproval": true, "capabilities": map[string]any{"hosts": hosts}, "safetyFlags": []string{"network_access"}}
+	}
+	anyRevision := servertest.Headers{"If-Match": "*"}
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443"), anyRevision)
+	s.Publish(t, "grows", "2.0.0") // the gate advises: nobody approves
+	read := func(id string) approvals.Details {
+		var d approvals.Details
+		s.Want(t, 200, "GET", "/api/v1/approvals/"+id, nil).Into(t, &d)
+		if d.Comparison == nil || d.Verdict == nil {
+			t.Fatalf("the request is %+v", d)
+		}
+		return d
+	}
+	waiting := waitingRun(t, s.Client, "grows", map[string]any{})
+	if d := read(waiting.ApprovalID); d.Comparison.With != "1.0.0" || len(d.Comparison.CapabilityChanges) != 2 || d.Verdict.Decision != registry.Escalate {
+		t.Errorf("the approver reads %+v", d.Comparison)
+	}
+
+	// In a workspace that enforces, 2.0.0 does not count as approved. So 3.0.0 is compared with 1.0.0.
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443", "b.example.com:443"), anyRevision)
+	var third asked
+	s.Want(t, 202, "POST", "/api/v1/code-agents/grows/versions", `{"version":"3.0.0"}`).Into(t, &third)
+	if d := read(third.ApprovalID); d.Comparison.With != "1.0.0" || len(d.Comparison.CapabilityChanges) != 3 {
+		t.Errorf("the approver reads %+v", d.Comparison)
+	}
+	decide(t, s.Client, 200, waiting.ApprovalID, "approve", "version", "")
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443", "c.example.com:443"), anyRevision)
+	var fourth asked
+	s.Want(t, 202, "POST", "/api/v1/code-agents/grows/versions", `{"version":"4.0.0"}`).Into(t, &fourth)
+	if d := read(fourth.ApprovalID); d.Comparison.With != "2.0.0" || len(d.Comparison.CapabilityChanges) != 1 {
+		t.Errorf("the approver reads %+v", d.Comparison)
+	}
+
+	var inline asked
+	s.Want(t, 202, "POST", "/api/v1/execute", map[string]any{"language": "python", "code": "def main(input, ctx):\n    return eval('1')\n"}).Into(t, &inline)
+	if d := read(inline.ApprovalID); d.Comparison.With != "" || d.Comparison.Files[0].Status != "added" || d.Verdict.Findings[0].Line != 2 {
+		t.Errorf("the approver reads %+v %+v", d.Comparison, d.Verdict)
+	}
 }
 
 func TestPublish_FlagsAndGrantsDisagree(t *testing.T) {

@@ -228,6 +228,7 @@ func walks(has possessions) map[string]walk {
 		"PUT /api/v1/pins":                        {about: references, body: `{"owner":"mine","references":["§"]}`, wants: -1},
 		"GET /api/v1/approvals":                   anything,
 		"GET /api/v1/approvals/{approval}":        {about: has.approvals, at: "approval"},
+		"GET /api/v1/approvals/{approval}/diff":   {about: has.approvals, at: "approval"},
 		"POST /api/v1/approvals/{approval}":       {about: has.approvals, at: "approval", body: `{"decision":"approve"}`},
 		"GET /api/v1/blocked":                     anything,
 		"POST /api/v1/blocked/{request}":          {about: has.approvals, at: "request", body: `{"action":"drop"}`},

@@ -64,6 +64,8 @@ type Gate interface {
 	Publication(ctx context.Context, actor registry.Actor, v registry.Version, before *registry.Version, request json.RawMessage) (*registry.Verdict, error)
 	// Judge returns the verdict about a program. before is the spec whose capabilities are approved, nil for none.
 	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
+	// Approved reports whether later versions may have the capabilities of a published version without a new approval.
+	Approved(ctx context.Context, workspace string, v registry.Version) (bool, error)
 }
 
 // Quotas rejects changes that would store more in a workspace whose quota is used up.

@@ -64,14 +64,21 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 	if err != nil {
 		return Diff{}, err
 	}
-	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
-	if d.Packages, err = s.packagesApart(ctx, a.Workspace, before, after); err != nil {
-		return Diff{}, err
-	}
+	d, err := s.apart(ctx, a.Workspace, before, after)
 	if from == registry.DraftVersion || to == registry.DraftVersion {
 		d.Revision = a.Draft.Revision
 	}
-	verdict, err := s.judged(ctx, actor, after.Spec, &before.Spec)
+	return d, err
+}
+
+// apart compares two versions.
+func (s *Service) apart(ctx context.Context, workspace string, before, after registry.Version) (Diff, error) {
+	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
+	var err error
+	if d.Packages, err = s.packagesApart(ctx, workspace, before, after); err != nil {
+		return Diff{}, err
+	}
+	verdict, err := s.judged(ctx, workspace, after.Spec, &before.Spec)
 	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // the rest can be compared without a parser
 		return Diff{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
@@ -37,20 +38,41 @@ func (s *Service) reviewed(ctx context.Context, actor registry.Actor, v registry
 	return s.Gate.Publication(ctx, actor, v, before, request)
 }
 
-// before returns the version whose capabilities a new version is compared with, nil for the first.
+// before returns the version whose capabilities a new version is compared with: the highest one below it that counts as
+// approved, nil for none.
 func (s *Service) before(ctx context.Context, v registry.Version, workspace string, published []registry.Version) (*registry.Version, error) {
-	at := advice.Previous(v.Version, numbers(published))
-	if at < 0 {
-		return nil, nil //nolint:nilnil // there is none
+	lower := published
+	for {
+		at := advice.Previous(v.Version, numbers(lower))
+		if at < 0 {
+			return nil, nil //nolint:nilnil // there is none
+		}
+		one := lower[at]
+		approved, err := s.Gate.Approved(ctx, workspace, one)
+		if err != nil {
+			return nil, err
+		}
+		if !approved {
+			lower = slices.Delete(slices.Clone(lower), at, at+1)
+			continue
+		}
+		before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: one.Version})
+		if err != nil {
+			return nil, err
+		}
+		return &before, nil
 	}
-	before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: published[at].Version})
-	if err != nil {
-		return nil, err
-	}
-	return &before, nil
 }
 
-// Verdict returns the verdict about a draft, compared with the highest version. A gate that is off approves.
+// specOf returns what a version consists of, nil for no version.
+func specOf(v *registry.Version) *registry.Spec {
+	if v == nil {
+		return nil
+	}
+	return &v.Spec
+}
+
+// Verdict returns the verdict about a draft, compared with the highest version that counts as approved. A gate that is off approves.
 func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (registry.Verdict, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -64,23 +86,27 @@ func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Verdict{}, err
 	}
-	var before *registry.Spec
-	if number := highest(a); number != "" {
-		v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: number})
-		if err != nil {
-			return registry.Verdict{}, err
-		}
-		before = &v.Spec
+	number := highest(a)
+	if s.Gate == nil || number == "" {
+		return s.judged(ctx, actor.Workspace, spec, nil)
 	}
-	return s.judged(ctx, actor, spec, before)
+	published, err := s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	before, err := s.before(ctx, registry.Version{AgentID: a.ID, Version: number}, actor.Workspace, published)
+	if err != nil {
+		return registry.Verdict{}, err
+	}
+	return s.judged(ctx, actor.Workspace, spec, specOf(before))
 }
 
-func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
+func (s *Service) judged(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
 	free := registry.Verdict{Decision: registry.Approve, Score: 1, Findings: []registry.Finding{}, CapabilityChanges: []registry.CapabilityChange{}}
 	if s.Gate == nil {
 		return free, nil
 	}
-	verdict, err := s.Gate.Judge(ctx, actor.Workspace, spec, before)
+	verdict, err := s.Gate.Judge(ctx, workspace, spec, before)
 	if err != nil || verdict == nil {
 		return free, err
 	}

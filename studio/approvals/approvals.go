@@ -88,13 +88,16 @@ type Service struct {
 
 	runs      Runs
 	publisher Publisher
+	programs  Programs
 }
 
 // New returns the service. Connect must be called before it is used.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// Connect sets the packages that carry out what was approved.
-func (s *Service) Connect(r Runs, p Publisher) { s.runs, s.publisher = r, p }
+// Connect sets the packages that carry out what was approved, and that know the programs.
+func (s *Service) Connect(r Runs, p Publisher, programs Programs) {
+	s.runs, s.publisher, s.programs = r, p, programs
+}
 
 // List returns a page of requests, newest first.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.ApprovalFilter) (registry.ApprovalPage, error) {
@@ -446,6 +449,23 @@ func (s *Service) Judge(ctx context.Context, workspace string, spec registry.Spe
 	}
 	v, err := s.Policy.Judge(ctx, workspace, spec, before)
 	return &v, err
+}
+
+// Approved implements agents.Gate. In a workspace that enforces its gate, somebody must have approved a version that the
+// gate escalated. In other workspaces its publisher has decided.
+func (s *Service) Approved(ctx context.Context, workspace string, v registry.Version) (bool, error) {
+	if v.Verdict == nil || v.Verdict.Decision != registry.Escalate {
+		return true, nil
+	}
+	settings, err := s.Policy.Settings(ctx, workspace)
+	if err != nil || settings.Gate != registry.GateEnforce {
+		return true, err
+	}
+	approved, err := s.Grants.PublicationApproved(ctx, workspace, v.AgentID, v.ContentDigest)
+	if err != nil || approved {
+		return approved, err
+	}
+	return s.Grants.Standing(ctx, workspace, v.AgentID, v.Digest, "")
 }
 
 // Publication implements agents.Gate.

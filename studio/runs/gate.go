@@ -50,6 +50,16 @@ func Described(request json.RawMessage) (runtimes.Language, registry.Trigger, er
 	return s.Language, s.Trigger, err
 }
 
+// InlineOf returns the program of a request that waits, if it is inline code; nil for an agent's version.
+func InlineOf(request json.RawMessage) (*registry.Spec, error) {
+	if len(request) == 0 {
+		return nil, nil //nolint:nilnil // it was carried out
+	}
+	var s saved
+	err := json.Unmarshal(request, &s)
+	return s.Inline, err
+}
+
 // review asks the gate. It records a run that is blocked or that waits, and returns it. Runs of a draft are free: their
 // author tries them.
 func (s *Service) review(ctx context.Context, actor registry.Actor, req Request, t target, run registry.Run, masked bool) (*Result, error) {

@@ -1,0 +1,106 @@
+package approvals
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Programs finds and compares the programs of requests.
+type Programs interface {
+	Awaited(ctx context.Context, approval registry.Approval, inline *registry.Spec) (agents.Awaited, error)
+	AwaitedDiff(ctx context.Context, workspace string, w agents.Awaited) (agents.Diff, error)
+}
+
+// Comparison says how the program of a request differs from the last version that counts as approved.
+type Comparison struct {
+	With              string                      `json:"with" doc:"The last version that counts as approved. Empty if there is none: then everything is new."`
+	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request has their lines."`
+	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the approved version does not have, in words. Empty if the gate is off."`
+}
+
+// FileChange is one file that differs.
+type FileChange struct {
+	Path   string `json:"path"`
+	Status string `json:"status" enum:"added,removed,changed"`
+}
+
+// Details is a request with everything that an approver needs to decide.
+type Details struct {
+	registry.Approval
+	Comparison *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
+}
+
+// Details returns one request with its findings, and how its program differs from the last version that counts as
+// approved. Error: NotFound.
+func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) (Details, error) {
+	a, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return Details{}, err
+	}
+	d := Details{Approval: a}
+	w, err := s.awaited(ctx, a)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	diff, err := s.programs.AwaitedDiff(ctx, a.Workspace, w)
+	if err != nil {
+		return d, err
+	}
+	d.Comparison = &Comparison{With: diff.From, Files: make([]FileChange, 0, len(diff.Files)), CapabilityChanges: diff.CapabilityChanges}
+	for _, f := range diff.Files {
+		d.Comparison.Files = append(d.Comparison.Files, FileChange{f.Path, f.Status})
+	}
+	if a.Kind == registry.PublishApproval && a.Verdict != nil {
+		d.Comparison.CapabilityChanges = a.Verdict.CapabilityChanges // what the person decides about
+	}
+	return d, s.find(ctx, w, &d)
+}
+
+// find adds the findings about a program that waits for another reason than its verdict.
+func (s *Service) find(ctx context.Context, w agents.Awaited, d *Details) error {
+	if d.Verdict != nil {
+		return nil
+	}
+	var before *registry.Spec
+	if w.Before != nil {
+		before = &w.Before.Spec
+	}
+	verdict, err := s.Judge(ctx, d.Workspace, w.Program.Spec, before)
+	if fault.Is(err, fault.SandboxUnavailable) || fault.Is(err, fault.RuntimeUnavailable) {
+		return nil // the rest can be read without a parser
+	}
+	d.Verdict = verdict
+	return err
+}
+
+// Diff compares the program of a request with the last version that counts as approved. Error: NotFound if there is no
+// such request, or its program is no longer kept.
+func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (agents.Diff, error) {
+	a, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return agents.Diff{}, err
+	}
+	w, err := s.awaited(ctx, a)
+	if err != nil {
+		return agents.Diff{}, err
+	}
+	return s.programs.AwaitedDiff(ctx, a.Workspace, w)
+}
+
+func (s *Service) awaited(ctx context.Context, a registry.Approval) (agents.Awaited, error) {
+	var inline *registry.Spec
+	if a.Kind == registry.RunApproval {
+		var err error
+		if inline, err = runs.InlineOf(a.Request); err != nil {
+			return agents.Awaited{}, err
+		}
+	}
+	return s.programs.Awaited(ctx, a, inline)
+}
