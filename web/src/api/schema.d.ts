@@ -33,7 +33,7 @@ export interface paths {
     };
     /**
      * Read a request for approval
-     * @description With the input of the run.
+     * @description With the input of the run, the findings, and how the program differs from the last version that counts as approved.
      */
     get: operations['getApproval'];
     put?: never;
@@ -42,6 +42,26 @@ export interface paths {
      * @description What was approved starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.
      */
     post: operations['decideApproval'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/approvals/{approval}/diff': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Compare the program of a request with the approved version
+     * @description The differences from the last version that counts as approved, in the form of diffAgent. Without such a version every file is added. A program that was not approved is not kept: then the answer is not_found.
+     */
+    get: operations['diffApproval'];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -2699,6 +2719,14 @@ export interface components {
        */
       locks: number;
     };
+    Comparison: {
+      /** @description Capabilities that the approved version does not have, in words. Empty if the gate is off. */
+      capabilityChanges: components['schemas']['CapabilityChange'][];
+      /** @description Changed files. The diff of the request has their lines. */
+      files: components['schemas']['FileChange'][];
+      /** @description The last version that counts as approved. Empty if there is none: then everything is new. */
+      with: string;
+    };
     ContractNames: {
       contracts: string[];
     };
@@ -2795,6 +2823,42 @@ export interface components {
       line?: number;
       message: string;
       pointer?: string;
+    };
+    Details: {
+      agent?: string;
+      agentId?: string;
+      comment?: string;
+      /** @description Absent if the program is no longer kept. */
+      comparison?: components['schemas']['Comparison'];
+      contentDigest?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      decidedAt?: string;
+      decider?: components['schemas']['Actor'];
+      digest?: string;
+      /** Format: date-time */
+      expiresAt: string;
+      id: string;
+      /** @description Input of the run. */
+      input?: unknown;
+      /** @enum {string} */
+      kind: 'run' | 'publish';
+      /** @description What came of an approval: the published version, or why it failed. */
+      outcome?: string;
+      /** @description Digest of the rules and thresholds when it was asked. */
+      policyVersion?: string;
+      /** @description Why a person must decide. */
+      reasons: string[];
+      requester: components['schemas']['Actor'];
+      runId?: string;
+      /** @enum {string} */
+      scope?: 'once' | 'version' | 'caller';
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+      verdict?: components['schemas']['Verdict'];
+      /** @description The version that runs, or that will be published. */
+      version?: string;
     };
     Diff: {
       advice: components['schemas']['Advice'];
@@ -2968,6 +3032,11 @@ export interface components {
       revision?: number;
       /** @description 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
+    };
+    FileChange: {
+      path: string;
+      /** @enum {string} */
+      status: 'added' | 'removed' | 'changed';
     };
     FileDiff: {
       binary: boolean;
@@ -5113,7 +5182,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Approval'];
+          'application/json': components['schemas']['Details'];
         };
       };
       /** @description Bad Request */
@@ -5283,6 +5352,107 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  diffApproval: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description ID of the request.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        approval: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Diff'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
