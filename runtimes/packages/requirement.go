@@ -19,8 +19,10 @@ const (
 // Requirement is one entry of a list of packages: a name with the versions that fit. Nothing else is possible, because
 // resolvers obey addresses, files and options in such a text.
 type Requirement struct {
-	Name string
-	text string
+	Name   string
+	Line   int      // in the file that names it, 0 for none
+	Hashes []string // of the archives that fit, if a file names any
+	text   string
 }
 
 // String returns the canonical form.

@@ -53,8 +53,8 @@ type resolved struct {
 }
 
 // Resolve finds the packages for a list of requirements. It returns a *Problem if there are none.
-func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, requirements []Requirement) (runtimes.Lock, error) {
-	if missing := m.Lacks(ecosystem); missing != "" {
+func (m *Manager) Resolve(ctx context.Context, named Declaration) (runtimes.Lock, error) {
+	if missing := m.Lacks(named.Ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
 	}
 	leave, err := m.enter(ctx)
@@ -62,7 +62,7 @@ func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, req
 		return runtimes.Lock{}, err
 	}
 	defer leave()
-	resolving, err := m.resolving(ecosystem, requirements)
+	resolving, err := m.resolving(named)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -77,11 +77,37 @@ func (m *Manager) Resolve(ctx context.Context, ecosystem runtimes.Ecosystem, req
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver gave no answer.", Remedy: "Try again, and check the index."}
 	}
-	return m.locked(ecosystem, answer)
+	lock, err := m.locked(named.Ecosystem, answer)
+	if err != nil {
+		return lock, err
+	}
+	return lock, checkHashes(named, lock)
+}
+
+// checkHashes refuses a lock with an archive that a requirements.txt with hashes does not name. Like with pip, all
+// packages need one if one of them has one.
+func checkHashes(named Declaration, lock runtimes.Lock) error {
+	known, strict := map[string][]string{}, false
+	for _, r := range named.Requirements {
+		known[r.Name] = append(known[r.Name], r.Hashes...)
+		strict = strict || len(r.Hashes) > 0
+	}
+	if !strict {
+		return nil
+	}
+	for _, p := range lock.Packages {
+		if !slices.Contains(known[p.Name], p.Hash) {
+			return &Problem{
+				Code: "hash_mismatch", Package: p.Name, Message: fmt.Sprintf("%s has an archive whose hash %s does not name.", p.Version, named.File),
+				Remedy: "Write the file again with all hashes, for example with uv export, or without hashes.",
+			}
+		}
+	}
+	return nil
 }
 
 // resolving returns the step that resolves a list.
-func (m *Manager) resolving(ecosystem runtimes.Ecosystem, requirements []Requirement) (step, error) {
+func (m *Manager) resolving(named Declaration) (step, error) {
 	s := step{name: "resolve", env: program.Network(), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
 	for _, mount := range s.mounts {
 		if mount.Path == "/etc/ssl/certs" {
@@ -89,15 +115,15 @@ func (m *Manager) resolving(ecosystem runtimes.Ecosystem, requirements []Require
 			s.env = append(s.env, "SSL_CERT_FILE="+all, "NODE_EXTRA_CA_CERTS="+all)
 		}
 	}
-	index := m.options.Indexes[ecosystem]
-	if ecosystem == runtimes.NPM {
+	index := m.options.Indexes[named.Ecosystem]
+	if named.Ecosystem == runtimes.NPM {
 		var asked []map[string]string
-		for _, r := range requirements {
+		for _, r := range named.Requirements {
 			asked = append(asked, map[string]string{"name": r.Name, "range": r.Range()})
 		}
 		s.node, s.script = true, resolveNode
 		s.mounts = append(s.mounts, sandbox.Mount{Host: filepath.Dir(filepath.Dir(m.options.NPM)), Path: npmDir})
-		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": index, "requirements": asked}
+		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": index, "requirements": asked, "lock": string(named.Lock)}
 		return s, nil
 	}
 	uv, err := m.resolver(m.options.UV)
@@ -105,7 +131,7 @@ func (m *Manager) resolving(ecosystem runtimes.Ecosystem, requirements []Require
 		return s, err
 	}
 	s.script, s.mounts = resolvePython, append(s.mounts, sandbox.Mount{Host: uv, Path: resolverPath})
-	s.request = map[string]any{"uv": resolverPath, "index": index, "requirements": Texts(requirements)}
+	s.request = map[string]any{"uv": resolverPath, "index": index, "requirements": Texts(named.Requirements)}
 	return s, nil
 }
 
@@ -226,6 +252,8 @@ func problemOf(code, name, message string) *Problem {
 		}
 	case "interpreter":
 		p.Package, p.Message, p.Remedy = "", message, "Set another interpreter with --python."
+	case "lock":
+		p.Remedy = "Write package-lock.json again, or remove it."
 	case "refused":
 		p.Remedy = "Choose another version of the package."
 	default:

@@ -51,8 +51,13 @@ function archive(name, version) {
   return `${asked.index.replace(/\/$/, '')}/${name}/-/${base}-${version}.tgz`;
 }
 
-function locked(path, entry) {
-  const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const nameIn = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+function locked(path, entry, given) {
+  const name = entry.name ?? nameIn(path);
+  if (given && (!/^(?:node_modules\/(?:@[a-z0-9._~-]+\/)?[a-z0-9._~-]+(?:\/|$))+$/i.test(path) || (entry.name !== undefined && entry.name !== nameIn(path)))) {
+    return fail('lock', `package-lock.json has ${JSON.stringify(path.slice(0, 200))}, which is an alias or no folder of a package`);
+  }
   if (entry.link || (entry.resolved && !/^https?:/.test(entry.resolved))) {
     return fail('refused', 'depends on an address or a link instead of a version', name);
   }
@@ -61,11 +66,37 @@ function locked(path, entry) {
     return fail('index', 'has no SHA-512 in the registry, so that its files could not be checked', name);
   }
   const license = typeof entry.license === 'string' ? entry.license : '';
-  return { name, version: entry.version, path, hash: `sha512:${Buffer.from(found[1], 'base64').toString('hex')}`, url: entry.resolved ?? archive(name, entry.version), license };
+  return { name, version: entry.version, path, hash: `sha512:${Buffer.from(found[1], 'base64').toString('hex')}`, url: (!given && entry.resolved) || archive(name, entry.version), license };
 }
 
-function resolve() {
-  const dependencies = Object.fromEntries(asked.requirements.map(({ name, range }) => [name, range]));
+// Reads the exact packages of a package-lock.json, which must have those that the list names.
+function keep(text, dependencies) {
+  const stale = (why) => fail('lock', `package-lock.json ${why}; run npm install --package-lock-only again`);
+  let lock;
+  try {
+    lock = JSON.parse(text);
+  } catch {
+    return stale('is not JSON');
+  }
+  if (typeof lock?.packages !== 'object' || lock.packages === null) {
+    return stale('has no packages (it needs lockfileVersion 2 or 3)');
+  }
+  const named = lock.packages['']?.dependencies ?? {};
+  const form = (range) => String(range).trim().replace(/\s+/g, ' ') || '*';
+  for (const [name, range] of Object.entries(dependencies)) {
+    if (!Object.hasOwn(named, name) || form(named[name]) !== form(range) || !Object.hasOwn(lock.packages, `node_modules/${name}`)) {
+      return stale(`does not fit package.json, which has ${name}@${range}`);
+    }
+  }
+  const extra = Object.keys(named).find((name) => !Object.hasOwn(dependencies, name));
+  if (extra !== undefined) {
+    return stale(`has ${extra}, which package.json does not have`);
+  }
+  return lock;
+}
+
+// Resolves the list with npm.
+function choose(dependencies) {
   fs.mkdirSync('project');
   fs.writeFileSync('project/package.json', JSON.stringify({ name: 'agent', version: '1.0.0', private: true, dependencies }));
   const options = [
@@ -76,13 +107,21 @@ function resolve() {
   if (ended.status !== 0) {
     return explain(ended.stdout || '');
   }
-  const lock = JSON.parse(fs.readFileSync('project/package-lock.json', 'utf8'));
+  return JSON.parse(fs.readFileSync('project/package-lock.json', 'utf8'));
+}
+
+function resolve() {
+  const dependencies = Object.fromEntries(asked.requirements.map(({ name, range }) => [name, range]));
+  const lock = asked.lock ? keep(asked.lock, dependencies) : choose(dependencies);
+  if (lock.error) {
+    return lock;
+  }
   const packages = [];
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (path === '' || entry.inBundle || entry.dev || (entry.optional && !fits(entry))) {
       continue;
     }
-    const one = locked(path, entry);
+    const one = locked(path, entry, asked.lock !== '');
     if (one.error) {
       return one;
     }

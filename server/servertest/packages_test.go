@@ -228,3 +228,61 @@ func TestPackages_Blocked(t *testing.T) {
 		t.Errorf("a draft: %+v", refused)
 	}
 }
+
+// TestPackages_Files takes the packages of a program from its files: requirements.txt with hashes, pyproject.toml, and
+// package.json with its lock file, whose exact versions are kept.
+func TestPackages_Files(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		index.AddNPM(t, packagestest.Tarball{Name: "hello", Version: version, Files: map[string]string{"index.js": "module.exports = '" + version + "'"}})
+	}
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	const want = `{"text":"HELLO ADA","version":"1.0.0"}`
+	hashes := map[string]string{"greetings": greetings("1.0.0").Hash(t), "shout": shouting().Hash(t)}
+	requirements := "# exact versions\ngreetings==1.0.0 \\\n    --hash=" + hashes["greetings"] + "\nshout==1.0.0 --hash=" + hashes["shout"] + "\n"
+	for name, files := range map[string]map[string]string{
+		"requirements": {"main.py": greeter, "requirements.txt": requirements},
+		"pyproject":    {"main.py": greeter, "pyproject.toml": "[project]\nname = \"x\"\nversion = \"1\"\ndependencies = [\"greetings>=1\"]\n"},
+	} {
+		s.Create(t, map[string]any{"name": name, "language": "python", "files": files})
+		if run := s.Execute(t, name, "draft", map[string]any{"name": "Ada"}); !run.Success || string(run.Output) != want {
+			t.Fatalf("%s: %+v %s", name, run.Error, run.Output)
+		}
+		s.Publish(t, name, "1.0.0")
+		if body := string(s.Want(t, 200, "GET", "/api/v1/code-agents/"+name+"/versions/1.0.0/sbom", nil).Body); !strings.Contains(body, "pkg:pypi/greetings@1.0.0") {
+			t.Errorf("%s has the bill %s", name, body)
+		}
+	}
+	hello := packagestest.Tarball{Name: "hello", Version: "1.0.0", Files: map[string]string{"index.js": "module.exports = '1.0.0'"}}
+	lock := `{"lockfileVersion":3,"packages":{"":{"dependencies":{"hello":"^1"}},"node_modules/hello":{"version":"1.0.0","resolved":"http://192.0.2.1/x.tgz","integrity":"` + hello.Integrity(t) + `"}}}`
+	files := map[string]string{"main.js": "import version from 'hello';\nexport default () => version;\n", "package.json": `{"dependencies":{"hello":"^1"}}`}
+	s.Create(t, map[string]any{"name": "newest", "language": "javascript", "files": files})
+	files["package-lock.json"] = lock
+	s.Create(t, map[string]any{"name": "locked", "language": "javascript", "files": files})
+	files["package-lock.json"] = strings.Replace(lock, `"^1"`, `"^2"`, 1)
+	s.Create(t, map[string]any{"name": "stale", "language": "javascript", "files": files})
+	files["package-lock.json"] = strings.Replace(lock, `"resolved":"http:`, `"resolved":"file:`, 1)
+	s.Create(t, map[string]any{"name": "linked", "language": "javascript", "files": files})
+	for name, version := range map[string]string{"newest": "1.1.0", "locked": "1.0.0"} {
+		if run := s.Execute(t, name, "draft", map[string]any{}); string(run.Output) != `"`+version+`"` {
+			t.Errorf("%s: %+v %s", name, run.Error, run.Output)
+		}
+	}
+	for name, message := range map[string]string{"stale": "does not fit package.json", "linked": "an address or a link"} {
+		refused := s.Want(t, 422, "POST", "/api/v1/code-agents/"+name+"/packages/resolve", `{}`).Problem(t)
+		if !strings.Contains(refused.Detail, message) || refused.Remedy == "" || len(refused.Errors) != 1 || refused.Errors[0].File != "package.json" {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+	bad := map[string]string{"main.py": greeter, "requirements.txt": strings.Replace(requirements, hashes["shout"], "sha256:"+strings.Repeat("0", 64), 1)}
+	s.Create(t, map[string]any{"name": "tampered", "language": "python", "files": bad})
+	if run := s.Execute(t, "tampered", "draft", map[string]any{"name": "Ada"}); run.Error == nil || !strings.Contains(run.Error.Message, "shout 1.0.0 has an archive whose hash requirements.txt does not name") {
+		t.Errorf("another hash: %+v", run.Error)
+	}
+	bad["requirements.txt"] = "greetings\n-r /etc/passwd\n"
+	refused := s.Want(t, 422, "POST", "/api/v1/code-agents", map[string]any{"name": "option", "language": "python", "files": bad}).Problem(t)
+	if len(refused.Errors) != 1 || refused.Errors[0].File != "requirements.txt" || refused.Errors[0].Line != 2 {
+		t.Errorf("an option: %+v", refused)
+	}
+}

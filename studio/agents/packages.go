@@ -31,7 +31,7 @@ func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref
 		return Resolved{}, err
 	}
 	var found Resolved
-	if len(draft.Packages) > 0 {
+	if packages.Needed(draft.Spec) {
 		var lock runtimes.Lock
 		if renew {
 			lock, err = s.Packages.Renew(ctx, actor.Workspace, a.ID, draft.Spec)
@@ -81,7 +81,7 @@ func (s *Service) packagesApart(ctx context.Context, workspace string, before, a
 	if err != nil {
 		return nil, err
 	}
-	if was == nil && len(before.Packages) > 0 || is == nil && len(after.Packages) > 0 {
+	if was == nil && packages.Needed(before.Spec) || is == nil && packages.Needed(after.Spec) {
 		return []packages.Change{}, nil // not resolved yet: the lists are among the settings
 	}
 	return packages.Changes(was, is), nil

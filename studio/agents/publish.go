@@ -208,7 +208,7 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 // with packages that cannot be had is not published. It also returns the sources of npm packages.
 func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, map[string]string, error) {
 	spec.Lock = nil
-	if len(spec.Packages) == 0 {
+	if !packages.Needed(spec) {
 		return spec, nil, nil
 	}
 	if s.Packages == nil {
@@ -244,7 +244,7 @@ func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, 
 
 // question returns the request to inspect a program for an engine.
 func (s *Service) question(actor registry.Actor, spec registry.Spec, engine runtimes.Name) inspect.Request {
-	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec), Unpacked: len(spec.Packages) > 0}
+	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec), Unpacked: packages.Needed(spec)}
 }
 
 func contents(files map[string]registry.File) map[string][]byte {

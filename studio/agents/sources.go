@@ -10,12 +10,13 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/packages"
 )
 
 // inferSchemas gives a new draft the schemas that its types describe. A program whose types describe nothing, or cannot be
 // read, keeps the default schemas: creating an agent does not depend on it.
 func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft *registry.Draft) {
-	if s.Inference == nil || draft.Language == runtimes.Python && len(draft.Packages) > 0 { // creating does not wait for packages
+	if s.Inference == nil || draft.Language == runtimes.Python && packages.Needed(draft.Spec) { // creating does not wait for packages
 		return
 	}
 	found, err := s.Inference.Infer(ctx, actor, draft.Spec)

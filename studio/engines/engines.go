@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/packages"
 )
 
 // SlowMs is the processor time from which Node is selected: the median of a draft's runs in goja, in milliseconds.
@@ -121,7 +122,7 @@ func needsNode(spec registry.Spec) string {
 	switch {
 	case spec.Capabilities.Subprocess:
 		return "only Node can start processes"
-	case len(spec.Packages) > 0:
+	case packages.Needed(spec):
 		return "packages are written for Node; choose goja if its own features are enough for them"
 	}
 	return ""
@@ -177,7 +178,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 	for path, file := range spec.Files {
 		files[path] = file
 	}
-	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint, Unpacked: len(spec.Packages) > 0})
+	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint, Unpacked: packages.Needed(spec)})
 	if err != nil {
 		return nil, false, err
 	}

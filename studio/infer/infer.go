@@ -99,7 +99,7 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 // providePackages installs the packages of a Python program, which is loaded to read its types. The time that this takes
 // does not count for the limits. release must be called at the end.
 func (s *Service) providePackages(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
-	if len(spec.Packages) == 0 || spec.Language != runtimes.Python {
+	if spec.Language != runtimes.Python || !packages.Needed(spec) {
 		return func() {}, nil
 	}
 	if s.Packages == nil {
@@ -159,7 +159,7 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 		InputSchema: found.InputSchema, OutputSchema: found.OutputSchema, Notes: notes(spec, found.Notes),
 		SchemaSource: registry.SchemaSource{Source: found.Source, CodeDigest: sum},
 	}
-	if len(spec.Packages) > 0 && spec.Language != runtimes.Python {
+	if spec.Language != runtimes.Python && packages.Needed(spec) {
 		inferred.Notes = append(inferred.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
 	}
 	return inferred, s.check(inferred)

@@ -49,11 +49,11 @@ func byPlace(lock *runtimes.Lock) map[string]runtimes.LockedPackage {
 
 // Known returns the exact packages of a version, or those that a draft already has; nil for none. It resolves nothing.
 func (s *Service) Known(ctx context.Context, workspace, agentID string, spec registry.Spec) (*runtimes.Lock, error) {
-	if spec.Lock != nil || len(spec.Packages) == 0 {
+	if spec.Lock != nil {
 		return spec.Lock, nil
 	}
-	_, list, _, err := s.read(spec)
-	if err != nil {
+	named, list, err := s.read(spec)
+	if err != nil || len(named.Requirements) == 0 {
 		return nil, nil //nolint:nilerr // packages that are not valid have no lock
 	}
 	known, found, err := s.Store.PackageLock(ctx, workspace, agentID, list)

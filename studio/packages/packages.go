@@ -5,9 +5,10 @@ package packages
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ const refresh = time.Hour
 // Lock returns the exact packages for the list of a draft or, with the agent "", of an inline program. It resolves a list
 // only once.
 func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (runtimes.Lock, error) {
-	ecosystem, list, requirements, err := s.read(spec)
+	named, list, err := s.read(spec)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -86,12 +87,12 @@ func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec regi
 		return known.Lock, err
 	}
 	told(Step{Message: "resolving packages"})
-	return s.resolve(ctx, workspace, agentID, ecosystem, list, requirements)
+	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
 // Renew resolves the list of a draft again, and replaces its exact packages.
 func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Lock, error) {
-	ecosystem, list, requirements, err := s.read(spec)
+	named, list, err := s.read(spec)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -100,29 +101,52 @@ func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec reg
 		return runtimes.Lock{}, err
 	}
 	defer done()
-	return s.resolve(ctx, workspace, agentID, ecosystem, list, requirements)
+	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
-func (s *Service) read(spec registry.Spec) (runtimes.Ecosystem, string, []packages.Requirement, error) {
-	ecosystem, ok := packages.EcosystemOf(spec.Language)
-	if !ok {
-		return "", "", nil, fault.Invalid("/packages", "must be empty: %s has no packages.", spec.Language)
-	}
-	requirements, err := packages.Parse(ecosystem, spec.Packages)
-	if err != nil {
-		return "", "", nil, err
-	}
-	list, err := jcs.DigestValue(map[string]any{"ecosystem": ecosystem, "requirements": packages.Texts(requirements)})
-	return ecosystem, list, requirements, err
+// Declared returns the packages that a program names, in the field packages or in one of its files.
+func Declared(spec registry.Spec) (packages.Declaration, error) {
+	return packages.Declared(spec.Language, spec.Packages, spec.Files)
 }
 
-func (s *Service) resolve(ctx context.Context, workspace, agentID string, ecosystem runtimes.Ecosystem, list string, requirements []packages.Requirement) (runtimes.Lock, error) {
-	lock, err := s.Manager.Resolve(ctx, ecosystem, requirements)
+// Needed reports whether a program has packages. One whose list cannot be read does.
+func Needed(spec registry.Spec) bool {
+	if spec.Lock != nil {
+		return true
+	}
+	named, err := Declared(spec)
+	return err != nil || len(named.Requirements) > 0
+}
+
+// read returns the packages that a program names, and the digest of all that decides which exact ones these are.
+func (s *Service) read(spec registry.Spec) (packages.Declaration, string, error) {
+	named, err := Declared(spec)
 	if err != nil {
-		return lock, faultOf(err, requirements)
+		return named, "", err
+	}
+	form := map[string]any{"ecosystem": named.Ecosystem, "requirements": packages.Texts(named.Requirements)}
+	var hashes []string
+	for _, r := range named.Requirements {
+		hashes = append(hashes, r.Hashes...)
+	}
+	if len(hashes) > 0 {
+		form["hashes"] = hashes
+	}
+	if named.Lock != nil {
+		sum := sha256.Sum256(named.Lock)
+		form["lock"] = hex.EncodeToString(sum[:])
+	}
+	list, err := jcs.DigestValue(form)
+	return named, list, err
+}
+
+func (s *Service) resolve(ctx context.Context, workspace, agentID, list string, named packages.Declaration) (runtimes.Lock, error) {
+	lock, err := s.Manager.Resolve(ctx, named)
+	if err != nil {
+		return lock, faultOf(err, named)
 	}
 	if err := s.allowed(workspace, lock); err != nil {
-		return lock, faultOf(err, requirements)
+		return lock, faultOf(err, named)
 	}
 	now := s.Now()
 	err = s.Store.PutPackageLock(registry.WithoutKey(ctx), registry.PackageLock{
@@ -159,7 +183,7 @@ func (s *Service) alone(ctx context.Context, key string) (done func(), err error
 // Install returns the installed packages of a lock. release must be called when the run has ended.
 func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.Lock, told func(Step)) (found runtimes.Installed, release func(), err error) {
 	if err := s.allowed(workspace, lock); err != nil {
-		return found, func() {}, faultOf(err, nil)
+		return found, func() {}, faultOf(err, packages.Declaration{})
 	}
 	found, release, err = s.Manager.Acquire(ctx, workspace, lock, func(p packages.Progress) {
 		message := p.Step + " packages"
@@ -169,7 +193,7 @@ func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.L
 		told(Step{Message: message, Done: p.Done, Total: p.Total})
 	})
 	if err != nil {
-		return found, release, faultOf(err, nil)
+		return found, release, faultOf(err, packages.Declaration{})
 	}
 	return found, release, nil
 }
@@ -186,7 +210,7 @@ func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec r
 }
 
 // faultOf describes a problem with packages by the entry of the list that causes it, if one does.
-func faultOf(err error, requirements []packages.Requirement) error {
+func faultOf(err error, named packages.Declaration) error {
 	var problem *packages.Problem
 	if !errors.As(err, &problem) {
 		return err
@@ -198,12 +222,7 @@ func faultOf(err error, requirements []packages.Requirement) error {
 	if problem.Code == "index" {
 		return &fault.Error{Code: fault.IndexUnavailable, Message: problem.Error(), Extra: extra}
 	}
-	pointer := "/packages"
-	if at := slices.IndexFunc(requirements, func(r packages.Requirement) bool { return r.Name == problem.Package }); at >= 0 {
-		pointer = fmt.Sprintf("/packages/%d", at)
-	}
-	return &fault.Error{
-		Code: fault.InvalidInput, Message: "The packages could not be installed: " + problem.Error(), Extra: extra,
-		Details: []fault.Detail{{Pointer: pointer, Code: problem.Code, Message: problem.Error()}},
-	}
+	detail := named.At(problem.Package)
+	detail.Code, detail.Message = problem.Code, problem.Error()
+	return &fault.Error{Code: fault.InvalidInput, Message: "The packages could not be installed: " + problem.Error(), Extra: extra, Details: []fault.Detail{detail}}
 }

@@ -14,7 +14,7 @@ import (
 // program has ended.
 func (l *execution) packages() (release func(), failed *runtimes.ProgramError, err error) {
 	nothing := func() {}
-	if len(l.spec.Packages) == 0 {
+	if !packages.Needed(l.spec) {
 		return nothing, nil, nil
 	}
 	if l.service.Packages == nil {

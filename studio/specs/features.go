@@ -5,6 +5,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/packages"
 )
 
 // CheckFeatures refuses programs that need a feature which their runtime lacks. It must be called before the checker is
@@ -24,7 +25,7 @@ type need struct {
 func needs(spec registry.Spec) []need {
 	return []need{
 		{runtimes.FilesFeature, "/files", len(spec.Files) > 1, "have only the entry file"},
-		{runtimes.PackagesFeature, "/packages", len(spec.Packages) > 0, "be empty"},
+		{runtimes.PackagesFeature, "/packages", packages.Needed(spec), "be empty"},
 		{runtimes.HostsFeature, "/capabilities/hosts", len(spec.Capabilities.Hosts) > 0, "be empty"},
 		{runtimes.SubprocessFeature, "/capabilities/subprocess", spec.Capabilities.Subprocess, "be false"},
 		{runtimes.ToolsFeature, "/capabilities/tools", len(spec.Capabilities.Tools) > 0, "be empty"},

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,13 @@ func (p Tarball) Bytes(tb testing.TB) []byte {
 	return text.Bytes()
 }
 
+// Integrity returns the SHA-512 of the tarball as npm writes it.
+func (p Tarball) Integrity(tb testing.TB) string {
+	tb.Helper()
+	sum := sha512.Sum512(p.Bytes(tb))
+	return "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 // NPM returns the address of the index for npm.
 func (i *Index) NPM() string { return i.URL + "/npm/" }
 
@@ -94,7 +102,7 @@ func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 	listed := map[string]any{}
 	for _, p := range versions {
-		tarball := p.Version + ".tgz"
+		tarball := path.Base(name) + "-" + p.Version + ".tgz" // the usual form, which clients that only know name and version use
 		if archived && file == tarball {
 			i.Downloads.Add(1)
 			_, _ = w.Write(p.content)

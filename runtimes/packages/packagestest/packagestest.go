@@ -81,6 +81,13 @@ func (w Wheel) Filename() string {
 	return strings.ReplaceAll(w.Name, "-", "_") + "-" + w.Version + "-" + tag + ".whl"
 }
 
+// Hash returns the SHA-256 of the wheel.
+func (w Wheel) Hash(tb testing.TB) string {
+	tb.Helper()
+	sum := sha256.Sum256(w.Bytes(tb))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // Bytes makes the wheel.
 func (w Wheel) Bytes(tb testing.TB) []byte {
 	tb.Helper()

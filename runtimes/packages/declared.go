@@ -1,0 +1,245 @@
+package packages
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Files in which a program may name its packages. They count at the top of its files.
+const (
+	RequirementsFile = "requirements.txt"
+	PyprojectFile    = "pyproject.toml"
+	ManifestFile     = "package.json"
+	LockFile         = "package-lock.json"
+)
+
+// maxDeclaration limits a file that names packages. The lock file of npm may be as large as files of a program may be.
+const maxDeclaration = 256 << 10
+
+// Declaration is the list of packages of a program, and where the program names them.
+type Declaration struct {
+	Ecosystem    runtimes.Ecosystem // "" for a language without packages
+	File         string             // "" for the field packages
+	Requirements []Requirement
+	Lock         []byte // package-lock.json, nil for none
+}
+
+// Declared returns the packages that a program names, in the field packages or in one of its files. A file that names none
+// does not count. Errors name the entry, or file and line.
+func Declared[F ~[]byte](language runtimes.Language, list []string, files map[string]F) (Declaration, error) {
+	ecosystem, ok := EcosystemOf(language)
+	if !ok {
+		if len(list) > 0 {
+			return Declaration{}, fault.Invalid("/packages", "must be empty: %s has no packages. Add the code to the files.", language)
+		}
+		return Declaration{}, nil
+	}
+	found := Declaration{Ecosystem: ecosystem}
+	for _, name := range declaring(ecosystem) {
+		content, exists := files[name]
+		if !exists {
+			continue
+		}
+		all, err := readDeclaration(name, content)
+		if err != nil {
+			return found, err
+		}
+		switch {
+		case len(all) == 0:
+			continue
+		case len(list) > 0:
+			return found, fault.Invalid("/packages", "must be empty, because %s names packages too; name all of them in one place.", name)
+		case found.File != "":
+			return found, refusedAt(name, 1, fmt.Sprintf("names packages, and so does %s; keep one of the two files, or remove the packages from one.", found.File))
+		}
+		found.File, found.Requirements = name, all
+	}
+	if found.File == "" {
+		all, err := Parse(ecosystem, list)
+		found.Requirements = all
+		return found, err
+	}
+	return found, found.addLock(files[LockFile], func(name string) bool { _, exists := files[name]; return exists })
+}
+
+// declaring lists the files that may name packages of an ecosystem.
+func declaring(ecosystem runtimes.Ecosystem) []string {
+	if ecosystem == runtimes.NPM {
+		return []string{ManifestFile}
+	}
+	return []string{RequirementsFile, PyprojectFile}
+}
+
+// foreignLocks are the files in which other tools keep exact versions. A program that has one expects those versions, so
+// it is refused.
+var foreignLocks = map[runtimes.Ecosystem][]string{
+	runtimes.PyPI: {"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"},
+	runtimes.NPM:  {"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"},
+}
+
+// addLock adds the lock file, and refuses those of other tools beside the file that names the packages. A
+// requirements.txt is the result of such tools and needs none.
+func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error {
+	if d.File == RequirementsFile {
+		return nil
+	}
+	for _, name := range foreignLocks[d.Ecosystem] {
+		if exists(name) {
+			remedy := "npm install --package-lock-only, which writes package-lock.json"
+			if d.Ecosystem == runtimes.PyPI {
+				remedy = "uv export or pip freeze, and keep its output as requirements.txt instead of " + d.File
+			}
+			return refusedAt(name, 1, "is not read here, so its exact versions would be lost; use "+remedy+".")
+		}
+	}
+	if d.Ecosystem == runtimes.NPM && exists(LockFile) {
+		d.Lock = lock
+	}
+	return nil
+}
+
+func readDeclaration(name string, content []byte) ([]Requirement, error) {
+	if len(content) > maxDeclaration {
+		return nil, refusedAt(name, 1, fmt.Sprintf("must have at most %s.", bytesize.Text(maxDeclaration)))
+	}
+	var entries []entry
+	var err error
+	switch name {
+	case RequirementsFile:
+		entries, err = readRequirements(string(content))
+	case PyprojectFile:
+		entries, err = readPyproject(string(content))
+	default:
+		entries, err = readManifestFile(string(content))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseEntries(name, entries)
+}
+
+// entry is one requirement in a file.
+type entry struct {
+	text   string
+	hashes []string
+	line   int
+}
+
+// refusal of a line of a file. The pointer names the file too, for clients that show errors by field.
+func refusedAt(file string, line int, message string) *fault.Error {
+	pointer := "/files/" + strings.ReplaceAll(strings.ReplaceAll(file, "~", "~0"), "/", "~1")
+	return &fault.Error{
+		Code: fault.InvalidInput, Message: "The packages are not valid.",
+		Details: []fault.Detail{{Pointer: pointer, File: file, Line: line, Message: message}},
+	}
+}
+
+// parseEntries checks the requirements of a file and sorts them by name. A name may stand twice with conditions that
+// exclude each other, which the resolver checks.
+func parseEntries(file string, entries []entry) ([]Requirement, error) {
+	refused := &fault.Error{Code: fault.InvalidInput, Message: "The packages are not valid."}
+	if len(entries) > maxLocked {
+		return nil, refusedAt(file, entries[maxLocked].line, fmt.Sprintf("has too many packages; at most %d are possible.", maxLocked))
+	}
+	all, seen := make([]Requirement, 0, len(entries)), map[string]bool{}
+	for _, e := range entries {
+		one, problem := parseEntry(file, e)
+		if problem == "" && seen[one.Name] && !strings.Contains(one.text, ";") {
+			problem = fmt.Sprintf("names %s a second time; put all versions into one line.", one.Name)
+		}
+		if problem != "" {
+			refused.Details = append(refused.Details, refusedAt(file, e.line, problem).Details...)
+			continue
+		}
+		seen[one.Name] = true
+		all = append(all, one)
+	}
+	if len(refused.Details) > 0 {
+		return nil, refused
+	}
+	slices.SortFunc(all, func(a, b Requirement) int { return strings.Compare(a.text, b.text) })
+	return all, nil
+}
+
+func parseEntry(file string, e entry) (Requirement, string) {
+	var one Requirement
+	var problem string
+	if file == ManifestFile {
+		one, problem = parse(runtimes.NPM, e.text)
+	} else {
+		text, condition, conditional := strings.Cut(e.text, ";")
+		one, problem = parse(runtimes.PyPI, text)
+		if conditional && problem == "" {
+			one.text, problem = one.text+" ; "+strings.Join(strings.Fields(condition), " "), checkCondition(condition)
+		}
+	}
+	one.Hashes, one.Line = e.hashes, e.line
+	return one, problem
+}
+
+// readManifestFile reads the dependencies of a package.json. Those for development are not installed.
+func readManifestFile(text string) ([]entry, error) {
+	var manifest map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &manifest); err != nil {
+		return nil, refusedAt(ManifestFile, lineOfJSON(text, err), "must be a JSON object: "+shorten(err.Error(), 200)+".")
+	}
+	var dependencies map[string]string
+	if content, ok := manifest["dependencies"]; ok {
+		if err := json.Unmarshal(content, &dependencies); err != nil {
+			return nil, refusedAt(ManifestFile, lineOf(text, `"dependencies"`), "must have an object of names and ranges as dependencies.")
+		}
+	}
+	if len(dependencies) == 0 {
+		return nil, nil
+	}
+	for _, field := range []string{"optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies", "overrides", "resolutions", "workspaces"} {
+		if content, ok := manifest[field]; ok && !slices.Contains([]string{"{}", "[]", "null", "false"}, strings.Join(strings.Fields(string(content)), "")) {
+			return nil, refusedAt(ManifestFile, lineOf(text, `"`+field+`"`), field+" is not possible here; only dependencies are installed. Remove it.")
+		}
+	}
+	entries := make([]entry, 0, len(dependencies))
+	from := max(strings.Index(text, `"dependencies"`), 0)
+	above := strings.Count(text[:from], "\n")
+	for _, name := range slices.Sorted(maps.Keys(dependencies)) {
+		e := entry{text: name + "@" + dependencies[name], line: above + lineOf(text[from:], `"`+name+`"`)}
+		if strings.TrimSpace(dependencies[name]) == "" {
+			e.text = name
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// lineOf returns the number of the first line that contains a text, or 1.
+func lineOf(text, part string) int {
+	return 1 + strings.Count(text[:max(strings.Index(text, part), 0)], "\n")
+}
+
+func lineOfJSON(text string, err error) int {
+	if syntax, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // Unmarshal does not wrap it
+		return 1 + strings.Count(text[:min(max(int(syntax.Offset)-1, 0), len(text))], "\n")
+	}
+	return 1
+}
+
+// At returns the place of a package in the list: its entry or its line, or the whole list for a package that another one
+// brings.
+func (d Declaration) At(name string) fault.Detail {
+	at := slices.IndexFunc(d.Requirements, func(r Requirement) bool { return r.Name == name })
+	switch {
+	case d.File != "" && at >= 0:
+		return refusedAt(d.File, d.Requirements[at].Line, "").Details[0]
+	case d.File != "":
+		return refusedAt(d.File, 1, "").Details[0]
+	case at >= 0:
+		return fault.Detail{Pointer: fmt.Sprintf("/packages/%d", at)}
+	}
+	return fault.Detail{Pointer: "/packages"}
+}

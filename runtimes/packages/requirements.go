@@ -1,0 +1,144 @@
+package packages
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// hashOption is the only option that a requirement may have: it makes the file stricter, not wider.
+var hashOption = regexp.MustCompile(`^--hash[= ]sha256:([0-9a-f]{64})$`)
+
+// readRequirements reads a requirements.txt: one requirement a line, with comments, conditions, hashes and lines that a
+// backslash continues. Options are refused, because they name other indexes and files.
+func readRequirements(text string) ([]entry, error) {
+	var all []entry
+	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"), "\n")
+	for i := 0; i < len(lines); i++ {
+		first := i
+		line := withoutComment(lines[i])
+		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
+			i++
+			line = strings.TrimSuffix(line, `\`) + " " + withoutComment(lines[i])
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if strings.HasPrefix(line, "-") {
+			return nil, refusedAt(RequirementsFile, first+1, fmt.Sprintf("has the option %s, which is not possible; only names with versions are.", shorten(strings.Fields(line)[0], 40)))
+		}
+		e := entry{line: first + 1}
+		var options string
+		e.text, options, _ = strings.Cut(line, " --")
+		for option := range strings.SplitSeq(options, " --") {
+			if option = strings.TrimSpace(option); option == "" {
+				continue
+			}
+			match := hashOption.FindStringSubmatch("--" + option)
+			if match == nil {
+				return nil, refusedAt(RequirementsFile, e.line, fmt.Sprintf("has the option --%s, which is not possible; only --hash=sha256:… is.", shorten(option, 40)))
+			}
+			e.hashes = append(e.hashes, "sha256:"+match[1])
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// withoutComment removes a comment, which begins at a # at the start or after a space.
+func withoutComment(line string) string {
+	for i := range line {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			line = line[:i]
+			break
+		}
+	}
+	return strings.TrimRight(line, " \t")
+}
+
+// pyproject is the part of a pyproject.toml that names packages or changes how they are resolved.
+type pyproject struct {
+	Project struct {
+		Dependencies []string `toml:"dependencies"`
+		Dynamic      []string `toml:"dynamic"`
+	} `toml:"project"`
+	Tool struct {
+		UV     map[string]any `toml:"uv"`
+		Poetry struct {
+			Dependencies map[string]any `toml:"dependencies"`
+		} `toml:"poetry"`
+	} `toml:"tool"`
+}
+
+// uvSettings are the settings of uv that change what a list means.
+var uvSettings = []string{
+	"sources", "index", "index-url", "extra-index-url", "find-links", "no-index", "index-strategy", "constraint-dependencies", "override-dependencies", "exclude-dependencies",
+	"prerelease", "resolution", "exclude-newer", "workspace", "environments", "required-environments", "dependency-metadata",
+}
+
+// readPyproject reads the dependencies of a pyproject.toml. Extras and groups are for other uses and are not installed.
+func readPyproject(text string) ([]entry, error) {
+	var file pyproject
+	if _, err := toml.Decode(text, &file); err != nil {
+		line := 1
+		var syntax toml.ParseError
+		if errors.As(err, &syntax) {
+			line = syntax.Position.Line
+		}
+		return nil, refusedAt(PyprojectFile, line, "must be TOML with a list of texts as project.dependencies: "+shorten(err.Error(), 200)+".")
+	}
+	for name := range file.Tool.Poetry.Dependencies {
+		if name != "python" {
+			return nil, refusedAt(PyprojectFile, lineOf(text, "[tool.poetry.dependencies]"), "has dependencies of Poetry, which are not read; move them to dependencies in [project].")
+		}
+	}
+	if slices.Contains(file.Project.Dynamic, "dependencies") {
+		return nil, refusedAt(PyprojectFile, lineOf(text, "dynamic"), "must name its dependencies itself; remove dependencies from dynamic.")
+	}
+	if len(file.Project.Dependencies) == 0 {
+		return nil, nil
+	}
+	for _, setting := range uvSettings {
+		if _, ok := file.Tool.UV[setting]; ok {
+			return nil, refusedAt(PyprojectFile, lineOf(text, setting), fmt.Sprintf("has tool.uv.%s, which is not possible here; remove it.", setting))
+		}
+	}
+	all := make([]entry, 0, len(file.Project.Dependencies))
+	for _, one := range file.Project.Dependencies {
+		all = append(all, entry{text: one, line: lineOf(text, one)})
+	}
+	return all, nil
+}
+
+var (
+	// conditionWord is one word of a condition (a marker of PEP 508). Texts have no character that a resolver could obey.
+	conditionWord = regexp.MustCompile(`^\s*(?:'[A-Za-z0-9 ._+!*-]*'|"[A-Za-z0-9 ._+!*-]*"|[a-z_]+|~=|==|!=|<=|>=|<|>|[()])`)
+	conditionName = []string{
+		"and", "or", "not", "in", "python_version", "python_full_version", "os_name", "sys_platform", "platform_release", "platform_system", "platform_version",
+		"platform_machine", "platform_python_implementation", "implementation_name", "implementation_version",
+	}
+)
+
+// checkCondition explains why a condition is not possible, or returns "".
+func checkCondition(text string) string {
+	const form = "has a condition that is not possible; use names such as python_version and sys_platform with texts in quotes."
+	rest := strings.TrimSpace(text)
+	if rest == "" {
+		return form
+	}
+	for rest != "" {
+		word := conditionWord.FindString(rest)
+		if word == "" {
+			return form
+		}
+		rest = strings.TrimSpace(rest[len(word):])
+		if word = strings.TrimSpace(word); (word[0] == '_' || word[0] >= 'a' && word[0] <= 'z') && !slices.Contains(conditionName, word) {
+			return form
+		}
+	}
+	return ""
+}
