@@ -50,8 +50,17 @@ node_modules/.package-lock.json: package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
+.PHONY: clients
+ifeq ($(NODE),)
+clients:
+	@echo "NOTE: Node 20 or newer is not here, so the TypeScript client is not built." >&2
+else
+clients: node_modules/.package-lock.json ## Build clients/typescript
+	npm run --silent build:clients
+endif
+
 .PHONY: test
-test: build ## Run every test: Go with -race, types, units, browser
+test: build clients ## Run every test: Go with -race, types, units, browser
 	@scripts/test.sh
 
 .PHONY: fuzz

@@ -111,8 +111,13 @@ export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Pr
 
 /** Runs a program to its end and returns its output. */
 export function run(program: string, args: string[], environment: Record<string, string>): Promise<Ended> {
+  return runIn(repository, program, args, environment);
+}
+
+/** Runs a program in a folder to its end and returns its output. */
+export function runIn(cwd: string, program: string, args: string[], env: Record<string, string>): Promise<Ended> {
   return new Promise((done, failed) => {
-    const child = spawn(program, args, { cwd: repository, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

@@ -1,0 +1,124 @@
+import { AtelierError } from './errors.js';
+
+export interface Options {
+  /** How often a request is repeated that the server was too busy for, or that found no connection. Default: 3. */
+  retries?: number;
+  /** Longest wait for an answer, in milliseconds. Streams of events may take longer. Default: 660000. */
+  timeoutMs?: number;
+  /** Replaces the global fetch. */
+  fetch?: typeof fetch;
+}
+
+export interface Sent {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** Sends an idempotency key, so that a repeated request acts only once. */
+  keyed?: boolean;
+  /** The answer has no end in sight, so it has no time limit. */
+  endless?: boolean;
+}
+
+const longestWaitMs = 60_000;
+
+/** Sends requests to one server. It repeats a request that was not answered, and never sends the token elsewhere. */
+export class Transport {
+  readonly #base: string;
+  readonly #token: string;
+  readonly #retries: number;
+  readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
+
+  constructor(url: string, token: string, options: Options) {
+    this.#base = `${url.replace(/\/+$/, '')}/api/v1`;
+    this.#token = token;
+    this.#retries = options.retries ?? 3;
+    this.#timeoutMs = options.timeoutMs ?? 660_000;
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  }
+
+  /** Sends a request and returns the answer. Refusals are errors of the type AtelierError. */
+  async send(method: string, path: string, sent: Sent = {}): Promise<Response> {
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#token}`, ...sent.headers };
+    if (sent.body !== undefined) headers['content-type'] = 'application/json';
+    if (sent.keyed === true) headers['idempotency-key'] = crypto.randomUUID();
+    const repeatable = method === 'GET' || sent.keyed === true;
+    for (let attempt = 0; ; attempt++) {
+      const last = attempt >= this.#retries;
+      let response: Response;
+      try {
+        response = await this.#fetch(this.#base + path, {
+          method,
+          headers,
+          redirect: 'manual', // following one would send the token to another address
+          signal: this.#signal(sent),
+          ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+        });
+      } catch (fault) {
+        if (last || !repeatable || !(fault instanceof TypeError)) throw fault; // a TypeError is a lost connection
+        await pause(100 * 2 ** attempt, sent.signal);
+        continue;
+      }
+      if (response.ok) return response;
+      const wait = retryAfterMs(response);
+      if (last || wait === undefined) throw await refusal(response);
+      await response.body?.cancel();
+      await pause(wait, sent.signal);
+    }
+  }
+
+  /** Sends a request and reads the answer as JSON. */
+  async json<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    return (await (await this.send(method, path, sent)).json()) as T;
+  }
+
+  #signal(sent: Sent): AbortSignal | null {
+    const limits = sent.endless === true ? [] : [AbortSignal.timeout(this.#timeoutMs)];
+    if (sent.signal !== undefined) limits.push(sent.signal);
+    return limits.length === 0 ? null : AbortSignal.any(limits);
+  }
+}
+
+/** Returns how long a refusal asks to wait, or undefined if it does not help to repeat the request. */
+function retryAfterMs(response: Response): number | undefined {
+  const text = response.headers.get('retry-after') ?? '';
+  if ((response.status !== 429 && response.status !== 503) || !/^\d+$/.test(text)) return undefined;
+  return Math.min(Number(text) * 1000, longestWaitMs);
+}
+
+async function refusal(response: Response): Promise<AtelierError> {
+  if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    await response.body?.cancel();
+    return new AtelierError(response.status, {
+      code: 'redirected',
+      detail: 'The server redirects to another address. Use that address, so that the token is sent nowhere else.',
+    });
+  }
+  const text = await response.text();
+  let problem: unknown;
+  try {
+    problem = JSON.parse(text);
+  } catch {
+    problem = undefined; // a proxy answered
+  }
+  return new AtelierError(response.status, isRecord(problem) ? problem : {});
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done, failed) => {
+    const give = () => {
+      clearTimeout(timer);
+      failed(signal?.reason as Error);
+    };
+    if (signal?.aborted === true) return failed(signal.reason as Error);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', give);
+      done();
+    }, ms);
+    signal?.addEventListener('abort', give, { once: true });
+  });
+}
