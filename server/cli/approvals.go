@@ -225,7 +225,7 @@ type gateSet struct {
 	NewCapability string    `help:"What a new capability leads to: escalate or warn." placeholder:"ANSWER"`
 	SelfApproval  *bool     `help:"Whether people may approve their own requests." negatable:""`
 	ApprovalHours int       `help:"Hours after which a request expires." placeholder:"N"`
-	SideEffects   *bool     `help:"Whether runs with the flag side_effect wait for an approval." negatable:""`
+	SideEffects   *bool     `field:"approveEffects" help:"Whether runs with the flag side_effect wait for an approval." negatable:""`
 	asked
 }
 

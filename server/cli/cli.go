@@ -152,11 +152,14 @@ func Main(ctx context.Context, p Process) (code int) {
 	if !ok {
 		return p.report(fmt.Errorf("unknown command %s", parsed.Command()))
 	}
-	return p.report(command.run(ctx, p))
+	return p.reportOf(command.run(ctx, p), fieldsOfCommand(parsed.Selected()))
 }
 
 // report prints an error to stderr and returns the exit code.
-func (p Process) report(err error) int {
+func (p Process) report(err error) int { return p.reportOf(err, nil) }
+
+// reportOf is like report for a command with these fields.
+func (p Process) reportOf(err error, names fields) int {
 	var wrong misused
 	var faults config.Faults
 	var coded exit
@@ -174,7 +177,7 @@ func (p Process) report(err error) int {
 		_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(wrong.Error()))
 		return misuse
 	}
-	_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
+	_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(names.typed(err))))
 	return codeOf(err)
 }
 

@@ -17,8 +17,8 @@ type inviteCommand struct {
 
 type inviteCreate struct {
 	Role    string        `arg:"" help:"Role: viewer, developer, approver or administrator."`
-	For     string        `help:"Note on who the invitation is for."`
-	Expires time.Duration `help:"Time until the invitation expires, at most 720h (default: one week)." placeholder:"DURATION"`
+	For     string        `field:"note" help:"Note on who the invitation is for."`
+	Expires time.Duration `field:"expiresAt" help:"Time until the invitation expires, at most 720h (default: one week)." placeholder:"DURATION"`
 	remote
 }
 

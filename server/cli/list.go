@@ -37,7 +37,7 @@ type agentsCommand struct {
 	Code      bool          `help:"Search the drafts' code too."`
 	State     string        `help:"Only agents in this state: draft (never published), published or deleted." placeholder:"STATE"`
 	Tag       string        `help:"Only agents with this tag." placeholder:"TAG"`
-	UnusedFor time.Duration `help:"Only agents that were not run for this time, for example 720h." placeholder:"DURATION"`
+	UnusedFor time.Duration `field:"unusedSince" help:"Only agents that were not run for this time, for example 720h." placeholder:"DURATION"`
 	asked
 }
 

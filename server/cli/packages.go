@@ -63,7 +63,7 @@ func (c *packagesResolve) run(ctx context.Context, p Process) error {
 }
 
 type packagesGC struct {
-	Unused time.Duration `help:"Time since the last use, at least 1h." default:"720h" placeholder:"DURATION"`
+	Unused time.Duration `field:"unusedHours" help:"Time since the last use, at least 1h." default:"720h" placeholder:"DURATION"`
 	asked
 }
 

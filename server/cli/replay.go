@@ -10,7 +10,7 @@ import (
 
 type replayCommand struct {
 	Agent   string `arg:"" help:"Name or ID."`
-	Against string `help:"Version whose recorded inputs are used." default:"latest" placeholder:"VERSION"`
+	Against string `field:"version" help:"Version whose recorded inputs are used." default:"latest" placeholder:"VERSION"`
 	Runs    int    `help:"Number of inputs, 1 to 100." default:"20"`
 	seen
 	remote

@@ -14,7 +14,7 @@ import (
 
 type runCommand struct {
 	Target string   `arg:"" help:"File (main.ts), folder with agent.yaml, or reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
-	Input  string   `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
+	Input  string   `field:"-" help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
 	Allow  []string `help:"Grant a host to the program of a file or folder, in addition to those in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
 	NoWait bool     `name:"no-wait" help:"If a person must approve the run first, exit with 3 at once."`
 	Quiet  bool     `short:"q" help:"Print only the output and errors."`

@@ -131,7 +131,7 @@ func (c *skillsUninstall) run(ctx context.Context, p Process) error {
 
 type skillsPromote struct {
 	Name      string `arg:""`
-	Number    string `name:"as" help:"Version number (default: the number suggested from the changes)." placeholder:"VERSION"`
+	Number    string `name:"as" field:"version" help:"Version number (default: the number suggested from the changes)." placeholder:"VERSION"`
 	Changelog string `help:"Description of the changes."`
 	Comment   string `help:"Reason for a smaller number than suggested."`
 	remote

@@ -26,7 +26,7 @@ import (
 
 type testCommand struct {
 	Target string   `arg:"" help:"Folder with agent.yaml and tests.yaml, or reference (weather for its draft, weather@1.0.0)." placeholder:"DIR|REF"`
-	Only   []string `help:"Run the test with this name. Repeatable." placeholder:"NAME"`
+	Only   []string `field:"names" help:"Run the test with this name. Repeatable." placeholder:"NAME"`
 	JUnit  string   `name:"junit" help:"Write the results to a file as JUnit XML too." placeholder:"FILE"`
 	Watch  bool     `help:"Run the tests again whenever a file of the folder changes, until interrupted."`
 	seen

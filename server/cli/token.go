@@ -18,9 +18,9 @@ type tokenCommand struct {
 
 type tokenCreate struct {
 	Name    string        `arg:"" help:"Label of the token, for example the program that uses it."`
-	Scope   []string      `help:"Scopes, separated by commas: read, run, write, approve, admin (default: all except admin). admin includes all others." placeholder:"SCOPE"`
-	Agent   []string      `help:"Restrict the token to this agent. Repeatable (default: all agents)." sep:"none" placeholder:"NAME"`
-	Expires time.Duration `help:"Token lifetime, for example 720h (default: never expires)." placeholder:"DURATION"`
+	Scope   []string      `field:"scopes" help:"Scopes, separated by commas: read, run, write, approve, admin (default: all except admin). admin includes all others." placeholder:"SCOPE"`
+	Agent   []string      `field:"agents" help:"Restrict the token to this agent. Repeatable (default: all agents)." sep:"none" placeholder:"NAME"`
+	Expires time.Duration `field:"expiresAt" help:"Token lifetime, for example 720h (default: never expires)." placeholder:"DURATION"`
 	remote
 }
 

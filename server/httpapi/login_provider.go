@@ -115,7 +115,7 @@ func (a *API) listLoginMethods() {
 	type out struct{ Body LoginMethods }
 	add(a, endpoint{
 		id: "listLoginMethods", method: http.MethodGet, path: Base + "/session/methods", tag: "session", summary: "List the ways to sign in",
-		about: "Needs no credential. A token, and the link that the server prints, always work.", public: true,
+		about: "Needs no credential. The list is complete. A token, and the link that the server prints, always work.", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
 		methods := LoginMethods{}

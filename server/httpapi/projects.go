@@ -93,7 +93,7 @@ func (a *API) getProject() {
 	type answer struct{ Body ProjectDetail }
 	add(a, endpoint{
 		id: "getProject", method: http.MethodGet, path: Base + "/projects/{project}", tag: "projects", summary: "Read a project",
-		about: "With the list of its files.", refusals: []fault.Code{fault.NotFound},
+		about: "With its files. The list is complete.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ProjectName) (*answer, error) {
 		p, tree, err := a.Projects.Tree(ctx, actor(ctx), q.Project)
 		if err != nil {

@@ -31,7 +31,7 @@ func (a *API) listRunEvents() {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "listRunEvents", method: http.MethodGet, path: Base + "/runs/{run}/events", tag: "runs", summary: "Get the events of a run",
-		about:    "Returns the events so far as JSON. With Accept: text/event-stream, returns a stream that ends after the result.",
+		about:    "Returns the events so far as JSON. The list is complete: a run has a limited number of events. With Accept: text/event-stream, returns a stream that ends after the result.",
 		refusals: []fault.Code{fault.NotFound}, instead: a.streamRunEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[EventList](), true, "")},

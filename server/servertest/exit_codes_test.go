@@ -118,3 +118,33 @@ func TestServerVariable(t *testing.T) {
 		t.Errorf("--data does not override the variable: %+v", said)
 	}
 }
+
+// A refusal names the flags and arguments that a person types, not the fields of the request.
+func TestRefusals_NameFlags(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	for args, want := range map[string]string{
+		"publish weather --if-changed --force":        "--comment is required with --force",
+		"publish weather --accept-regressions":        "--comment is required with --accept-regressions",
+		"publish weather 1.0.1":                       "With --if-changed this is not an error",
+		"publish weather one":                         "<version> ",
+		"publish weather 1.0.1 --replay 1000":         "--replay must be",
+		"token create ci --scope read,everything":     "--scope number 2 must be one of",
+		"invite create king":                          "<role> must be one of",
+		"quotas set default --runs-per-day=-1":        "--runs-per-day must be",
+		"gate set --gate maybe":                       "--gate must be one of",
+		"agents --state gone":                         "--state: ",
+		"registry search --language cobol":            "--language: ",
+		"packages gc --unused 1s":                     "--unused must be",
+		"replay weather --runs 1000":                  "--runs must be",
+		"history list weather --limit=-1":             "--limit: ",
+		"pins put flow weather@1.0.0 weather@9":       "<references> number 2 ",
+		"deprecate weather@1.0.0 --successor nobody@": "--successor must be",
+	} {
+		code, stdout, stderr := command(t, s, "", strings.Fields(args)...)
+		if code != 3 || stdout != "" || !strings.Contains(stderr, want) || strings.Contains(stderr, `": true`) || strings.Contains(stderr, "query parameter") {
+			t.Errorf("atelier %s: exit %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}

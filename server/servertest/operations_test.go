@@ -159,18 +159,26 @@ func (api apiDescription) incomplete(method, path string, op apiOperation) (faul
 
 // unpaged says what a list lacks: pages, or the statement that it is complete.
 func (api apiDescription) unpaged(method string, op apiOperation) []string {
-	text := string(op.Responses["200"].Content["application/json"].Schema)
-	if _, name, isRef := strings.Cut(text, "#/components/schemas/"); isRef {
-		text = string(api.Components.Schemas[strings.TrimSuffix(name, `"}`)])
-	}
-	var answer struct {
-		Properties map[string]struct{ Type any }
-		Required   []string
-	}
-	if err := json.Unmarshal([]byte(text), &answer); method != "GET" || err != nil {
+	text := op.Responses["200"].Content["application/json"].Schema
+	if method != "GET" || len(text) == 0 {
 		return nil
 	}
-	if _, list := answer.Properties["items"]; !list {
+	var ref struct {
+		Name string `json:"$ref"`
+	}
+	if err := json.Unmarshal(text, &ref); err != nil {
+		return []string{err.Error()}
+	}
+	if ref.Name != "" {
+		text = api.Components.Schemas[strings.TrimPrefix(ref.Name, "#/components/schemas/")]
+	}
+	var answer struct{ Properties map[string]any }
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return []string{err.Error()}
+	}
+	_, items := answer.Properties["items"]
+	_, paths := answer.Properties["paths"]
+	if !items && !paths && !strings.HasPrefix(op.OperationID, "list") {
 		return nil
 	}
 	_, next := answer.Properties["nextCursor"]
@@ -222,5 +230,40 @@ func TestLists_PageByPage_Same(t *testing.T) {
 		if path != "/api/v1/tokens?" {
 			s.Want(t, 422, "GET", path+"cursor="+url.QueryEscape(other), nil)
 		}
+	}
+}
+
+// Answers are as they are described, also where they are empty: an object is never null.
+func TestAnswers_FitTheirDescription(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	api := describedBy(t, s)
+	checked := map[string]bool{}
+	check := func(method, path string, op apiOperation, status string, body []byte) {
+		checked[op.OperationID] = true
+		if media, isJSON := op.Responses[status].Content["application/json"]; !isJSON {
+			t.Errorf("%s %s: the answer %s is not described", method, path, status)
+		} else if err := api.fits(media.Schema, body); err != nil {
+			t.Errorf("%s %s: %v", method, path, err)
+		}
+	}
+	for path, methods := range api.Paths {
+		op, ok := methods["get"]
+		if !ok || strings.Contains(path, "{") || len(op.Responses["200"].Content) == 0 || slices.ContainsFunc(op.Parameters, func(p apiParameter) bool { return p.Required }) {
+			continue
+		}
+		if answer := s.Do(t, "GET", path, nil); answer.Status == 200 && strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") {
+			check("GET", path, op, "200", answer.Body)
+		}
+	}
+	created := s.Want(t, 200, "POST", "/v1/skills/create", `{"name": "adder", "description": "Adds numbers up.", "code": "def run(action, args):\n    return 1\n"}`)
+	check("POST", "/v1/skills/create", api.Paths["/v1/skills/create"]["post"], "200", created.Body)
+	for _, id := range []string{"listInstalledSkills", "listLoginMethods", "createSkill", "listAgents", "getSession"} {
+		if !checked[id] {
+			t.Errorf("%s was not checked", id)
+		}
+	}
+	if len(checked) < 25 {
+		t.Errorf("only %d answers were checked", len(checked))
 	}
 }

@@ -110,6 +110,6 @@ func tooSmall(given string, advised registry.Advice) error {
 		}
 	}
 	refused.Extra = map[string]any{"base": advised.Base, "advisedBump": advised.Bump, "advisedVersion": advised.Version,
-		"remedy": `Publish with "bump": "auto", or send "force": true with a comment that gives the reason.`}
+		"remedy": `Publish without a version number, or send "force": true with a comment that gives the reason.`}
 	return refused
 }

@@ -140,7 +140,7 @@ func unchanged(v registry.Version, published []registry.Version) (registry.Versi
 
 func noChanges(before registry.Version) error {
 	refused := fault.New(fault.VersionExists, "The draft has no changes since %s, so nothing was published.", before.Reference())
-	refused.Extra = map[string]any{"version": before.Version, "remedy": `Use that version, or change the draft. With "ifChanged": true the answer is that version.`}
+	refused.Extra = map[string]any{"version": before.Version, "remedy": `Use that version, or change the draft. With "ifChanged": true this is not an error, and the answer is that version.`}
 	return refused
 }
 
@@ -154,9 +154,9 @@ func checkPublish(req PublishRequest) error {
 	case len(req.Comment) > registry.MaxWords:
 		return fault.Invalid("/comment", "must have at most %d bytes.", registry.MaxWords)
 	case req.AcceptRegressions && strings.TrimSpace(req.Comment) == "":
-		return fault.Invalid("/comment", "is required with acceptRegressions; give the reason.")
+		return fault.Invalid("/comment", "is required with \"acceptRegressions\": true; give the reason.")
 	case req.Force && strings.TrimSpace(req.Comment) == "":
-		return fault.Invalid("/comment", "is required with force; give the reason for the smaller number.")
+		return fault.Invalid("/comment", "is required with \"force\": true; give the reason for the smaller number.")
 	case req.Version != "" && req.Bump != "":
 		return fault.Invalid("/bump", "Give either version or bump.")
 	case req.Version != "":
