@@ -1129,7 +1129,7 @@ export interface paths {
     };
     /**
      * Read a project
-     * @description With the list of its files.
+     * @description With its files. The list is complete.
      */
     get: operations['getProject'];
     put?: never;
@@ -1461,7 +1461,7 @@ export interface paths {
     };
     /**
      * Get the events of a run
-     * @description Returns the events so far as JSON. With Accept: text/event-stream, returns a stream that ends after the result.
+     * @description Returns the events so far as JSON. The list is complete: a run has a limited number of events. With Accept: text/event-stream, returns a stream that ends after the result.
      */
     get: operations['listRunEvents'];
     put?: never;
@@ -1633,7 +1633,7 @@ export interface paths {
     };
     /**
      * List the ways to sign in
-     * @description Needs no credential. A token, and the link that the server prints, always work.
+     * @description Needs no credential. The list is complete. A token, and the link that the server prints, always work.
      */
     get: operations['listLoginMethods'];
     put?: never;
