@@ -122,6 +122,10 @@ endif
 dev: bin node_modules/.package-lock.json ## Serve, with hot reload of the Studio
 	@scripts/dev.sh $(LISTEN)
 
+.PHONY: photographs
+photographs: build ## Photograph every screen in both themes, for review, into ATELIER_PHOTOGRAPHS
+	@ATELIER_TEST_CHROMIUM="$$(scripts/chromium.sh shell)" npx --no-install vitest run --config web/e2e/photographs.config.ts
+
 .PHONY: screenshots
 screenshots: build ## Take screenshots of the Studio, dark and light, for the README
 	@ATELIER_TEST_CHROMIUM="$$(scripts/chromium.sh)" npx --no-install vitest run --config web/e2e/screenshots.config.ts

@@ -138,11 +138,31 @@ func CheckUserName(name string) error {
 // CheckTitle checks the title of a person or a workspace. It rejects characters that have no width or change the text
 // direction, because such a title could imitate another one.
 func CheckTitle(title string) error {
-	if title == "" || len(title) > mostTitle || !utf8.ValidString(title) || title[0] == ' ' || title[len(title)-1] == ' ' ||
-		slices.ContainsFunc([]rune(title), func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fault.Invalid("/title", "A title must have 1 to %d bytes of printable text, without spaces at the start or end.", mostTitle)
+	letters := []rune(title)
+	if title == "" || len(letters) > mostTitle || !utf8.ValidString(title) || title[0] == ' ' || title[len(title)-1] == ' ' {
+		return fault.Invalid("/title", "A name must have 1 to %d characters, without spaces at the start or end.", mostTitle)
+	}
+	for i, r := range letters {
+		if !unicode.IsPrint(r) && !joins(letters, i) {
+			return fault.Invalid("/title", "A name must have printable characters only. Character %d (U+%04X) is not.", i+1, r)
+		}
 	}
 	return nil
+}
+
+// joins reports whether a letter is a joiner that changes how its neighbours look, as in emoji and in Persian words. Beside
+// the scripts in which it would be invisible, and so imitate another title, it does not count.
+func joins(letters []rune, i int) bool {
+	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
+	if r := letters[i]; r != zeroWidthNonJoiner && r != zeroWidthJoiner || i == 0 || i == len(letters)-1 {
+		return false
+	}
+	for _, r := range []rune{letters[i-1], letters[i+1]} {
+		if r < 0x0590 || !unicode.IsPrint(r) || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+			return false
+		}
+	}
+	return true
 }
 
 // NoWorkspace returns the error for a workspace that does not exist. A workspace of which the caller is no member gets

@@ -19,6 +19,13 @@ import (
 // Base is the base path of the Studio.
 const Base = "/studio/"
 
+// formatter is the worker that formats programs. It alone may compile WebAssembly: a worker follows the policy of its own
+// answer, and the policy of the page stays without 'wasm-unsafe-eval'.
+const (
+	formatter       = "assets/formatter.worker-"
+	formatterPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+)
+
 // page is the file served for every path of the Studio without an extension.
 const page = "index.html"
 
@@ -60,6 +67,9 @@ func (s studio) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Content-Type", contentType(name))
 	h.Set("Cache-Control", caching(name))
 	h.Add("Vary", "Accept-Encoding")
+	if strings.HasPrefix(name, formatter) {
+		h.Set("Content-Security-Policy", formatterPolicy)
+	}
 	accepts := r.Header.Get("Accept-Encoding")
 	switch {
 	case name == page && s.base != "":

@@ -82,6 +82,27 @@ func TestStudio(t *testing.T) {
 	}
 }
 
+// Only the worker that formats may compile WebAssembly.
+func TestStudio_PolicyOfTheFormatter(t *testing.T) {
+	t.Parallel()
+	dist := built(t).(fstest.MapFS)
+	dist["assets/formatter.worker-ab12.js"] = &fstest.MapFile{Data: []byte("worker")}
+	h := webui.New(dist, "", problem.Writer{Log: slog.New(slog.DiscardHandler)})
+	for path, compiles := range map[string]bool{
+		"/studio/": false, "/studio/assets/app-ab12.js": false, "/studio/assets/formatter.worker-ab12.js": true,
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		policy := w.Header().Get("Content-Security-Policy")
+		if got := strings.Contains(policy, "'wasm-unsafe-eval'"); got != compiles {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		if compiles && (!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "'unsafe-eval'")) {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+	}
+}
+
 func TestBinaryWithoutTheStudioSaysHowToBuildIt(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

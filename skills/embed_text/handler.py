@@ -107,7 +107,7 @@ def numpy():
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     sys.path += [place for place in places if place and place not in sys.path and os.path.isdir(place)]
     try:
-        import numpy
+        import numpy  # pyright: ignore[reportMissingImports]
         return numpy
     except ImportError:
         return None

@@ -62,15 +62,12 @@ class Tokenizer:
             return ["[UNK]"]
         found, start = [], 0
         while start < len(word):
-            end = len(word)
-            while end > start:
-                piece = ("##" if start else "") + word[start:end]
-                if piece in self.vocabulary:
-                    break
+            mark, end = "##" if start else "", len(word)
+            while mark + word[start:end] not in self.vocabulary:
                 end -= 1
-            if end == start:
-                return ["[UNK]"]
-            found.append(piece)
+                if end == start:
+                    return ["[UNK]"]
+            found.append(mark + word[start:end])
             start = end
         return found
 

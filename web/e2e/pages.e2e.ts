@@ -91,9 +91,7 @@ describe('runs', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Run with changes…' }).click();
     await studio.editorReady();
-    const input = page.getByRole('tabpanel', { name: 'Input' });
-    await input.getByRole('radio', { name: 'JSON' }).click();
-    expect(await input.getByRole('textbox', { name: 'Input as JSON' }).inputValue()).toContain('"by": 0');
+    expect(await studio.inputAsJson()).toContain('"by": 0');
   });
 
   test('the filter by agent applies while it is typed', async () => {
@@ -179,9 +177,7 @@ describe('the workbench', () => {
     await must(atelier, 'POST', '/code-agents', { name: 'fails-at', language: 'javascript', code: divides });
     await studio.openAgent('fails-at');
     await run('fails-at', { by: 1 });
-    await page.getByRole('tab', { name: 'Input' }).click();
-    await page.getByRole('radio', { name: 'JSON' }).click();
-    await page.getByRole('textbox', { name: 'Input as JSON' }).fill('{"by": 0}');
+    await studio.setInput('{"by": 0}');
     await studio.start();
     await studio.ended(/^Failed ·/);
     const marked = page.locator('.failed-text');

@@ -58,16 +58,39 @@ describe('the form', () => {
   test('A24 the form and the JSON edit one value, and an unknown key is kept', async () => {
     await open('both', 'javascript', 'main.js', echo, { inputSchema: schema });
     const input = await studio.panel('Input');
-    await input.getByRole('radio', { name: 'JSON' }).click();
-    const raw = input.getByRole('textbox', { name: 'Input as JSON' });
-    await raw.fill('{"city": "Bergen", "days": 12, "stranger": {"n": 12345678901234567890}}');
+    await studio.setInput('{"city": "Bergen", "days": 12, "stranger": {"n": 12345678901234567890}}');
     await input.getByRole('radio', { name: 'Form' }).click();
     expect(await input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Bergen');
     await input.getByRole('textbox', { name: 'Days' }).fill('13');
-    await input.getByRole('radio', { name: 'JSON' }).click();
-    const text = await raw.inputValue();
+    const text = await studio.inputAsJson();
     expect(text).toContain('12345678901234567890');
     expect(JSON.parse(text)).toMatchObject({ city: 'Bergen', days: 13, stranger: {} });
+  });
+
+  test('the JSON is completed and checked by the schema, and Tab leaves it', async () => {
+    await open('completed', 'javascript', 'main.js', echo, {
+      inputSchema: {
+        type: 'object',
+        properties: { unit: { enum: ['celsius', 'kelvin'] }, days: { type: 'integer' } },
+        required: ['days'],
+      },
+    });
+    await studio.setInput('{"days": "many"}');
+    const input = page.getByRole('tabpanel', { name: 'Input' });
+    await expect.poll(() => input.locator('.squiggly-error').count()).toBe(1);
+    await studio.setInput('{"unit": ""}');
+    await expect.poll(() => input.locator('.squiggly-error').count()).toBeGreaterThan(1);
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: /kelvin/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    await expect.poll(() => studio.jsonInput.evaluate((field) => field === document.activeElement)).toBe(false);
+    // A run that is refused leads back to the JSON.
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await input.getByRole('alert').getByText('days').waitFor();
+    await expect.poll(() => studio.jsonInput.evaluate((field) => field === document.activeElement)).toBe(true);
   });
 });
 

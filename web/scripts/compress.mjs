@@ -8,7 +8,7 @@ import { parseAst } from 'vite';
 import { complaint, evaluates, inKB, stemOf, untilEditor, weigh } from './budgets.mjs';
 
 const dist = new URL('../dist/app/', import.meta.url).pathname;
-const compressible = /\.(js|css|html|svg|json|ttf|txt)$/;
+const compressible = /\.(js|css|html|svg|json|ttf|txt|wasm)$/;
 
 const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'));
 const awaited = untilEditor(manifest);

@@ -76,6 +76,32 @@ export class Studio {
     await this.saved();
   }
 
+  /** The editor of the input as JSON. */
+  get jsonInput(): Locator {
+    return this.page.getByRole('textbox', { name: 'Input as JSON' });
+  }
+
+  /** Shows the input as JSON and replaces it. */
+  async setInput(json: string): Promise<void> {
+    await this.inputAsJson();
+    await this.page.evaluate((text) => navigator.clipboard.writeText(text), json);
+    await this.jsonInput.focus();
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.press('ControlOrMeta+V');
+  }
+
+  /** Shows the input as JSON and returns its text. */
+  async inputAsJson(): Promise<string> {
+    const input = await this.panel('Input');
+    await input.getByRole('radio', { name: 'JSON' }).click();
+    await input.locator('.monaco-editor').waitFor();
+    await this.page.evaluate(() => navigator.clipboard.writeText(''));
+    await this.jsonInput.focus();
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.press('ControlOrMeta+C');
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
   get draft(): Locator {
     return this.page.getByRole('status', { name: 'Draft' });
   }

@@ -1,4 +1,5 @@
 // JSON in the editor. Schema files complete JSON Schema keywords, and nothing is fetched.
+import type { JsonSchema } from '../api/types';
 import { json } from './monaco';
 
 const any = { $ref: '#' };
@@ -69,11 +70,23 @@ const keywords = {
   },
 };
 
+// No file of an agent starts with a dot, so that the input's schema applies to no file.
+export const inputFile = '.input.json';
+
 export function setUpJson(): void {
+  checkInput({});
+}
+
+/** Sets the schema by which the input of a run is completed and checked. */
+export function checkInput(schema: JsonSchema): void {
   json.jsonDefaults.setDiagnosticsOptions({
     validate: true,
     enableSchemaRequest: false,
     allowComments: false,
-    schemas: [{ uri: 'atelier://schema-keywords', fileMatch: ['*.schema.json'], schema: keywords }],
+    schemaValidation: 'error',
+    schemas: [
+      { uri: 'atelier://schema-keywords', fileMatch: ['*.schema.json'], schema: keywords },
+      { uri: 'atelier://input-schema', fileMatch: [inputFile], schema },
+    ],
   });
 }

@@ -1,7 +1,9 @@
 // The editor's interface to the page. The caller disposes every object it creates.
 import { setUpJson } from './json';
+import { openJsonInput, type JsonInput, type JsonInputOptions } from './jsonInput';
 import { monaco } from './monaco';
 import { setUpShell } from './shell';
+import { setUpFormatters } from './format/setUp';
 import { followTheme } from './theme';
 import { setEngine, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
@@ -13,6 +15,7 @@ export interface EditorKit {
   createEditor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents): CodeEditor;
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createReader(host: HTMLElement): Reader;
+  createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
   setEngine(runtime: string, sources: readonly string[]): void;
@@ -30,10 +33,12 @@ function makeKit(): EditorKit {
   setUpTypeScript();
   setUpJson();
   setUpShell();
+  setUpFormatters();
   return {
     createEditor: (host, modeLine, events) => new CodeEditor(host, modeLine, events),
     createWorkspace: (name, events) => new Workspace(name, events),
     createReader: openReader,
+    createJsonInput: openJsonInput,
     createDiff: openDiff,
     setTypes,
     setEngine,

@@ -11,6 +11,13 @@ export const shell = {
   notFormatted: (line: number, message: string) => `Not formatted, line ${line}: ${message}`,
 };
 
+export const formatter = {
+  notFormatted: (line: number | undefined, message: string) =>
+    line === undefined ? `Not formatted: ${message}` : `Not formatted, line ${line}: ${message}`,
+  notLoaded: 'The formatter could not be loaded. Try again when the server answers.',
+  tookTooLong: 'It took too long.',
+};
+
 const modes: Record<string, string> = {
   normal: 'Normal',
   insert: 'Insert',

@@ -7,6 +7,7 @@ import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
 import { useOpenAgent } from '../../agent/openAgent';
+import { JsonInput } from './JsonInput';
 import css from './InputTab.module.css';
 import { SavedInputs } from './SavedInputs';
 import { defaultInput, type RunHandle } from './useRun';
@@ -27,7 +28,7 @@ export function InputTab({ run }: { run: RunHandle }) {
     if (focusProblem === 0) return;
     const target = first ?? partial;
     const field = target === undefined ? undefined : nearest(target);
-    (field ?? tab.current?.querySelector<HTMLElement>('textarea,input,select'))?.focus();
+    (field ?? tab.current?.querySelector<HTMLElement>(`#${rawId},textarea,input,select`))?.focus();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the focus moves when a run was tried, not while typing
   }, [focusProblem]);
 
@@ -53,16 +54,13 @@ export function InputTab({ run }: { run: RunHandle }) {
         <Problems problems={problems} summary={input.fault ?? (problems.length === 0 ? refusal : undefined)} />
       )}
       {input.mode === 'json' ? (
-        <div className={css.raw}>
-          <textarea
-            id={rawId}
-            aria-label={say.inputAsJson}
-            aria-invalid={input.fault !== undefined}
-            spellCheck={false}
-            value={input.text}
-            onChange={(e) => changeInput({ do: 'text', text: e.target.value })}
-          />
-        </div>
+        <JsonInput
+          id={rawId}
+          text={input.text}
+          wrong={input.fault !== undefined}
+          schema={inputSchema}
+          onEdit={(text) => changeInput({ do: 'text', text })}
+        />
       ) : (
         <div className={css.scroll}>
           <SchemaForm schema={inputSchema} input={input} problems={problems} onChange={changeInput} />

@@ -1,0 +1,78 @@
+// A small editor for the JSON input of a run. It completes and checks the text by the input schema.
+import type { JsonSchema } from '../api/types';
+import { checkInput, inputFile } from './json';
+import { monaco } from './monaco';
+
+export interface JsonInput {
+  /** Shows a text that was changed elsewhere. The edit can be undone. */
+  show(text: string): void;
+  setSchema(schema: JsonSchema): void;
+  /** Moves the focus here, and the cursor to an offset. */
+  focus(offset?: number): void;
+  dispose(): void;
+}
+
+export interface JsonInputOptions {
+  label: string;
+  text: string;
+  schema: JsonSchema;
+  onEdit: (text: string) => void;
+}
+
+const address = monaco.Uri.parse(`atelier://input/${inputFile}`);
+
+export function openJsonInput(host: HTMLElement, { label, text, schema, onEdit }: JsonInputOptions): JsonInput {
+  checkInput(schema);
+  monaco.editor.getModel(address)?.dispose();
+  const model = monaco.editor.createModel(text, 'json', address);
+  model.updateOptions({ tabSize: 2, insertSpaces: true });
+  const editor = monaco.editor.create(host, {
+    model,
+    ariaLabel: label,
+    automaticLayout: true,
+    // The field is a part of a form: Tab leaves it.
+    tabFocusMode: true,
+    fixedOverflowWidgets: true,
+    fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
+    fontLigatures: false,
+    fontSize: 12,
+    lineHeight: 18,
+    lineNumbersMinChars: 3,
+    lineDecorationsWidth: 6,
+    padding: { top: 6, bottom: 6 },
+    minimap: { enabled: false },
+    scrollBeyondLastLine: false,
+    overviewRulerBorder: false,
+    overviewRulerLanes: 0,
+    stickyScroll: { enabled: false },
+    bracketPairColorization: { enabled: false },
+    renderLineHighlight: 'none',
+    quickSuggestions: { strings: true, other: true, comments: false },
+    unicodeHighlight: { ambiguousCharacters: false },
+    scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
+  });
+  let known = text;
+  const followed = model.onDidChangeContent(() => {
+    const now = model.getValue();
+    if (now === known) return;
+    known = now;
+    onEdit(now);
+  });
+  return {
+    show(next) {
+      if (next === known) return;
+      known = next;
+      model.pushEditOperations([], [{ range: model.getFullModelRange(), text: next }], () => null);
+    },
+    setSchema: checkInput,
+    focus(offset) {
+      if (offset !== undefined) editor.setPosition(model.getPositionAt(offset));
+      editor.focus();
+    },
+    dispose() {
+      followed.dispose();
+      editor.dispose();
+      model.dispose();
+    },
+  };
+}
