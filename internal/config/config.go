@@ -29,6 +29,7 @@ type Config struct {
 	SecretsFile    string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes      int64
 	RequestMemory  int64 // maximum bytes for the bodies of all requests while they are processed
+	DrainDelay     time.Duration // between the end of /ready and that of the listeners
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever
 	KeepOverlays   time.Duration // how long proposed changes of files wait for a decision

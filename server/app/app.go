@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,6 +94,7 @@ type App struct {
 	tools     *tools.Service
 	projects  *projects.Service
 	handler   http.Handler
+	draining  atomic.Bool // the server was asked to stop
 	problems  problem.Writer
 }
 
@@ -104,7 +106,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.sweep, a.noteUses, a.sweepApprovals,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.measure, a.sweep, a.noteUses, a.sweepApprovals,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())

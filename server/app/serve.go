@@ -39,7 +39,8 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests until ctx ends. Then it accepts no new requests, gives running programs the configured grace
+// Serve answers requests until ctx ends. Then /ready answers 503, and requests are still answered until load balancers
+// have noticed. After the configured delay Serve accepts no new requests, gives running programs the configured grace
 // period and interrupts the rest. It returns when every run is stored and every answer sent.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	closeDebug, err := a.serveDebug(ctx)
@@ -62,11 +63,31 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	if err := a.leave(failed); err != nil {
+		return err
+	}
 	a.drain(context.WithoutCancel(ctx), server, finish)
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// leave makes /ready answer 503 and waits, so that load balancers send no further requests.
+func (a *App) leave(failed <-chan error) error {
+	a.draining.Store(true)
+	if a.Config.DrainDelay == 0 {
+		return nil
+	}
+	delay := time.NewTimer(a.Config.DrainDelay)
+	defer delay.Stop()
+	a.Log.LogAttrs(context.Background(), slog.LevelInfo, "draining: /ready answers 503", slog.Duration("listeners_close_in", a.Config.DrainDelay))
+	select {
+	case <-delay.C:
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	}
 }
 
 // sendBuffer limits the bytes that the kernel holds for a client that does not read, which would otherwise be several

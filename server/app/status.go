@@ -100,7 +100,7 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	health := httpapi.Health{Status: "healthy", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
 	health.ExecutorReady = health.Sandbox.Level != sandbox.LevelNone
 	health.Storage = httpapi.StorageState{Writable: true}
-	if err := h.Recording(); err != nil {
+	if err := h.app.store.Ready(); err != nil {
 		health.Storage = httpapi.StorageState{Reason: problem.Of(err).Detail}
 	}
 	health.Kafka = h.kafkaState()
@@ -110,11 +110,19 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	if !loaded || !health.ExecutorReady || !health.Storage.Writable {
 		health.Status = "degraded"
 	}
+	if h.app.draining.Load() {
+		health.Status = "draining"
+	}
 	return health
 }
 
-// Recording implements httpapi.StatusProvider.
-func (h *statusProvider) Recording() error { return h.app.store.Ready() }
+// Serving implements httpapi.StatusProvider.
+func (h *statusProvider) Serving() error {
+	if h.app.draining.Load() {
+		return fault.New(fault.ShuttingDown, "The server is draining: it finishes its runs and stops. Send requests to another server.")
+	}
+	return h.app.store.Ready()
+}
 
 // ReadOnly returns why the server cannot store anything, "" if it can. err is of an attempt.
 func (a *App) ReadOnly(err error) string {

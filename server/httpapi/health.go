@@ -7,7 +7,7 @@ import (
 
 // Health is the state of the server for monitors and existing clients.
 type Health struct {
-	Status         string       `json:"status" enum:"healthy,degraded" doc:"healthy or degraded, as in existing skill executors."`
+	Status         string       `json:"status" enum:"healthy,degraded,draining" doc:"healthy or degraded, as in existing skill executors; draining while the server stops."`
 	Version        string       `json:"version"`
 	RegistryLoaded bool         `json:"registry_loaded"`
 	ExecutorReady  bool         `json:"executor_ready"`

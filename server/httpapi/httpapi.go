@@ -52,8 +52,8 @@ type StatusProvider interface {
 	Capabilities() Capabilities
 	Runtimes() []RuntimeState
 	Health(ctx context.Context) Health
-	// Recording returns why no run can be recorded now, and nil if one can.
-	Recording() error
+	// Serving returns why no run should be sent to this server now, nil if one can: it stops, or it cannot record runs.
+	Serving() error
 }
 
 // Options configures an API.

@@ -16,10 +16,10 @@ func (a *API) getReady() {
 	type out struct{ Body Ready }
 	add(a, endpoint{
 		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used",
-		about: "200 if the server can run programs and record them, otherwise 503 with the reasons.", public: true,
-		refusals: []fault.Code{fault.RuntimeUnavailable, fault.StorageUnavailable},
+		about: "200 if the server can run programs and record them, otherwise 503 with the reasons. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.", public: true,
+		refusals: []fault.Code{fault.RuntimeUnavailable, fault.StorageUnavailable, fault.ShuttingDown},
 	}, func(ctx context.Context, _ *none) (*out, error) {
-		if err := a.StatusProvider.Recording(); err != nil {
+		if err := a.StatusProvider.Serving(); err != nil {
 			return nil, err
 		}
 		health := a.StatusProvider.Health(ctx)

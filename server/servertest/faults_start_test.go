@@ -69,3 +69,40 @@ func TestStart_DamagedDataDirectory(t *testing.T) {
 		t.Error("an empty database was created")
 	}
 }
+
+// A server that is asked to stop first tells load balancers, and still answers the requests that they had sent.
+func TestServe_SIGTERM_NotReadyBeforeListenersClose(t *testing.T) {
+	t.Parallel()
+	const token = "a-token-that-is-long-enough-to-be-one"
+	p := servertest.Spawn(t, t.TempDir(), "--script-runtime", "--token", token, "--drain-delay", "10m")
+	p.Token = token
+	p.Want(t, 200, "GET", "/ready", nil)
+	p.Signal(t, unix.SIGTERM)
+	servertest.Eventually(t, "/ready answers 503", func() bool { return p.Do(t, "GET", "/ready", nil).Status == 503 })
+	answer := p.Do(t, "GET", "/ready", nil)
+	if got := answer.Problem(t); got.Code != "shutting_down" || !strings.Contains(got.Detail, "draining") || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("/ready answers %v %s", answer.Header, answer.Body)
+	}
+	var health struct{ Status string }
+	p.Want(t, 200, "GET", "/health", nil).Into(t, &health)
+	if health.Status != "draining" {
+		t.Errorf("the status is %q", health.Status)
+	}
+	p.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("output 1"))
+	p.Signal(t, unix.SIGTERM) // a second signal ends it at once
+	if code := p.Exit(); code != -1 {
+		t.Errorf("exit %d\n%s", code, p.Log)
+	}
+}
+
+func TestServe_SIGTERM_ListenersCloseAfterDelay(t *testing.T) {
+	t.Parallel()
+	p := servertest.Spawn(t, t.TempDir(), "--drain-delay", "50ms")
+	p.Signal(t, unix.SIGTERM)
+	if code := p.Exit(); code != 0 || !strings.Contains(p.Log.String(), "draining") {
+		t.Errorf("exit %d\n%s", code, p.Log)
+	}
+	if answer, err := p.Try(t.Context(), "GET", "/ready", nil); err == nil {
+		t.Errorf("it still answers %d", answer.Status)
+	}
+}

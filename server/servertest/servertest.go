@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"path/filepath"
 	"sync"
@@ -141,7 +142,9 @@ func load(t testing.TB, flags map[string]string) config.Config {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(config.Sources{File: empty, Getenv: func(string) string { return "" }, Flags: flags})
+	all := map[string]string{"drain-delay": "0s"} // no load balancer waits for the end of a test
+	maps.Copy(all, flags)
+	c, err := config.Load(config.Sources{File: empty, Getenv: func(string) string { return "" }, Flags: all})
 	if err != nil {
 		t.Fatal(err)
 	}
