@@ -28,7 +28,7 @@ type Config struct {
 	SecretsKeys    vault.Keys // keys of stored secrets; if empty they are read from a file
 	SecretsFile    string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes      int64
-	RequestMemory  int64 // maximum bytes for the bodies of all requests while they are processed
+	RequestMemory  int64         // maximum bytes for the bodies of all requests while they are processed
 	DrainDelay     time.Duration // between the end of /ready and that of the listeners
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever

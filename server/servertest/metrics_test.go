@@ -20,7 +20,7 @@ func metricOf(t *testing.T, s *servertest.Server, name string) (value float64, h
 	if err != nil {
 		t.Fatal(err)
 	}
-	return value, regexp.MustCompile(`(?m)^# HELP `+name+` \S.+\.`).Match(text)
+	return value, regexp.MustCompile(`(?m)^# HELP ` + name + ` \S.+\.`).Match(text)
 }
 
 // Operators see from the metrics how much space is left and how old the runs are.

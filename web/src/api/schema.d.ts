@@ -1937,7 +1937,7 @@ export interface paths {
     };
     /**
      * Check whether the server can be used
-     * @description 200 if the server can run programs and record them, otherwise 503 with the reasons.
+     * @description 200 if the server can run programs and record them, otherwise 503 with the reasons. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.
      */
     get: operations['getReady'];
     put?: never;
@@ -3210,10 +3210,10 @@ export interface components {
       /** Format: int64 */
       skills_count: number;
       /**
-       * @description healthy or degraded, as in existing skill executors.
+       * @description healthy or degraded, as in existing skill executors; draining while the server stops.
        * @enum {string}
        */
-      status: 'healthy' | 'degraded';
+      status: 'healthy' | 'degraded' | 'draining';
       storage: components['schemas']['StorageState'];
       version: string;
     };
