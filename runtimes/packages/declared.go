@@ -84,6 +84,12 @@ var foreignLocks = map[runtimes.Ecosystem][]string{
 	runtimes.NPM:  {"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"},
 }
 
+// foreignSettings are the files with settings of resolvers. They may contain passwords, so workspaces have secrets for them.
+var foreignSettings = map[runtimes.Ecosystem][]string{
+	runtimes.PyPI: {"uv.toml", "pip.conf"},
+	runtimes.NPM:  {".npmrc", ".yarnrc.yml", "bunfig.toml"},
+}
+
 // addLock adds the lock file, and refuses those of other tools beside the file that names the packages. A
 // requirements.txt is the result of such tools and needs none.
 func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error {
@@ -97,6 +103,11 @@ func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error 
 				remedy = "uv export or pip freeze, and keep its output as requirements.txt instead of " + d.File
 			}
 			return refusedAt(name, 1, "is not read here, so its exact versions would be lost; use "+remedy+".")
+		}
+	}
+	for _, name := range foreignSettings[d.Ecosystem] {
+		if exists(name) {
+			return refusedAt(name, 1, "is not read here; remove it, and set the index of the workspace with a secret, as docs/packages.md describes.")
 		}
 	}
 	if d.Ecosystem == runtimes.NPM && exists(LockFile) {

@@ -27,13 +27,8 @@ func tooLarge(name string, most int64) *Problem {
 	return &Problem{Code: "too_large", Package: name, Message: fmt.Sprintf("is larger than %s, the maximum of an archive.", bytesize.Text(most)), Remedy: "Choose a smaller package."}
 }
 
-// archivePath returns where an archive is kept. Its hash is its name, so equal archives are kept once.
-func (m *Manager) archivePath(p runtimes.LockedPackage) string {
-	return filepath.Join(m.options.Dir, "archives", strings.ReplaceAll(p.Hash, ":", "-"))
-}
-
 // download fetches the archives that are missing. It reports how many there are so far.
-func (m *Manager) download(ctx context.Context, lock runtimes.Lock, have func(done int)) error {
+func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Source, have func(done int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	session := m.session(ctx, runtimes.Job{})
@@ -50,7 +45,7 @@ func (m *Manager) download(ctx context.Context, lock runtimes.Lock, have func(do
 		all.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			err := m.fetch(ctx, client, p)
+			err := m.fetch(ctx, client, p, source)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -69,8 +64,8 @@ func (m *Manager) download(ctx context.Context, lock runtimes.Lock, have func(do
 }
 
 // fetch downloads one archive and checks its hash while it arrives.
-func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.LockedPackage) error {
-	to := m.archivePath(p)
+func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.LockedPackage, source Source) error {
+	to := m.archivePath(p, source)
 	if _, err := os.Stat(to); err == nil {
 		return nil
 	}
@@ -78,7 +73,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	if err != nil {
 		return err
 	}
-	m.authorize(request, p.URL)
+	source.authorize(request)
 	answer, err := client.Do(request)
 	if err != nil {
 		return m.unreachable(ctx, p, err)
@@ -106,19 +101,10 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 			Remedy: "Ask the owner of the index why the file changed. To accept it, resolve the packages again.",
 		}
 	}
-	return os.Rename(file.Name(), to)
-}
-
-// authorize adds the index's user and password to a request to the same origin. An address comes from a lock, which may
-// name the same host and port without TLS.
-func (m *Manager) authorize(request *http.Request, to string) {
-	for _, index := range m.options.Indexes {
-		address, err := url.Parse(index)
-		if err == nil && address.User != nil && address.Scheme == request.URL.Scheme && hostOf(index) == hostOf(to) {
-			password, _ := address.User.Password()
-			request.SetBasicAuth(address.User.Username(), password)
-		}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // the jail reads the archives
+		return err
 	}
+	return os.Rename(file.Name(), to)
 }
 
 func (m *Manager) unreachable(ctx context.Context, p runtimes.LockedPackage, err error) error {

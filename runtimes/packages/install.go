@@ -182,6 +182,10 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	if err := m.open(); err != nil {
 		return err
 	}
+	source, err := m.source(ctx, workspace, lock.Ecosystem)
+	if err != nil {
+		return err
+	}
 	leave, err := m.enter(ctx)
 	if err != nil {
 		return err
@@ -189,15 +193,15 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	defer leave()
 	total := len(lock.Packages)
 	progress(Progress{Step: "downloading", Total: total})
-	if err := m.download(ctx, lock, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {
-		return err
+	if err := m.download(ctx, lock, source, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {
+		return source.hide(err)
 	}
 	staging, err := os.MkdirTemp(m.temporary, "lock-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(staging) // after the rename there is nothing to remove
-	manifest, err := m.unpack(ctx, lock, staging, progress)
+	manifest, err := m.unpack(ctx, lock, source, staging, progress)
 	if err != nil {
 		return err
 	}
@@ -243,9 +247,9 @@ func syncAll(dir string) error {
 }
 
 // unpack unpacks the archives of a lock into staging/files. The jail sees only these archives.
-func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string, progress func(Progress)) (Manifest, error) {
+func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source, staging string, progress func(Progress)) (Manifest, error) {
 	manifest := Manifest{Digest: lock.Digest(), Lock: lock, Packages: make([]PackageDetail, len(lock.Packages)), Modules: []string{}}
-	names, err := m.gather(lock, staging)
+	names, err := m.gather(lock, source, staging)
 	if err != nil {
 		return manifest, err
 	}
@@ -301,7 +305,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, staging string
 }
 
 // gather links the archives of a lock into one folder. The jail sees it read-only, and another user owns the files.
-func (m *Manager) gather(lock runtimes.Lock, staging string) ([]string, error) {
+func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]string, error) {
 	dir := filepath.Join(staging, "archives")
 	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail passes through
 		return nil, err
@@ -309,7 +313,7 @@ func (m *Manager) gather(lock runtimes.Lock, staging string) ([]string, error) {
 	names := make([]string, 0, len(lock.Packages))
 	for i, p := range lock.Packages {
 		name := fmt.Sprintf("%d", i)
-		if err := os.Link(m.archivePath(p), filepath.Join(dir, name)); err != nil {
+		if err := os.Link(m.archivePath(p, source), filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 		names = append(names, name)

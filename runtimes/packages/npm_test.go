@@ -17,7 +17,7 @@ func resolveNPM(tb testing.TB, m *packages.Manager, texts ...string) (runtimes.L
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return m.Resolve(tb.Context(), packages.Declaration{Ecosystem: runtimes.NPM, Requirements: requirements})
+	return m.Resolve(tb.Context(), "default", packages.Declaration{Ecosystem: runtimes.NPM, Requirements: requirements})
 }
 
 // TestNPM resolves and installs two npm packages, and returns their sources for the bundler.

@@ -74,6 +74,8 @@ type Manager struct {
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 
+	sourcesOf Sources // nil if no workspace has an own one
+
 	kept *lru.Cache[string, map[string]string] // sources of npm packages
 
 	copying sync.Mutex // one copy of a resolver at a time

@@ -44,7 +44,7 @@ func resolve(tb testing.TB, m *packages.Manager, texts ...string) (runtimes.Lock
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return m.Resolve(tb.Context(), packages.Declaration{Ecosystem: runtimes.PyPI, Requirements: requirements})
+	return m.Resolve(tb.Context(), "default", packages.Declaration{Ecosystem: runtimes.PyPI, Requirements: requirements})
 }
 
 // TestInstall resolves two wheels, installs them once, and finds them without the index afterwards.

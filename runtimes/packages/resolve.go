@@ -53,16 +53,25 @@ type resolved struct {
 }
 
 // Resolve finds the packages for a list of requirements. It returns a *Problem if there are none.
-func (m *Manager) Resolve(ctx context.Context, named Declaration) (runtimes.Lock, error) {
+func (m *Manager) Resolve(ctx context.Context, workspace string, named Declaration) (runtimes.Lock, error) {
 	if missing := m.Lacks(named.Ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
+	}
+	source, err := m.source(ctx, workspace, named.Ecosystem)
+	if err != nil {
+		return runtimes.Lock{}, err
 	}
 	leave, err := m.enter(ctx)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
 	defer leave()
-	resolving, err := m.resolving(named)
+	lock, err := m.resolve(ctx, source, named)
+	return lock, source.hide(err)
+}
+
+func (m *Manager) resolve(ctx context.Context, source Source, named Declaration) (runtimes.Lock, error) {
+	resolving, err := m.resolving(source, named)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -107,7 +116,7 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 }
 
 // resolving returns the step that resolves a list.
-func (m *Manager) resolving(named Declaration) (step, error) {
+func (m *Manager) resolving(source Source, named Declaration) (step, error) {
 	s := step{name: "resolve", env: program.Network(), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
 	for _, mount := range s.mounts {
 		if mount.Path == "/etc/ssl/certs" {
@@ -115,7 +124,6 @@ func (m *Manager) resolving(named Declaration) (step, error) {
 			s.env = append(s.env, "SSL_CERT_FILE="+all, "NODE_EXTRA_CA_CERTS="+all)
 		}
 	}
-	index := m.options.Indexes[named.Ecosystem]
 	if named.Ecosystem == runtimes.NPM {
 		var asked []map[string]string
 		for _, r := range named.Requirements {
@@ -123,7 +131,7 @@ func (m *Manager) resolving(named Declaration) (step, error) {
 		}
 		s.node, s.script = true, resolveNode
 		s.mounts = append(s.mounts, sandbox.Mount{Host: filepath.Dir(filepath.Dir(m.options.NPM)), Path: npmDir})
-		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": index, "requirements": asked, "lock": string(named.Lock)}
+		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": source.plain(), "npmrc": source.npmrc(), "requirements": asked, "lock": string(named.Lock)}
 		return s, nil
 	}
 	uv, err := m.resolver(m.options.UV)
@@ -131,7 +139,7 @@ func (m *Manager) resolving(named Declaration) (step, error) {
 		return s, err
 	}
 	s.script, s.mounts = resolvePython, append(s.mounts, sandbox.Mount{Host: uv, Path: resolverPath})
-	s.request = map[string]any{"uv": resolverPath, "index": index, "requirements": Texts(named.Requirements)}
+	s.request = map[string]any{"uv": resolverPath, "index": source.Index, "requirements": Texts(named.Requirements)}
 	return s, nil
 }
 

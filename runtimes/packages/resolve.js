@@ -98,6 +98,7 @@ function keep(text, dependencies) {
 // Resolves the list with npm.
 function choose(dependencies) {
   fs.mkdirSync('project');
+  fs.writeFileSync('project/.npmrc', asked.npmrc);
   fs.writeFileSync('project/package.json', JSON.stringify({ name: 'agent', version: '1.0.0', private: true, dependencies }));
   const options = [
     ...['--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--json', '--omit=dev', '--no-update-notifier', '--loglevel=silent'],

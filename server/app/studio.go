@@ -14,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/opa"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/projects"
@@ -57,6 +58,7 @@ func (a *App) openStudio(context.Context) error {
 	a.projects = projects.New(projects.Options{
 		Store: a.store, Changes: a.store, Overlays: a.store, Decisions: a.store, Contents: a.store, Garbage: a.store, Quotas: a.quotas, Keep: a.Config.KeepOverlays, Dir: a.Config.Data, Now: a.now, NewID: a.newID,
 	})
+	a.engines.Packages.UseSources(packages.Sources{Secrets: a.secrets})
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
 		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Validator: a.engines.Validator,

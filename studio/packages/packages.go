@@ -141,7 +141,7 @@ func (s *Service) read(spec registry.Spec) (packages.Declaration, string, error)
 }
 
 func (s *Service) resolve(ctx context.Context, workspace, agentID, list string, named packages.Declaration) (runtimes.Lock, error) {
-	lock, err := s.Manager.Resolve(ctx, named)
+	lock, err := s.Manager.Resolve(ctx, workspace, named)
 	if err != nil {
 		return lock, faultOf(err, named)
 	}

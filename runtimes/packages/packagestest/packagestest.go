@@ -139,6 +139,7 @@ type Index struct {
 	Downloads atomic.Int64 // archives that were sent
 
 	mu    sync.Mutex
+	auth  string                     // header that requests need, "" for none
 	files map[string]map[string]file // project → name of the file
 	npm   map[string][]Tarball       // by name
 }
@@ -159,6 +160,13 @@ func NewIndex(tb testing.TB, wheels ...Wheel) *Index {
 		i.Add(tb, wheel)
 	}
 	return i
+}
+
+// Require refuses requests without a value of the header Authorization, such as Bearer TOKEN.
+func (i *Index) Require(header string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.auth = header
 }
 
 // Simple returns the address of the index.
@@ -192,6 +200,12 @@ func (i *Index) put(project, name string, f file) {
 // ServeHTTP implements http.Handler with the simple API of Python indexes.
 func (i *Index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
+	if i.auth != "" && r.Header.Get("Authorization") != i.auth {
+		i.mu.Unlock()
+		w.Header().Set("WWW-Authenticate", "Basic")
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	var listed map[string]file
 	var found file

@@ -1,0 +1,185 @@
+package packages
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/redact"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Source is the index from which a workspace gets the packages of an ecosystem. The zero value is the server's.
+type Source struct {
+	Index string // address; it may contain a user and a password
+	Token string // is sent as a bearer token instead of user and password
+	own   string // folder of the workspace that has this source, "" for the server's
+}
+
+// Sources returns the sources of workspaces.
+type Sources interface {
+	Source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (Source, error)
+}
+
+// UseSources lets workspaces have sources of their own. It must be called before the manager is used.
+func (m *Manager) UseSources(s Sources) { m.sourcesOf = s }
+
+// source returns the source of a workspace. Its host must be one that the operator of the server names, because a request
+// to an index may reach hosts that programs must not reach.
+func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (Source, error) {
+	server := Source{Index: m.options.Indexes[ecosystem]}
+	if m.sourcesOf == nil {
+		return server, nil
+	}
+	own, err := m.sourcesOf.Source(ctx, workspace, ecosystem)
+	if err != nil || own == (Source{}) {
+		return server, err
+	}
+	own.own = folder(workspace)
+	if own.Index == "" {
+		own.Index = server.Index
+	}
+	if err := checkAddress(own.Index); err != nil {
+		return own, refusedSource("The address of the workspace's package index is not usable: " + err.Error() + ".")
+	}
+	if own.Token != "" && !npmrcToken.MatchString(own.Token) {
+		return own, refusedSource("The token of the workspace's package index has characters that are not possible.")
+	}
+	if host := hostOf(own.Index); !slices.Contains(m.grants, host) {
+		return own, refusedSource(fmt.Sprintf("The workspace's package index is on %s, which this server does not allow as an index.", host))
+	}
+	return own, nil
+}
+
+func refusedSource(message string) *Problem {
+	return &Problem{Code: "index", Message: message, Remedy: "Correct the workspace's secret, or ask the operator of the server to name the host with --package-hosts."}
+}
+
+func checkAddress(text string) error {
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || address.RawQuery != "" || address.Fragment != "" {
+		return errors.New("it must begin with https:// or http:// and have no query") // without the text, which may contain a password
+	}
+	return nil
+}
+
+// plain returns the address without user and password.
+func (s Source) plain() string {
+	address, err := url.Parse(s.Index)
+	if err != nil {
+		return ""
+	}
+	address.User = nil
+	return address.String()
+}
+
+// header returns the value of the header Authorization, "" for none.
+func (s Source) header() string {
+	if s.Token != "" {
+		return "Bearer " + s.Token
+	}
+	if basic := s.basic(); basic != "" {
+		return "Basic " + basic
+	}
+	return ""
+}
+
+func (s Source) basic() string {
+	address, err := url.Parse(s.Index)
+	if err != nil || address.User == nil {
+		return ""
+	}
+	password, _ := address.User.Password()
+	return base64.StdEncoding.EncodeToString([]byte(address.User.Username() + ":" + password))
+}
+
+// npmrc returns the settings with which npm sends the header.
+func (s Source) npmrc() string {
+	_, place, _ := strings.Cut(strings.TrimSuffix(s.plain(), "/"), ":")
+	switch {
+	case s.Token != "":
+		return place + "/:_authToken=" + s.Token + "\n"
+	case s.basic() != "":
+		return place + "/:_auth=" + s.basic() + "\n"
+	}
+	return ""
+}
+
+// authorize adds the credentials of the source to a request to the same origin. An address comes from a lock, which may
+// name the same host and port without TLS.
+func (s Source) authorize(request *http.Request) {
+	address, err := url.Parse(s.Index)
+	if header := s.header(); err == nil && header != "" && address.Scheme == request.URL.Scheme && hostOf(s.Index) == hostOf(request.URL.String()) {
+		request.Header.Set("Authorization", header)
+	}
+}
+
+// hide removes the credentials of the source from an error, which may quote the index or the resolver.
+func (s Source) hide(err error) error {
+	var problem *Problem
+	if !errors.As(err, &problem) {
+		return err
+	}
+	values := []string{s.Token, s.basic()}
+	if address, err := url.Parse(s.Index); err == nil && address.User != nil {
+		password, _ := address.User.Password()
+		if values = append(values, password); password == "" {
+			values = append(values, address.User.Username()) // indexes take a token as the user
+		}
+	}
+	hidden := *problem
+	hidden.Message = redact.New(slices.DeleteFunc(values, func(v string) bool { return v == "" })).Text(problem.Message)
+	return &hidden
+}
+
+// archivePath returns where an archive is kept. Its hash is its name, so equal archives are kept once. Those that a
+// workspace gets with its own credentials are not shared: another one could name the hash in a lock.
+func (m *Manager) archivePath(p runtimes.LockedPackage, s Source) string {
+	return filepath.Join(m.options.Dir, "archives", s.own, strings.ReplaceAll(p.Hash, ":", "-"))
+}
+
+// npmrcToken is a text that npm takes as it is: it replaces variables in braces.
+var npmrcToken = regexp.MustCompile(`^[!-z|~]+$`)
+
+// ReadNPMRC reads the registry and its credentials from the text of an .npmrc. Other settings are refused, because they
+// would change how packages are resolved.
+func ReadNPMRC(text string) (Source, error) {
+	var s Source
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)
+		place, setting, placed := cutLast(name, ':')
+		switch {
+		case !ok || value == "":
+			return s, fmt.Errorf("line %d must be a setting with a value", number)
+		case name == "registry" && s.Index == "" && checkAddress(value) == nil:
+			s.Index = value
+		case placed && strings.HasPrefix(place, "//") && setting == "_authToken" && s.Token == "" && npmrcToken.MatchString(value):
+			s.Token = value
+		default:
+			return s, fmt.Errorf("line %d is not possible; it must be registry=ADDRESS or //HOST/:_authToken=TOKEN", number)
+		}
+	}
+	return s, lines.Err()
+}
+
+func cutLast(text string, at byte) (before, after string, found bool) {
+	i := strings.LastIndexByte(text, at)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
