@@ -113,6 +113,7 @@ audit: ## Look up known vulnerabilities of the dependencies, where the lists can
 .PHONY: gen
 gen: bin ## Regenerate the generated files
 	bin/atelier openapi >docs/openapi.json
+	python3 clients/python/generate.py
 ifneq ($(NODE),)
 	@$(MAKE) node_modules/.package-lock.json
 	npm run --silent gen

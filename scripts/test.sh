@@ -62,6 +62,11 @@ main() {
       else
         skip vendors "the vendors' Python packages cannot be installed on this machine"
       fi
+      if folder=$(scripts/clients.sh); then
+        export ATELIER_TEST_CLIENTS=$folder
+      else
+        skip clients "LangGraph, the MCP conformance suite and Node 24 cannot be installed on this machine"
+      fi
       vitest vendors --config web/e2e/vendors.config.ts
     fi
   }

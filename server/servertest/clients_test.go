@@ -32,7 +32,7 @@ try:
     raise SystemExit("a wrong input is accepted")
 except AtelierError as refused:
     assert refused.status == 422 and refused.errors[0]["pointer"] == "/input/city", (refused.code, refused.errors)
-started = client.execute("slow", wait=False)["runId"]
+started = client.start("slow")["runId"]
 kinds = []
 for event in client.events(started):
     kinds.append(event["kind"])

@@ -1,13 +1,12 @@
 // Uses the client library for TypeScript as its users do: installed from its folder into an empty project, against the
 // real binary. A server of the test plays faults of a network.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApprovalNeeded, AtelierError, Client, RunFailed } from '../../clients/typescript/src/index.js';
 import { repository, runIn, startAtelier, type Atelier } from './kit/atelier';
+import { brokenStream, keysOf, ran, withFaults } from './kit/faults';
 
 const shout =
   "export default (input, ctx) => { console.log('working'); return { text: input.text.toUpperCase() }; };\n";
@@ -136,26 +135,8 @@ export const wrong: number = (await client.get('id')).runId;
 });
 
 describe('a network with faults', () => {
-  const faults = async (
-    answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
-    work: (client: Client) => Promise<void>,
-  ): Promise<IncomingMessage[]> => {
-    const seen: IncomingMessage[] = [];
-    const server = createServer((request, response) => {
-      request.resume();
-      answer(request, response, seen.push(request));
-    });
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    try {
-      await work(new Client(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, 'secret'));
-    } finally {
-      server.closeAllConnections();
-      await new Promise<void>((done) => server.close(() => done()));
-    }
-    return seen;
-  };
-  const keys = (seen: IncomingMessage[]) => new Set(seen.map(({ headers }) => headers['idempotency-key']));
-  const ran = JSON.stringify({ status: 'succeeded', output: 1 });
+  const faults = (answer: Parameters<typeof withFaults>[0], work: (client: Client) => Promise<void>) =>
+    withFaults(answer, (url) => work(new Client(url, 'secret')));
 
   test('a busy server is asked again, with the same key', async () => {
     const seen = await faults(
@@ -166,8 +147,7 @@ describe('a network with faults', () => {
       async (client) => expect(await client.run('a')).toBe(1),
     );
     expect(seen.length).toBe(2);
-    expect(keys(seen).size).toBe(1);
-    expect([...keys(seen)][0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keysOf(seen)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
   test('a lost connection is repeated, with the same key', async () => {
@@ -175,7 +155,7 @@ describe('a network with faults', () => {
       (request, response, n) => (n < 3 ? request.socket.destroy() : response.end(ran)),
       async (client) => expect(await client.run('a')).toBe(1),
     );
-    expect(keys(seen).size).toBe(1);
+    expect(keysOf(seen).length).toBe(1);
   });
 
   test('a server that stays busy is an error after four requests', async () => {
@@ -195,21 +175,11 @@ describe('a network with faults', () => {
   });
 
   test('a stream that breaks goes on after the last event', async () => {
-    const event = (seq: number, kind: string) =>
-      `id: ${String(seq)}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: '', kind, data: 'ö' })}\n\n`;
-    const seen = await faults(
-      (request, response, n) => {
-        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-        if (n === 1)
-          response.write(event(1, 'stdout') + event(2, 'stdout').slice(0, 20), () => request.socket.destroy());
-        else response.end(event(2, 'stdout') + event(3, 'result'));
-      },
-      async (client) => {
-        const read: number[] = [];
-        for await (const { seq } of client.events('r')) read.push(seq);
-        expect(read).toEqual([1, 2, 3]);
-      },
-    );
+    const seen = await faults(brokenStream, async (client) => {
+      const read: number[] = [];
+      for await (const { seq } of client.events('r')) read.push(seq);
+      expect(read).toEqual([1, 2, 3]);
+    });
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/runs/r/events?from=0', '/api/v1/runs/r/events?from=1']);
   });
 

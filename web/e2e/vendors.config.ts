@@ -3,5 +3,10 @@ import { defineConfig } from 'vitest/config';
 // Runs the vendors' SDKs against the real binary, without a browser.
 export default defineConfig({
   root: import.meta.dirname,
-  test: { include: ['vendors.ts', 'clients.ts'], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    include: ['vendors.ts', 'clients.ts', 'pythonClient.ts', 'adapters.ts'],
+    environment: 'node',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

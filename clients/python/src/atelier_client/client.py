@@ -1,0 +1,173 @@
+"""The client for programs that wait. It uses the standard library only."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from typing import Any, cast
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from . import requests
+from .errors import ApprovalNeeded, RunFailed
+from .models import (
+    Accepted,
+    Agent,
+    AgentBody,
+    AwaitedPublication,
+    Event,
+    InlineBody,
+    LimitsBody,
+    Published,
+    ResolvedReference,
+    Run,
+    RunAnswer,
+    ToolSet,
+)
+
+__all__ = ["Client"]
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Refuses redirects, which would send the token to another address."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Client:
+    """Calls the API of one server. It is safe for concurrent use."""
+
+    def __init__(self, url: str, token: str, *, timeout: float = 660, retries: int = 3) -> None:
+        self.url, self.token, self.timeout, self.retries = url.rstrip("/"), token, timeout, retries
+        self._opener = build_opener(_NoRedirect)
+
+    def run(self, reference: str, input: object = None, *, limits: LimitsBody | None = None) -> Any:
+        """Runs a version, such as weather@^1, and returns its output.
+
+        Raises RunFailed and ApprovalNeeded.
+        """
+        run = self.execute(reference, input, limits=limits)
+        if run["status"] != "succeeded":
+            raise RunFailed(run)
+        return run["output"]
+
+    def execute(
+        self, reference: str, input: object = None, *, limits: LimitsBody | None = None
+    ) -> RunAnswer:
+        """Runs a version and returns the record of the run, whether the program succeeded or not.
+
+        Raises ApprovalNeeded.
+        """
+        return self._finished(requests.execute(reference, input, limits, background=False))
+
+    def execute_code(self, program: InlineBody) -> RunAnswer:
+        """Runs a program that is sent along, without an agent. Raises ApprovalNeeded."""
+        return self._finished(requests.Call("POST", "/execute", program, keyed=True))
+
+    def start(
+        self, reference: str, input: object = None, *, limits: LimitsBody | None = None
+    ) -> Accepted:
+        """Starts a version and returns at once. Follow it with events()."""
+        call = requests.execute(reference, input, limits, background=True)
+        return cast(Accepted, self._json(call))
+
+    def get(self, run_id: str) -> Run:
+        """Reads the record of a run."""
+        return cast(Run, self._json(requests.one_run(run_id)))
+
+    def cancel(self, run_id: str) -> Run:
+        """Cancels a run."""
+        return cast(Run, self._json(requests.cancel(run_id)))
+
+    def events(self, run_id: str, *, after: int = 0) -> Iterator[Event]:
+        """Yields the events of a run while it runs. The last one is its result.
+
+        If the connection is lost, it goes on after the last event.
+        """
+        idle = 0
+        while idle < 4:
+            idle += 1
+            try:
+                with self._open(requests.events(run_id, after)) as answer:
+                    if answer.status == 204:  # all events were read before
+                        return
+                    for line in answer:
+                        if line.startswith(b"data:") and line.endswith(b"\n"):
+                            event = cast(Event, json.loads(line[5:]))
+                            after, idle = event["seq"], 0
+                            yield event
+                            if event["kind"] == "result":
+                                return
+            except (OSError, http.client.HTTPException):
+                continue
+        raise ConnectionError(f"the stream of run {run_id} ended before its result, after {after}")
+
+    def create(self, agent: AgentBody) -> Agent:
+        """Creates an agent with a draft."""
+        call = requests.Call("POST", "/code-agents", agent, keyed=True)
+        return cast(Agent, self._json(call))
+
+    def publish(
+        self, agent: str, *, bump: str = "auto", changelog: str = ""
+    ) -> Published | AwaitedPublication:
+        """Publishes the draft of an agent as a version, or asks a person to approve that."""
+        return cast(
+            Published | AwaitedPublication, self._json(requests.publish(agent, bump, changelog))
+        )
+
+    def export(self, reference: str, format: requests.Format = "atelier") -> dict[str, Any]:
+        """Exports a version as a tool."""
+        return self._json(requests.export(reference, format))
+
+    def resolve(self, *references: str) -> list[ResolvedReference]:
+        """Returns the versions that references select now. A reference without one has an error."""
+        return cast(list[ResolvedReference], self._json(requests.resolve(references))["items"])
+
+    def tool_set(self, name: str) -> ToolSet:
+        """Reads a tool set with the versions that it pins."""
+        return cast(ToolSet, self._json(requests.tool_set(name)))
+
+    def put_tool_set(self, name: str, *references: str) -> ToolSet:
+        """Creates or replaces a tool set."""
+        return cast(ToolSet, self._json(requests.put_tool_set(name, references)))
+
+    def _finished(self, call: requests.Call) -> RunAnswer:
+        with self._open(call) as answer:
+            content = json.loads(answer.read())
+            if answer.status == 202:
+                raise ApprovalNeeded(content)
+            return cast(RunAnswer, content)
+
+    def _json(self, call: requests.Call) -> dict[str, Any]:
+        with self._open(call) as answer:
+            content: dict[str, Any] = json.loads(answer.read())
+            return content
+
+    def _open(self, call: requests.Call) -> Any:
+        """Sends a request, again with the same key if it is not answered: it acts once."""
+        headers = call.all_headers(self.token)
+        for attempt in range(self.retries + 1):
+            last = attempt == self.retries
+            request = Request(
+                self.url + "/api/v1" + call.path,
+                data=call.content(),
+                headers=headers,
+                method=call.method,
+            )
+            try:
+                return self._opener.open(request, timeout=self.timeout)
+            except HTTPError as refused:
+                with refused:
+                    content = refused.read()
+                wait = requests.retry_after(refused.code, refused.headers.get("Retry-After"))
+                if wait is None or last:
+                    raise requests.refusal(refused.code, content) from None
+            except (URLError, ConnectionError, http.client.HTTPException):
+                wait = 0.1 * 2**attempt
+                if last or not call.repeatable:
+                    raise
+            time.sleep(wait)
+        raise AssertionError("unreachable")

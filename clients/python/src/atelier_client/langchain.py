@@ -1,0 +1,89 @@
+"""Tools for LangChain. This module needs langchain-core."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from .aio import AsyncClient
+from .client import Client
+from .errors import ApprovalNeeded, AtelierError, RunFailed
+from .models import RunAnswer
+
+__all__ = ["to_langchain_tools"]
+
+
+def to_langchain_tools(client: Client, tool_set: str | Sequence[str]) -> list[BaseTool]:
+    """Returns the versions of a tool set, or given references, as tools of LangChain.
+
+    A reference such as weather@^1 is resolved once, so a tool keeps its version. The tools can be
+    awaited too.
+    """
+    if isinstance(tool_set, str):
+        return [_tool(client, r, name) for r, name in _of_set(client, tool_set)]
+    return [_tool(client, reference, "") for reference in _of_references(client, tool_set)]
+
+
+def _of_set(client: Client, name: str) -> list[tuple[str, str]]:
+    tools = client.tool_set(name)["tools"]
+    missing = [f"{tool['name']}@{tool['version']}" for tool in tools if tool.get("missing")]
+    if missing:
+        raise ValueError(f"the tool set {name} has deleted versions: {', '.join(missing)}")
+    return [(f"{tool['agentId']}@{tool['version']}", tool["name"]) for tool in tools]
+
+
+def _of_references(client: Client, references: Sequence[str]) -> list[str]:
+    pinned = []
+    for found in client.resolve(*references):
+        if "pinned" not in found:
+            error = found.get("error")
+            raise ValueError(f"{found['reference']}: {error['detail'] if error else 'no version'}")
+        pinned.append(found["pinned"])
+    return pinned
+
+
+def _tool(client: Client, reference: str, name: str) -> BaseTool:
+    manifest = client.export(reference, "langchain")
+
+    def call(**arguments: Any) -> tuple[str, RunAnswer | None]:
+        try:
+            return _answer(client.execute(reference, arguments))
+        except (ApprovalNeeded, AtelierError) as error:
+            return _refused(error)
+
+    async def call_async(**arguments: Any) -> tuple[str, RunAnswer | None]:
+        async with AsyncClient(client.url, client.token, timeout=client.timeout) as waiting:
+            try:
+                return _answer(await waiting.execute(reference, arguments))
+            except (ApprovalNeeded, AtelierError) as error:
+                return _refused(error)
+
+    return StructuredTool(
+        name=name or manifest["name"],
+        description=manifest["description"],
+        args_schema=manifest["schema"],
+        func=call,
+        coroutine=call_async,
+        response_format="content_and_artifact",
+        metadata={"reference": reference},
+    )
+
+
+def _answer(run: RunAnswer) -> tuple[str, RunAnswer]:
+    """A model can act on a failed program, so that is a result of the tool."""
+    if run["status"] != "succeeded":
+        return json.dumps({"error": run.get("error") or {"type": RunFailed(run).type}}), run
+    return json.dumps(run["output"], ensure_ascii=False), run
+
+
+def _refused(error: ApprovalNeeded | AtelierError) -> tuple[str, None]:
+    """A model can act on a wrong input, too. Other faults are errors of the program."""
+    if isinstance(error, ApprovalNeeded):
+        waiting = {"type": "awaiting_approval", "message": str(error), "runId": error.run_id}
+        return json.dumps({"error": waiting}), None
+    if not error.errors:
+        raise error
+    return json.dumps({"errors": error.errors}), None

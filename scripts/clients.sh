@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Prints the path of a folder with clients of tools that the tests use: LangGraph, adapters of MCP, the MCP inspector and the
+# conformance suite of MCP. They need Node 24, which is among the packages: FOLDER/node. They are installed into the user's
+# cache if they are missing.
+set -euo pipefail
+cd "$(dirname "$0")/clients"
+folder="${XDG_CACHE_HOME:-$HOME/.cache}/atelier/clients-$(sha256sum package-lock.json | cut -c1-12)"
+if [ ! -e "$folder/complete" ]; then
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp package.json package-lock.json "$folder"
+  # The adapters name a newer LangGraph as their peer, which does not exist for this version of LangChain.
+  (cd "$folder" && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error) >&2
+  ln -sf "$(echo "$folder"/node_modules/node-linux-*/bin/node)" "$folder/node"
+  "$folder/node" --version >&2
+  touch "$folder/complete"
+fi
+echo "$folder"

@@ -1,0 +1,242 @@
+// The frameworks and clients that people use list our tools and call them, on the real binary. Only the models are scripted.
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { repository, runIn, startAtelier, type Atelier } from './kit/atelier';
+
+/** Python and Node packages that scripts/test.sh installs. It says so if it cannot. */
+const python = process.env['ATELIER_TEST_VENDORS_PYTHON'] ?? '';
+const clients = process.env['ATELIER_TEST_CLIENTS'] ?? '';
+
+const spoken =
+  'human: Oslo\nai: \ntool: {"text":"rain in Oslo"}\nai: \ntool: {"text":"RAIN IN OSLO"}\nai: RAIN IN OSLO';
+
+describe('tools in the hands of agents', () => {
+  let atelier: Atelier;
+  let folder: string;
+
+  beforeAll(async () => {
+    atelier = await startAtelier();
+    folder = await mkdtemp(join(tmpdir(), 'atelier-adapters-'));
+    await publish(
+      'weather',
+      'city',
+      'ctx.progress(1, 2, "half"); ctx.progress(2, 2); return { text: `rain in ${input.city}` };',
+    );
+    await publish('shout', 'text', 'return { text: input.text.toUpperCase() };');
+    await atelier.api('PUT', '/api/v1/tool-sets/daily', { references: ['weather@^1', 'shout@^1'] });
+    if (clients === '') return;
+    // As npm installs it: next to the framework, whose packages it shares.
+    const modules = join(folder, 'node_modules');
+    await mkdir(join(modules, 'atelier-client'), { recursive: true });
+    for (const part of ['package.json', 'dist']) {
+      await cp(join(repository, 'clients/typescript', part), join(modules, 'atelier-client', part), {
+        recursive: true,
+      });
+    }
+    for (const name of ['@langchain', '@modelcontextprotocol']) {
+      await symlink(join(clients, 'node_modules', name), join(modules, name));
+    }
+  });
+  afterAll(async () => {
+    await atelier.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const publish = async (name: string, member: string, body: string): Promise<void> => {
+    const schema = (property: string) => ({
+      type: 'object',
+      properties: { [property]: { type: 'string' } },
+      required: [property],
+    });
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name,
+      description: `Does ${name}.`,
+      language: 'javascript',
+      code: `export default (input, ctx) => { ${body} };\n`,
+      inputSchema: schema(member),
+      outputSchema: schema('text'),
+    });
+    const published = await atelier.api('POST', `/api/v1/code-agents/${name}/versions`, {});
+    expect(published.status, JSON.stringify(published.body)).toBe(201);
+  };
+  const environment = () => ({
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    ATELIER_URL: atelier.url,
+    ATELIER_TOKEN: atelier.token,
+    PYTHONPATH: join(repository, 'clients/python/src'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  });
+  /** Runs a program and returns what it prints. */
+  const said = async (program: string, ...args: string[]): Promise<string> => {
+    const ended = await runIn(folder, program, args, environment());
+    expect(ended.code, ended.stderr + ended.stdout).toBe(0);
+    return ended.stdout.trim();
+  };
+  const program = async (interpreter: string, name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return said(interpreter, name);
+  };
+
+  test('the TypeScript client of MCP lists and calls a tool, and progress arrives while it runs', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const headers = { Authorization: `Bearer ${atelier.token}` };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${atelier.url}/mcp/sets/daily`), {
+        requestInit: { headers },
+      }),
+    );
+    try {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['shout', 'weather']);
+      const order: unknown[] = [];
+      const answer = await client.callTool({ name: 'weather', arguments: { city: 'Oslo' } }, undefined, {
+        onprogress: ({ progress, message }) => order.push([progress, message]),
+      });
+      order.push(answer.structuredContent);
+      expect(order).toEqual([[1, 'half'], [2, undefined], { text: 'rain in Oslo' }]);
+    } finally {
+      await client.close();
+    }
+  });
+
+  describe.skipIf(clients === '')('in JavaScript', () => {
+    test('LangGraph: a model calls two tools of a set in a loop', async () => {
+      const example = join(repository, 'clients/typescript/examples/langgraph.mjs');
+      await cp(example, join(folder, 'langgraph.mjs'));
+      expect(await said(process.execPath, 'langgraph.mjs')).toBe(spoken);
+    });
+
+    test('LangChain: a tool says what is wrong with its input, and keeps its version', async () => {
+      const text = `import { Client } from 'atelier-client';
+import { toLangChainTools } from 'atelier-client/langchain';
+const client = new Client(process.env.ATELIER_URL, process.env.ATELIER_TOKEN);
+const [shout] = await toLangChainTools(client, ['shout@^1']);
+console.log(shout.name, shout.metadata.reference, await shout.invoke({ text: 'a' }));
+console.log(await shout.invoke({ text: 7 }).catch((fault) => fault.name));
+console.log(await toLangChainTools(client, ['shout@^9']).catch((fault) => fault.message));
+console.log(await toLangChainTools(client, 'none').catch((fault) => fault.code));`;
+      const lines = (await program(process.execPath, 'tools.mjs', text)).split('\n');
+      expect(lines[0]).toBe('shout shout@1.0.0 {"text":"A"}');
+      expect(lines[2]).toContain('shout@^9: ');
+      expect(lines[3]).toBe('not_found');
+    });
+
+    test('@langchain/mcp-adapters lists and calls a tool', async () => {
+      const text = `import { MultiServerMCPClient } from '@langchain/mcp-adapters';
+const headers = { Authorization: 'Bearer ' + process.env.ATELIER_TOKEN };
+const url = process.env.ATELIER_URL + '/mcp/sets/daily';
+const progress = [];
+const client = new MultiServerMCPClient({
+  mcpServers: { atelier: { transport: 'http', url, headers } },
+  onProgress: ({ progress: done }) => void progress.push(done),
+});
+const tools = await client.getTools();
+const weather = tools.find(({ name }) => name === 'weather');
+const answer = await weather.invoke({ type: 'tool_call', id: 'c', name: 'weather', args: { city: 'Oslo' } });
+console.log(tools.map(({ name }) => name).join(), JSON.stringify(answer.artifact[0]), progress.join());
+await client.close();`;
+      expect(await program(process.execPath, 'adapters.mjs', text)).toBe(
+        'shout,weather {"type":"mcp_structured_content","data":{"text":"rain in Oslo"}} 1,2',
+      );
+    });
+
+    test('the command line of the MCP inspector lists and calls a tool', async () => {
+      const inspector = join(clients, 'node_modules/.bin/mcp-inspector');
+      const node = join(clients, 'node');
+      const ask = (...args: string[]) =>
+        said(
+          node,
+          ...[inspector, '--cli', `${atelier.url}/mcp/sets/daily`, '--transport', 'http'],
+          ...['--header', `Authorization: Bearer ${atelier.token}`, ...args],
+        );
+      expect(await ask('--method', 'tools/list')).toContain('"weather"');
+      const called = await ask('--method', 'tools/call', '--tool-name', 'weather', '--tool-arg', 'city=Oslo');
+      expect(called).toContain('rain in Oslo');
+    });
+  });
+
+  describe.skipIf(python === '')('in Python', () => {
+    test('LangGraph: a model calls two tools of a set in a loop', async () => {
+      const example = join(repository, 'clients/python/examples/langgraph_loop.py');
+      expect((await said(python, example)).replaceAll('": "', '":"')).toBe(spoken);
+    });
+
+    test('LangChain: a tool says what is wrong with its input, and can be awaited', async () => {
+      const text = `
+import asyncio, os
+from atelier_client import Client
+from atelier_client.langchain import to_langchain_tools
+client = Client(os.environ["ATELIER_URL"], os.environ["ATELIER_TOKEN"])
+[shout] = to_langchain_tools(client, ["shout@^1"])
+print(shout.name, shout.metadata["reference"], shout.invoke({"text": "a"}), asyncio.run(shout.ainvoke({"text": "b"})))
+print(shout.invoke({"text": 7}))
+for wrong in (["shout@^9"], "none"):
+    try:
+        to_langchain_tools(client, wrong)
+    except Exception as error:
+        print(type(error).__name__, error)`;
+      const lines = (await program(python, 'tools.py', text)).split('\n');
+      expect(lines[0]).toBe('shout shout@1.0.0 {"text": "A"} {"text": "B"}');
+      expect(JSON.parse(lines[1] ?? '')).toMatchObject({ errors: [{ pointer: '/input/text' }] });
+      expect(lines[2]).toMatch(/^ValueError shout@\^9: /);
+      expect(lines[3]).toMatch(/^AtelierError /);
+    });
+
+    test('openai-agents lists the tools and its model calls one', async () => {
+      const text = `
+import asyncio, os
+from agents import Agent, ModelResponse, Runner, Usage, set_tracing_disabled
+from agents.mcp import MCPServerStreamableHttp
+from agents.models.interface import Model
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+set_tracing_disabled(True)
+class Scripted(Model):
+    async def get_response(self, system_instructions, input, model_settings, tools, *args, **kwargs):
+        results = [i for i in input if isinstance(i, dict) and i.get("type") == "function_call_output"]
+        if not results:
+            print(*sorted(tool.name for tool in tools))
+            call = ResponseFunctionToolCall(type="function_call", call_id="c", name="weather", arguments='{"city": "Oslo"}')
+            return ModelResponse(output=[call], usage=Usage(), response_id=None)
+        said = ResponseOutputText(type="output_text", text=str(results[-1]["output"]), annotations=[])
+        message = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[said])
+        return ModelResponse(output=[message], usage=Usage(), response_id=None)
+    def stream_response(self, *args, **kwargs):
+        raise NotImplementedError
+async def main():
+    headers = {"Authorization": "Bearer " + os.environ["ATELIER_TOKEN"]}
+    params = {"url": os.environ["ATELIER_URL"] + "/mcp/sets/daily", "headers": headers}
+    async with MCPServerStreamableHttp(params=params) as server:
+        result = await Runner.run(Agent(name="a", model=Scripted(), mcp_servers=[server]), "Where to?")
+        print("rain in Oslo" in result.final_output)
+asyncio.run(main())`;
+      expect(await program(python, 'openai_agents.py', text)).toBe('shout weather\nTrue');
+    });
+
+    test('the Python client of MCP lists and calls a tool, and progress arrives while it runs', async () => {
+      const text = `
+import asyncio, os
+import httpx
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+async def main():
+    headers = {"Authorization": "Bearer " + os.environ["ATELIER_TOKEN"]}
+    url = os.environ["ATELIER_URL"] + "/mcp/sets/daily"
+    async with httpx.AsyncClient(headers=headers, timeout=60) as http, streamable_http_client(url, http_client=http) as streams:
+        async with ClientSession(streams[0], streams[1]) as session:
+            await session.initialize()
+            print(*[tool.name for tool in (await session.list_tools()).tools])
+            async def progress(done, total, message):
+                print(done, total, message)
+            answer = await session.call_tool("weather", {"city": "Oslo"}, progress_callback=progress)
+            print(getattr(answer, "structured_content", None) or answer.structuredContent)
+asyncio.run(main())`;
+      expect(await program(python, 'client.py', text)).toBe(
+        "shout weather\n1.0 2.0 half\n2.0 2.0 None\n{'text': 'rain in Oslo'}",
+      );
+    });
+  });
+});
