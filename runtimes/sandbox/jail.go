@@ -20,6 +20,7 @@ type Usage struct {
 	CPU         time.Duration
 	PeakMemory  int64 // bytes; since ResetPeak if the kernel supports that
 	OOMKilled   bool  // true once the memory limit caused a kill
+	Starved     bool  // true once the kernel killed a process because memory outside of the jail ran out
 	PidsLimited bool  // true once the process limit caused a fork to fail
 }
 
@@ -179,7 +180,7 @@ func (j *Jail) usage() Usage {
 	case j.watch != nil:
 		stats = j.watch.stats()
 	}
-	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0, PidsLimited: stats.PidsHits > 0}
+	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0 && stats.LimitHits > 0, Starved: stats.OOMKills > 0 && stats.LimitHits == 0, PidsLimited: stats.PidsHits > 0}
 }
 
 // ResetPeak starts a new memory peak if the kernel supports that.

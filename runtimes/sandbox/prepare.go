@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
@@ -153,6 +154,7 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	if j.process, err = s.spawner.start(s.exe, role, j.who, theirs, stderr); err != nil {
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
+	s.sacrifice(j.process.Pid)
 	if j.group == nil {
 		j.watch = newWatch(j.process.Pid, !config.Launcher, j.Kill)
 	} else if err := j.group.Join(j.process.Pid); err != nil {
@@ -162,6 +164,17 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	}
 	s.add(j)
 	return nil
+}
+
+// expendable is the score by which the kernel prefers the processes of jails when memory runs out, so that the server
+// and its other runs survive.
+const expendable = "500"
+
+// sacrifice raises the score of process 1, which every process of the jail inherits.
+func (s *Sandbox) sacrifice(pid int) {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(expendable), 0); err != nil {
+		s.log.LogAttrs(context.Background(), slog.LevelDebug, "raise the score of a jail for lack of memory", slog.Any("error", err))
+	}
 }
 
 // handshake sends the set-up and waits until the jail is ready.

@@ -104,6 +104,7 @@ func (w *watch) look() (broken bool) {
 	w.now.Peak = max(w.now.Peak, seen.Memory)
 	if w.memory > 0 && seen.Memory+seen.held*w.socketMemory > w.memory {
 		w.now.OOMKills++
+		w.now.LimitHits++
 		broken = true
 	}
 	if w.tasks > 0 && seen.Pids > w.tasks {

@@ -104,12 +104,12 @@ func NewPool(options Options) *Pool {
 	return p
 }
 
-// maxAttempts bounds how often a run is given another worker because the launcher of its worker died. A run whose job
-// itself ends launchers must not end one after the other.
+// maxAttempts bounds how often a run is given another worker because the launcher of its worker died, or memory of the
+// host ran out. A run whose job itself ends launchers must not end one after the other.
 const maxAttempts = 3
 
-// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a launcher dies, its
-// runs whose programs have not started get another worker.
+// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a launcher dies
+// or memory runs out, runs whose programs have not started get another worker.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -117,11 +117,14 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer context.AfterFunc(p.ctx, cancel)()
 	for attempt := 1; ; attempt++ {
 		outcome, err := p.try(ctx, task, host, asked)
-		if attempt == maxAttempts || !errors.Is(err, errOrphaned) || errors.Is(err, ErrLost) {
+		if attempt == maxAttempts || !blameless(err) || errors.Is(err, ErrLost) {
 			return outcome, err
 		}
 	}
 }
+
+// blameless reports whether a worker ended for a reason that has nothing to do with its run.
+func blameless(err error) bool { return errors.Is(err, errOrphaned) || errors.Is(err, errStarved) }
 
 // try executes a task on one worker.
 func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked time.Time) (runtimes.Outcome, error) {
@@ -146,7 +149,7 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	}
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
-	if !errors.Is(err, errOrphaned) { // otherwise its listener has closed with the worker, and the next worker has another
+	if !blameless(err) { // otherwise its listener has closed with the worker, and the next worker has another
 		stop()
 	}
 	if session.endedBy != nil { // perhaps caused by the program, but perhaps by the server

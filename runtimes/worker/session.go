@@ -116,6 +116,10 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	finished := time.Now()
 	s.spent = end.usage.CPU
 	outcome = s.judge(end)
+	if end.starved(outcome) {
+		s.jail.Kill()
+		return runtimes.Outcome{}, false, starved("The server ran out of memory and had to end the program, which was below its own limit. It may have had effects.", errors.Join(ErrLost, s.endedBy))
+	}
 	if err := s.callErr.Load(); err != nil {
 		outcome.CallErr = *err
 	}
@@ -123,7 +127,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	if !s.started.IsZero() {
 		outcome.Usage.Start, outcome.Usage.Run = s.started.Sub(s.asked), finished.Sub(s.started)
 	}
-	fit = err == nil && end.cause == "" && !end.usage.OOMKilled && s.in.Buffered() == 0
+	fit = err == nil && end.cause == "" && !end.usage.OOMKilled && !end.usage.Starved && s.in.Buffered() == 0
 	return outcome, fit, nil
 }
 
@@ -384,6 +388,9 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 			return runtimes.Outcome{Error: reached(kind, s.limits)}, false, nil
 		}
 	}
+	if exit.Usage.Starved {
+		return runtimes.Outcome{}, false, starved("The server has too little memory to start the program.", errors.Join(ErrNotStarted, s.ended(cause, exit)))
+	}
 	if s.watch.late() {
 		cause = fmt.Errorf("no start within %v", startDeadline)
 	}
@@ -392,6 +399,16 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 		Message: "The sandbox could not start the program.",
 		Err:     errors.Join(ErrNotStarted, orphanedBy(exit), s.ended(cause, exit)),
 	}
+}
+
+// errStarved is in the error of a run that the kernel ended because memory outside of its jail ran out.
+var errStarved = errors.New("memory outside of the jail ran out")
+
+// starvedRetry is when a client should repeat a run for which the server had no memory.
+const starvedRetry = 5 * time.Second
+
+func starved(message string, cause error) error {
+	return &fault.Error{Code: fault.SandboxUnavailable, Message: message, RetryAfter: starvedRetry, Err: errors.Join(errStarved, cause)}
 }
 
 // errOrphaned is in the error of a worker that ended with its launcher. Neither the worker nor its run caused that.
@@ -421,6 +438,12 @@ type ending struct {
 	breach error              // reason for a missing result
 	exit   *sandbox.Exit      // exit of a worker without a result
 	usage  sandbox.Usage
+}
+
+// starved reports whether the program ended because the kernel killed a process to free memory that others use. A program
+// that goes on without the process, or that reached a limit of its own, has its usual outcome.
+func (e ending) starved(outcome runtimes.Outcome) bool {
+	return e.usage.Starved && e.cause == "" && outcome.Error != nil && (outcome.Error.Type == runtimes.RuntimeError || outcome.Error.Type == runtimes.MemoryLimit)
 }
 
 // broke reports whether the worker violated the protocol, instead of ending.

@@ -635,6 +635,34 @@ func TestLossOfTheLauncherIsOurs(t *testing.T) {
 	}
 }
 
+// A program below its own limit is not blamed when the memory of the host, or of a group above the server, runs out.
+func TestLackOfMemoryElsewhereIsOurs(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		play func(a *actor)
+		lost bool
+	}{
+		"before the start": {play: func(a *actor) { a.read() }},
+		"while it runs":    {play: func(a *actor) { a.begin() }, lost: true},
+		"in a process of the program": {play: func(a *actor) {
+			a.begin()
+			a.send(frames.Done, `{"signal":9}`)
+		}, lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+				a.set(func(u *sandbox.Usage, e *sandbox.Exit) { u.Starved, e.Signal = true, 9 })
+				one.play(a)
+			}), worker.Task{Job: job()}, newAudience())
+			var known *fault.Error
+			if !errors.As(err, &known) || known.Code != fault.SandboxUnavailable || known.RetryAfter == 0 || errors.Is(err, worker.ErrLost) != one.lost {
+				t.Errorf("%+v, error %v", outcome, err)
+			}
+		})
+	}
+}
+
 func FuzzWorkerIsHostile(f *testing.F) {
 	f.Add([]byte("s\x00\x00\x00\x00o\x03\x00\x00\x00abcd\x0e\x00\x00\x00{\"output\":[1]}"))
 	f.Add([]byte("s\x00\x00\x00\x00c\x16\x00\x00\x00{\"id\":1,\"name\":\"log\"}  d\x02\x00\x00\x00{}"))

@@ -69,8 +69,23 @@ func Spawn(t testing.TB, data string, flags ...string) *Process {
 // SpawnWith is Spawn with an environment, which is otherwise empty.
 func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
 	t.Helper()
-	p := &Process{Data: data, Log: &Log{}, ended: make(chan struct{})}
-	p.cmd = exec.Command(Binary(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, flags...)...)
+	return spawn(t, data, environment, exec.Command(Binary(t), serveArgs(data, flags)...))
+}
+
+// SpawnIn is Spawn with the server in a control group, by the file that lists the processes of the group.
+func SpawnIn(t testing.TB, members, data string, flags ...string) *Process {
+	t.Helper()
+	args := append([]string{"-c", `echo $$ >"$0" && exec "$@"`, members, Binary(t)}, serveArgs(data, flags)...)
+	return spawn(t, data, []string{}, exec.Command("/bin/sh", args...))
+}
+
+func serveArgs(data string, flags []string) []string {
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, flags...)
+}
+
+func spawn(t testing.TB, data string, environment []string, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{Data: data, Log: &Log{}, ended: make(chan struct{}), cmd: cmd}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = t.TempDir(), environment, p.Log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

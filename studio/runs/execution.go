@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
@@ -296,9 +298,13 @@ func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
 // serverFailed converts an internal failure to an outcome.
 func serverFailed(err error) runtimes.Outcome {
 	message := "The run was not executed because of an internal error."
+	var known *fault.Error
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
 	case fault.SandboxUnavailable:
 		message = "The run was not executed because the sandbox is not available."
+		if errors.Is(err, worker.ErrLost) && errors.As(err, &known) { // it was executed in part
+			message = known.Message
+		}
 	case fault.StorageUnavailable:
 		message = "The run was not executed because it could not be recorded."
 	case fault.RuntimeUnavailable:

@@ -21,6 +21,7 @@ const (
 	countMemory
 	countPeak
 	countKills
+	countFull // only with version 2
 	countPids
 	countHits
 	counterCount
@@ -45,6 +46,7 @@ func (g *Group) countersOf() [counterCount]counter {
 			countMemory: {dir, "memory.current", nil},
 			countPeak:   {dir, "memory.peak", nil},
 			countKills:  {dir, "memory.events", []byte("oom_kill")},
+			countFull:   {dir, "memory.events", []byte("oom")},
 			countPids:   {dir, "pids.current", nil},
 			countHits:   {dir, "pids.events", []byte("max")},
 		}

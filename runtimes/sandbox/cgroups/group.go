@@ -44,9 +44,12 @@ type Stats struct {
 	CPU      time.Duration
 	Memory   int64 // current bytes
 	Peak     int64 // bytes, since ResetPeak
-	OOMKills int64 // processes killed because of the memory limit
-	Pids     int64 // current number of processes and threads
-	PidsHits int64 // forks refused because of the process limit
+	OOMKills int64 // processes that the kernel killed to free memory, for this limit or for that of a group above or of the host
+	// LimitHits counts how often the memory limit of this group refused memory. Without one, a kill had another cause. It
+	// is counted only after a kill.
+	LimitHits int64
+	Pids      int64 // current number of processes and threads
+	PidsHits  int64 // forks refused because of the process limit
 }
 
 func (g *Group) dir(controller string) string {
@@ -130,13 +133,35 @@ func (g *Group) Stats() Stats {
 
 // Used returns the usage so far: the counters without Memory and Pids, which are current values.
 func (g *Group) Used() Stats {
-	return Stats{
+	stats := Stats{
 		CPU:      g.CPU(),
 		Peak:     g.counters.read(countPeak),
 		OOMKills: g.counters.read(countKills),
 		PidsHits: g.counters.read(countHits),
 	}
+	if stats.OOMKills > 0 { // it only tells kills apart
+		stats.LimitHits = g.limitHits()
+	}
+	return stats
 }
+
+// limitHits returns how often the limit refused memory, as version 2 counts it. The counter of version 1 is 0 on new
+// kernels, so there the peak tells whether the limit was reached.
+func (g *Group) limitHits() int64 {
+	if g.v2 {
+		return g.counters.read(countFull)
+	}
+	g.mu.Lock()
+	limit := g.limits.memory
+	g.mu.Unlock()
+	if limit > 0 && g.counters.read(countPeak) >= limit-chargedAtOnce {
+		return 1
+	}
+	return 0
+}
+
+// chargedAtOnce is more memory than the kernel counts in one step.
+const chargedAtOnce = 1 << 20
 
 // CPU returns the processor time used so far.
 func (g *Group) CPU() time.Duration {

@@ -118,7 +118,7 @@ func TestVersion2Files(t *testing.T) {
 	if err := group.Limit(4095, 9); err == nil {
 		t.Error("a limit below what is in use is taken, and the kernel would kill")
 	}
-	want := Stats{CPU: 1500 * time.Microsecond, Memory: 4096, Peak: 8192, OOMKills: 2, Pids: 7, PidsHits: 5}
+	want := Stats{CPU: 1500 * time.Microsecond, Memory: 4096, Peak: 8192, OOMKills: 2, LimitHits: 1, Pids: 7, PidsHits: 5}
 	if diff := cmp.Diff(want, group.Stats()); diff != "" {
 		t.Error(diff)
 	}
