@@ -98,6 +98,25 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval) (regist
 	return now, err
 }
 
+// withdrawOrphans withdraws the requests, in all workspaces, whose runs were never recorded because a server ended between
+// the two, and returns their number. A person who approves such a request would start nothing.
+func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
+	for _, open := range []string{"status = 'pending'", "status <> 'pending' AND carried_out = FALSE"} { // one index each
+		result, err := forget(s.write.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", string(registry.ApprovalWithdrawn)).Set("decided_at = ?", instant(at)).
+			Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").
+			Where(open).Where("run_id <> ''").Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = run_id)").Exec(ctx)
+		if err != nil {
+			return total, wrap("withdraw requests without a run", err)
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return total, wrap("withdraw requests without a run", err)
+		}
+		total += int(n)
+	}
+	return total, nil
+}
+
 // CarriedOut records what came of a decision, and removes the input and the program of the request.
 func (s *Store) CarriedOut(ctx context.Context, workspace, id, outcome string) error {
 	return s.change(ctx, "record approval", func(ctx context.Context, tx bun.Tx) error {

@@ -203,3 +203,43 @@ func TestInsertApproval_Publication_OneWaits(t *testing.T) {
 		}
 	})
 }
+
+// A server that was killed between a request for approval and the record of its run left a request that could start
+// nothing.
+func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		waiting := queued()
+		waiting.Status = registry.AwaitingApproval
+		begin(t, s, waiting)
+		kept, orphan, decided, publication := request("kept", start), request("orphan", start), request("decided", start), request("publication", start)
+		kept.RunID, publication.RunID, publication.Kind = waiting.ID, "", registry.PublishApproval
+		for _, a := range []registry.Approval{kept, orphan, decided, publication} {
+			if _, err := s.InsertApproval(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		decided.Status = registry.ApprovalApproved
+		if _, err := s.DecideApproval(t.Context(), decided); err != nil {
+			t.Fatal(err)
+		}
+		done, err := s.Settle(t.Context())
+		if err != nil || done.Approvals != 2 {
+			t.Errorf("%+v, %v", done, err)
+		}
+		for id, want := range map[string]registry.ApprovalStatus{
+			"kept": registry.ApprovalPending, "publication": registry.ApprovalPending, "orphan": registry.ApprovalWithdrawn, "decided": registry.ApprovalWithdrawn,
+		} {
+			a, err := s.Approval(t.Context(), ws, id)
+			if err != nil || a.Status != want || (want == registry.ApprovalWithdrawn) != (a.Input == nil && a.Outcome != "") {
+				t.Errorf("request %s is %+v, %v", id, a, err)
+			}
+		}
+		if due, err := s.DueApprovals(t.Context(), start, ""); err != nil || len(due) != 0 {
+			t.Errorf("still due: %+v, %v", due, err)
+		}
+		if again, err := s.Settle(t.Context()); err != nil || again.Approvals != 0 {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -190,3 +191,8 @@ func (s *Store) StopWatch() { s.stopWatch() }
 
 // ProbeIsAsked reports whether something asked for a check at once.
 func (s *Store) ProbeIsAsked() bool { return len(s.probe.wake) > 0 }
+
+// WithdrawOrphans is a part of Settle.
+func (s *Store) WithdrawOrphans(ctx context.Context, at time.Time) (int, error) {
+	return s.withdrawOrphans(ctx, at)
+}

@@ -119,6 +119,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"runs of agent": runs(registry.RunFilter{Agent: a.Name}), "runs of agent and status": runs(registry.RunFilter{Agent: a.Name, Status: registry.Failed, Cursor: runCursor}),
 		"runs of version":            runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Since: ago}),
 		"runs of version and status": runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Status: registry.Failed}),
+		"requests without a run":     func(s *store.Store) error { _, err := s.WithdrawOrphans(ctx, ago); return err },
 		"due approvals":              func(s *store.Store) error { _, err := s.DueApprovals(ctx, ago, ""); return err },
 		"interrupt":                  func(s *store.Store) error { _, err := s.InterruptRuns(ctx, ago); return err },
 	}

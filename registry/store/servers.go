@@ -15,10 +15,11 @@ type identity struct {
 }
 
 // Settled counts the work of earlier servers that Settle ended.
-type Settled struct{ Runs, Keys int }
+type Settled struct{ Runs, Keys, Approvals int }
 
 // Settle registers this server as the owner of the database and ends the work of its predecessors: it interrupts their
-// unfinished runs and releases their unfinished idempotency keys. A server calls it when it starts. If the database
+// unfinished runs, releases their unfinished idempotency keys and withdraws requests for approval whose runs they did not
+// record. A server calls it when it starts. If the database
 // cannot be written, the store repeats Settle when it can, and refuses runs until then.
 func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 	defer func() { s.probe.unsettled.Store(err != nil) }()
@@ -33,6 +34,9 @@ func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 
 func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	if done.Runs, err = s.InterruptRuns(ctx, s.now()); err != nil {
+		return done, err
+	}
+	if done.Approvals, err = s.withdrawOrphans(ctx, s.now()); err != nil {
 		return done, err
 	}
 	done.Keys, err = s.ReleaseKeys(ctx)

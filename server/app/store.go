@@ -64,8 +64,8 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done.Runs > 0 || done.Keys > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
+	if done.Runs > 0 || done.Keys > 0 || done.Approvals > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys), slog.Int("approvals_withdrawn", done.Approvals))
 	}
 	return nil
 }

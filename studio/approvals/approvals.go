@@ -215,21 +215,27 @@ func decided(a registry.Approval) error {
 	return &fault.Error{Code: fault.Conflict, Message: text + ".", Extra: extra}
 }
 
+// recordPatience is how long a decided request waits for the record of its run, which is written after the request.
+const recordPatience = time.Minute
+
 // carryOut starts what was approved, and ends what was denied.
 func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
+	var err error
 	switch {
 	case a.Status == registry.ApprovalApproved && a.Kind == registry.RunApproval:
-		if err := s.runs.Resume(ctx, a.Workspace, a.RunID, a.Request); err != nil {
-			return err
-		}
+		err = s.runs.Resume(ctx, a.Workspace, a.RunID, a.Request)
 	case a.Status == registry.ApprovalApproved && a.Kind == registry.BlockedRequest:
 		return s.resubmit(ctx, a)
 	case a.Status == registry.ApprovalApproved:
 		return s.publish(ctx, a)
 	case a.Kind == registry.RunApproval:
-		if err := s.runs.EndWaiting(ctx, a.Workspace, a.RunID, denial(a)); err != nil {
-			return err
-		}
+		err = s.runs.EndWaiting(ctx, a.Workspace, a.RunID, denial(a))
+	}
+	if fault.Is(err, fault.NotFound) && s.Now().Sub(a.CreatedAt) > recordPatience {
+		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "The run was never recorded, so it cannot be started. Send the request again.")
+	}
+	if err != nil {
+		return err
 	}
 	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "")
 }

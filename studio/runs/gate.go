@@ -156,14 +156,12 @@ func CancelledWaiting() *runtimes.ProgramError {
 }
 
 // Resume continues a waiting run that was approved. It does nothing if the run no longer waits. An error means that it
-// may be tried again; a run that can no longer start has failed when Resume returns.
+// may be tried again; a run that can no longer start has failed when Resume returns. Error: NotFound if the run is not
+// recorded, perhaps because its request was decided before that.
 func (s *Service) Resume(ctx context.Context, workspace, id string, request json.RawMessage) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
 	run, err := s.Archive.Run(ctx, workspace, id)
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
 	if err != nil || run.Status != registry.AwaitingApproval {
 		return err
 	}
@@ -243,14 +241,11 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	return cause
 }
 
-// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits.
+// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. Error: as of Resume.
 func (s *Service) EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
 	run, err := s.Archive.Run(ctx, workspace, id)
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
 	if err != nil || run.Status != registry.AwaitingApproval {
 		return err
 	}
