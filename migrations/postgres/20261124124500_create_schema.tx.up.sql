@@ -219,6 +219,9 @@ CREATE TABLE versions (
 	CHECK ((files IS NULL) <> (files_digest IS NULL))
 );
 CREATE INDEX versions_by_digest ON versions (agent_id, digest);
+CREATE INDEX versions_newest ON versions (agent_id, published_at, id);
+-- Publishing reads the numbers of all versions, and no rows.
+CREATE INDEX versions_numbers ON versions (agent_id, version, digest, content_digest, deprecated, agent_name);
 
 -- The database itself rejects changes of a published version. Deprecation is not content.
 CREATE FUNCTION refuse_version_change() RETURNS trigger LANGUAGE plpgsql AS $$

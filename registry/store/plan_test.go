@@ -110,6 +110,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		},
 		"skills":           func(s *store.Store) error { _, err := s.Skills(ctx, w); return err },
 		"latest of skills": func(s *store.Store) error { _, err := s.LatestOfSkills(ctx, w); return err },
+		"numbers":          func(s *store.Store) error { _, err := s.Numbers(ctx, w, a.ID); return err },
 		"version":          func(s *store.Store) error { _, err := s.Version(ctx, w, a.ID, v.Version); return err },
 		"pins of":          func(s *store.Store) error { _, err := s.PinsOf(ctx, w, a.ID); return err },
 		"pins by":          func(s *store.Store) error { _, err := s.PinsBy(ctx, w, "o"); return err },

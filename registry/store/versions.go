@@ -69,9 +69,8 @@ func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	number, _, _ := strings.Cut(v.Version, "+")
 	var other []string
 	err := tx.NewSelect().Model((*versionRow)(nil)).Column("version").Where("v.agent_id = ?", v.AgentID).Where("v.version <> ?", v.Version).
-		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("v.version = ?", number).WhereOr("substr(v.version, 1, ?) = ?", len(number)+1, number+"+")
-		}).Limit(1).Scan(ctx, &other)
+		Where("v.version >= ? AND v.version < ?", number, number+","). // build metadata follows "+", and "," follows that
+		Limit(1).Scan(ctx, &other)
 	if err != nil || len(other) == 0 {
 		return err
 	}
@@ -178,6 +177,23 @@ func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]regi
 	return versions, nil
 }
 
+// Numbers returns the versions of an agent with number, digests and deprecation only, in no order.
+func (s *Store) Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error) {
+	var rows []versionRow
+	err := s.read.NewSelect().Model(&rows).Column("v.agent_id", "v.agent_name", "v.version", "v.digest", "v.content_digest", "v.deprecated").
+		Join("JOIN agents AS a ON a.id = v.agent_id").Where("a.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("a.deleted_at IS NULL").Scan(ctx)
+	if err != nil {
+		return nil, wrap("list numbers of versions", err)
+	}
+	versions := make([]registry.Version, 0, len(rows))
+	for _, row := range rows {
+		versions = append(versions, registry.Version{
+			AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, Deprecated: row.Deprecated,
+		})
+	}
+	return versions, nil
+}
+
 // compare orders versions by precedence. Versions of equal precedence, which differ in build metadata, are ordered by
 // time.
 func compare(a, b string) int {
@@ -222,12 +238,15 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	})
 }
 
-// changelog returns an agent's history, newest first.
+// changelogEntries is the number of entries of an agent's history in answers with the agent. The list of versions has all.
+const changelogEntries = 100
+
+// changelog returns the last entries of an agent's history, newest first.
 func changelog(ctx context.Context, db bun.IDB, workspace, agentID string) ([]registry.ChangelogEntry, error) {
 	var rows []versionRow
 	err := db.NewSelect().Model(&rows).Column("version", "changelog", "published_at").
-		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).
-		OrderExpr("v.published_at DESC, v.id DESC").Scan(ctx)
+		Where("v.workspace_id || '' = ?", workspace).Where("v.agent_id = ?", agentID). // so that only the index of the order matches
+		OrderExpr("v.published_at DESC, v.id DESC").Limit(changelogEntries).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -286,3 +286,39 @@ func TestOneOfManyPublishersWins(t *testing.T) {
 		}
 	})
 }
+
+// Saving and publishing read no row of the versions of an agent, except for the newest ones in its history.
+func TestNumbers_SQLite_ReadsOnlyIndexes(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	a := create(t, s, agent("weather"))
+	v := publish(t, s, a, "1.0.0")
+	plans := func(ask func(s *store.Store) error) (text string) {
+		t.Helper()
+		for _, query := range s.Asked(func(s *store.Store) {
+			if err := ask(s); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			steps, err := s.Plan(t.Context(), query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += strings.Join(steps, "\n") + "\n"
+		}
+		return text
+	}
+	if got := plans(func(s *store.Store) error { _, err := s.Numbers(t.Context(), ws, a.ID); return err }); !strings.Contains(got, "COVERING INDEX versions_numbers") {
+		t.Error(got)
+	}
+	if got := plans(func(s *store.Store) error { _, err := s.Agent(t.Context(), ws, a.Name); return err }); !strings.Contains(got, "versions_newest") || strings.Contains(got, "TEMP B-TREE") {
+		t.Error(got)
+	}
+	numbers, err := s.Numbers(t.Context(), ws, a.ID)
+	if err != nil || len(numbers) != 1 || numbers[0].Version != v.Version || numbers[0].ContentDigest != v.ContentDigest || numbers[0].Digest != v.Digest || numbers[0].Reference() != v.Reference() {
+		t.Errorf("%+v, %v", numbers, err)
+	}
+	if others, err := s.Numbers(t.Context(), "other", a.ID); err != nil || len(others) != 0 {
+		t.Errorf("%+v, %v", others, err)
+	}
+}

@@ -70,7 +70,7 @@ func (a *App) openStudio(context.Context) error {
 	a.replays = replay.New(a.runs, resolver)
 	a.tests = tests.New(tests.Options{Runs: a.runs, Agents: a.store, Resolver: resolver, Validator: a.engines.Validator})
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Numbers: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.approvals.Connect(a.runs, a.agents, a.agents)

@@ -27,7 +27,7 @@ type Agent struct {
 	UsageCount       int64                     `json:"usageCount"`
 	LastUsedAt       *time.Time                `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
 	Draft            registry.Draft            `json:"draft"`
-	Changelog        []registry.ChangelogEntry `json:"changelog"`
+	Changelog        []registry.ChangelogEntry `json:"changelog" doc:"The last 100 entries, newest first. The list of versions has all."`
 	CreatedAt        time.Time                 `json:"createdAt"`
 	UpdatedAt        time.Time                 `json:"updatedAt"`
 }

@@ -45,6 +45,12 @@ type Versions interface {
 	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error
 }
 
+// Numbers lists the versions of an agent with only number, digests and deprecation. An agent may have thousands, and
+// publishing compares with few.
+type Numbers interface {
+	Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
+}
+
 // Inspector parses code in the sandbox.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
@@ -81,6 +87,7 @@ type Options struct {
 	Quotas    Quotas       // nil for none
 	Gate      Gate         // nil for none
 	Versions  Versions
+	Numbers   Numbers
 	Resolver  *references.Resolver
 	Pins      *pins.Service
 	Replays   Replays

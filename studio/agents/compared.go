@@ -29,7 +29,7 @@ func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inlin
 	if err != nil {
 		return Awaited{}, err
 	}
-	published, err := s.Versions.Versions(ctx, approval.Workspace, approval.AgentID)
+	published, err := s.Numbers.Numbers(ctx, approval.Workspace, approval.AgentID)
 	if err != nil || s.Gate == nil {
 		return Awaited{Program: program}, err
 	}

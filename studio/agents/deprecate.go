@@ -50,7 +50,7 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 	if req.Successor != "" {
 		return req.Successor, s.leadsElsewhere(ctx, actor.Workspace, v, req.Successor)
 	}
-	versions, err := s.Versions.Versions(ctx, actor.Workspace, v.AgentID)
+	versions, err := s.Numbers.Numbers(ctx, actor.Workspace, v.AgentID)
 	if err != nil {
 		return "", err
 	}

@@ -58,7 +58,7 @@ func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string
 	if !fault.Is(err, fault.NotFound) {
 		return Published{Version: v}, err
 	}
-	versions, listErr := s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	versions, listErr := s.Numbers.Numbers(ctx, actor.Workspace, a.ID)
 	if listErr != nil || len(versions) > 0 {
 		return Published{}, errors.Join(err, listErr)
 	}

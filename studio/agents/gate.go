@@ -47,20 +47,18 @@ func (s *Service) before(ctx context.Context, v registry.Version, workspace stri
 		if at < 0 {
 			return nil, nil //nolint:nilnil // there is none
 		}
-		one := lower[at]
-		approved, err := s.Gate.Approved(ctx, workspace, one)
+		before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: lower[at].Version})
 		if err != nil {
 			return nil, err
 		}
-		if !approved {
-			lower = slices.Delete(slices.Clone(lower), at, at+1)
-			continue
-		}
-		before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: one.Version})
+		approved, err := s.Gate.Approved(ctx, workspace, before)
 		if err != nil {
 			return nil, err
 		}
-		return &before, nil
+		if approved {
+			return &before, nil
+		}
+		lower = slices.Delete(slices.Clone(lower), at, at+1)
 	}
 }
 
@@ -86,13 +84,13 @@ func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Verdict{}, err
 	}
-	number := highest(a)
-	if s.Gate == nil || number == "" {
-		return s.judged(ctx, actor.Workspace, spec, nil)
-	}
-	published, err := s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	published, err := s.Numbers.Numbers(ctx, actor.Workspace, a.ID)
 	if err != nil {
 		return registry.Verdict{}, err
+	}
+	number := highest(published)
+	if s.Gate == nil || number == "" {
+		return s.judged(ctx, actor.Workspace, spec, nil)
 	}
 	before, err := s.before(ctx, registry.Version{AgentID: a.ID, Version: number}, actor.Workspace, published)
 	if err != nil {

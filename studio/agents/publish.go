@@ -80,7 +80,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
 		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Tests: tests, Spec: spec,
 	}
-	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
+	published, err := s.Numbers.Numbers(ctx, a.Workspace, a.ID)
 	if err != nil {
 		return v, false, err
 	}

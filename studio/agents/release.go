@@ -18,7 +18,11 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	defer done()
-	before := highest(a)
+	published, err := s.Numbers.Numbers(ctx, a.Workspace, a.ID)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	before := highest(published)
 	follows, err := s.untouched(ctx, a, before)
 	if err != nil {
 		return registry.Version{}, err
@@ -43,12 +47,11 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	return v, err
 }
 
-// highest returns an agent's highest version without pre-release, "" for none. Unlike the latest version it may be
-// deprecated.
-func highest(a registry.Agent) string {
-	all := make([]registry.Version, 0, len(a.Changelog))
-	for _, entry := range a.Changelog {
-		all = append(all, registry.Version{Version: entry.Version})
+// highest returns the highest version without pre-release, "" for none. Unlike the latest version it may be deprecated.
+func highest(published []registry.Version) string {
+	all := make([]registry.Version, 0, len(published))
+	for _, v := range published {
+		all = append(all, registry.Version{Version: v.Version})
 	}
 	if at := registry.Pick(registry.Latest, all); at >= 0 {
 		return all[at].Version

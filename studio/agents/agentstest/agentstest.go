@@ -22,6 +22,7 @@ import (
 type Store interface {
 	agents.Agents
 	agents.Versions
+	agents.Numbers
 	agents.Histories
 	references.Store
 	pins.Store
@@ -33,7 +34,7 @@ func Options(s Store) agents.Options {
 	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
 	resolver := references.New(s, time.Now)
 	return agents.Options{
-		Agents: s, Histories: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Inspector: plain{}, Validator: validator, Specs: checker,
+		Agents: s, Histories: s, Versions: s, Numbers: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Inspector: plain{}, Validator: validator, Specs: checker,
 		Engines: engines.New(engines.Options{Specs: checker}), Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 	}
 }
