@@ -2346,6 +2346,7 @@ export interface components {
       version: string;
     };
     Agent: {
+      /** @description The last 100 entries, newest first. The list of versions has all. */
       changelog: components['schemas']['ChangelogEntry'][];
       /** Format: date-time */
       createdAt: string;
