@@ -73,7 +73,8 @@ type Config struct {
 	SkillsHosts        []string // hosts from which archives may be fetched
 	ApproveSideEffects bool
 
-	Policy Policy
+	Policy    Policy
+	Approvals Approvals
 
 	Quotas Quotas
 

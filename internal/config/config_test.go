@@ -311,3 +311,27 @@ func TestLogins(t *testing.T) {
 		}
 	}
 }
+
+func TestApprovalWebhook(t *testing.T) {
+	t.Parallel()
+	const url, secret = "https://hooks.example.com/atelier?a=b", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+	load := func(flags map[string]string) (config.Config, error) {
+		return config.Load(config.Sources{File: empty(t), Getenv: env(nil), Flags: flags})
+	}
+	c, err := load(map[string]string{"approval-webhook": url, "approval-webhook-secret": secret + "," + secret})
+	if err != nil || c.Approvals.Webhook != url || len(c.Approvals.Secrets) != 2 || string(c.Approvals.Secrets[0]) != "01234567890123456789012345678901" {
+		t.Errorf("%+v, %v", c.Approvals, err)
+	}
+	for want, flags := range map[string]map[string]string{
+		"requires approval-webhook-secret":  {"approval-webhook": url},
+		"must be a URL without a user name": {"approval-webhook": "https://me@hooks.example.com", "approval-webhook-secret": secret},
+		"must be whsec_":                    {"approval-webhook-secret": "not-one-" + secret},
+		"24 to 64 bytes":                    {"approval-webhook-secret": "whsec_c2hvcnQ="},
+		"from 10ms to 1h":                   {"approval-webhook-retry": "0s"},
+	} {
+		_, err := load(flags)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+}

@@ -185,6 +185,9 @@ func contradictions(c Config) Faults {
 	if c.OIDC.Issuer != "" && c.OIDC.Client == "" {
 		faults = append(faults, "oidc-issuer requires oidc-client; register this server at the provider and set the client ID it assigns")
 	}
+	if c.Approvals.Webhook != "" && len(c.Approvals.Secrets) == 0 {
+		faults = append(faults, "approval-webhook requires approval-webhook-secret; the receiver checks the signature with it")
+	}
 	return faults
 }
 

@@ -484,6 +484,24 @@ CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pe
 CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
 CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
+-- Webhooks about requests for approval, inserted together with the request or its end.
+CREATE TABLE approval_deliveries (
+	id           TEXT PRIMARY KEY NOT NULL,
+	workspace_id TEXT NOT NULL,
+	approval_id  TEXT NOT NULL,
+	event        TEXT NOT NULL,
+	state        TEXT NOT NULL, -- pending, delivered, failed
+	attempts     INTEGER NOT NULL,
+	last_error   TEXT NOT NULL,
+	created_at   timestamptz NOT NULL,
+	next_at      timestamptz, -- NULL after the last attempt
+	delivered_at timestamptz,
+	payload      TEXT NOT NULL -- JSON
+);
+CREATE INDEX approval_deliveries_newest ON approval_deliveries (workspace_id, id);
+CREATE INDEX approval_deliveries_of_approval ON approval_deliveries (approval_id, id);
+CREATE INDEX approval_deliveries_due ON approval_deliveries (next_at, id) WHERE state = 'pending';
+
 -- A project is a tree of files. Its tree and every file are contents, named by their digests.
 CREATE TABLE projects (
 	id            text COLLATE "C" PRIMARY KEY,

@@ -12,6 +12,7 @@ DROP TABLE quotas;
 DROP TABLE package_locks;
 DROP TABLE gates;
 DROP TABLE rule_packs;
+DROP TABLE approval_deliveries;
 DROP TABLE approvals;
 DROP TABLE tool_sets;
 DROP TABLE skills;

@@ -13,9 +13,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// InsertApproval records a request that waits for a person, and returns it. A version of an agent has one publication
+// InsertApproval records a request that waits for a person, with its webhook, and returns it. A version of an agent has one publication
 // that waits: the same request again returns the first, and a request with other content replaces it.
-func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) (registry.Approval, error) {
+func (s *Store) InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	row, err := approvalRowOf(a)
 	if err != nil {
 		return a, wrap("save approval", err)
@@ -24,7 +24,7 @@ func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) (regist
 		inserted := a
 		err = s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 			if a.Kind == registry.PublishApproval {
-				same, err := s.replacePublication(ctx, tx, row)
+				same, err := s.replacePublication(ctx, tx, row, notice)
 				if err != nil {
 					return err
 				}
@@ -33,8 +33,10 @@ func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) (regist
 					return nil
 				}
 			}
-			_, err := tx.NewInsert().Model(row).Exec(ctx)
-			return err
+			if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
+				return err
+			}
+			return note(ctx, tx, a, notice)
 		})
 		// Another request for the version may have been inserted meanwhile. The next try finds it.
 		if !duplicate(err) || a.Kind != registry.PublishApproval || tries > 3 {
@@ -45,7 +47,7 @@ func (s *Store) InsertApproval(ctx context.Context, a registry.Approval) (regist
 
 // replacePublication returns the publication of a version that waits, if it is the same as a new one. It ends one that
 // is not.
-func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approvalRow) (*registry.Approval, error) {
+func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approvalRow, notice registry.Notice) (*registry.Approval, error) {
 	var waits approvalRow
 	err := tx.NewSelect().Model(&waits).Where("ap.kind = 'publish' AND ap.status = 'pending'").
 		Where("ap.workspace_id = ?", row.WorkspaceID).Where("ap.agent_id = ?", row.AgentID).Where("ap.version = ?", row.Version).Scan(ctx)
@@ -59,9 +61,16 @@ func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approval
 		a, err := waits.approval()
 		return &a, err
 	}
-	_, err = forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", string(registry.ApprovalWithdrawn)).Set("decided_at = ?", row.CreatedAt).
-		Set("outcome = ?", "Replaced by request "+row.ID+".").Where("workspace_id = ?", row.WorkspaceID).Where("id = ?", waits.ID).Exec(ctx)
-	return nil, err
+	if _, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", string(registry.ApprovalWithdrawn)).Set("decided_at = ?", row.CreatedAt).
+		Set("outcome = ?", "Replaced by request "+row.ID+".").Where("workspace_id = ?", row.WorkspaceID).Where("id = ?", waits.ID).Exec(ctx); err != nil {
+		return nil, err
+	}
+	replaced, err := waits.approval()
+	if err != nil {
+		return nil, err
+	}
+	replaced.Status, replaced.DecidedAt = registry.ApprovalWithdrawn, &row.CreatedAt
+	return nil, note(ctx, tx, replaced, notice)
 }
 
 // forget marks a request as carried out. Nothing needs its input and its program any more.
@@ -69,9 +78,9 @@ func forget(update *bun.UpdateQuery) *bun.UpdateQuery {
 	return update.Set("carried_out = ?", true).Set("input = NULL").Set("request = ''")
 }
 
-// DecideApproval ends a pending request. If it is no longer pending, the error is Conflict and the request is returned
+// DecideApproval ends a pending request, and records the webhook about its end. If it is no longer pending, the error is Conflict and the request is returned
 // as it is. Error: NotFound.
-func (s *Store) DecideApproval(ctx context.Context, a registry.Approval) (registry.Approval, error) {
+func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	err := s.change(ctx, "decide approval", func(ctx context.Context, tx bun.Tx) error {
 		update := tx.NewUpdate().Model((*approvalRow)(nil)).Set("status = ?", string(a.Status)).Set("scope = ?", string(a.Scope)).
 			Set("comment = ?", a.Comment).Set("decided_at = ?", instantOrNil(a.DecidedAt)).Set("outcome = ?", a.Outcome).
@@ -86,7 +95,7 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval) (regist
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, fault.New(fault.Conflict, "The request is no longer pending."))
 		}
-		return nil
+		return note(ctx, tx, a, notice)
 	})
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		return a, err

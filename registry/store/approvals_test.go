@@ -24,12 +24,18 @@ func request(id string, at time.Time) registry.Approval {
 	}
 }
 
+func publication(id, digest string) registry.Approval {
+	a := request(id, time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC))
+	a.Kind, a.RunID, a.RequestID, a.Digest, a.Input = registry.PublishApproval, "", "", digest, nil
+	return a
+}
+
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		begin := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
 		for n := range 5 {
-			if _, err := s.InsertApproval(t.Context(), request(fmt.Sprint(n), begin.Add(time.Duration(n)*time.Minute))); err != nil {
+			if _, err := s.InsertApproval(t.Context(), request(fmt.Sprint(n), begin.Add(time.Duration(n)*time.Minute)), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +85,7 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
-		if _, err := s.InsertApproval(t.Context(), request("1", at)); err != nil {
+		if _, err := s.InsertApproval(t.Context(), request("1", at), nil); err != nil {
 			t.Fatal(err)
 		}
 		var won atomic.Int32
@@ -89,7 +95,7 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 				a := request("1", at)
 				by := registry.Actor{ID: fmt.Sprint(n), Type: registry.UserActor, Name: "Boss", Workspace: "default"}
 				a.Status, a.Scope, a.Decider, a.DecidedAt = registry.ApprovalApproved, registry.ApproveCaller, &by, &at
-				is, err := s.DecideApproval(t.Context(), a)
+				is, err := s.DecideApproval(t.Context(), a, nil)
 				switch {
 				case err == nil:
 					won.Add(1)
@@ -130,11 +136,11 @@ func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 		decisions := []registry.ApprovalStatus{registry.ApprovalApproved, registry.ApprovalDenied, registry.ApprovalExpired, registry.ApprovalWithdrawn}
 		for n, status := range decisions {
 			a := request(fmt.Sprint(n), at)
-			if _, err := s.InsertApproval(t.Context(), a); err != nil {
+			if _, err := s.InsertApproval(t.Context(), a, nil); err != nil {
 				t.Fatal(err)
 			}
 			a.Status, a.DecidedAt = status, &at
-			if _, err := s.DecideApproval(t.Context(), a); err != nil {
+			if _, err := s.DecideApproval(t.Context(), a, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,17 +171,11 @@ func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 func TestInsertApproval_Publication_OneWaits(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
-		publication := func(id, digest string) registry.Approval {
-			a := request(id, at)
-			a.Kind, a.RunID, a.RequestID, a.Digest, a.Input = registry.PublishApproval, "", "", digest, nil
-			return a
-		}
 		var group sync.WaitGroup
 		ids := make([]string, 8)
 		for n := range ids {
 			group.Go(func() {
-				a, err := s.InsertApproval(t.Context(), publication(fmt.Sprint("same-", n), "sha256:a"))
+				a, err := s.InsertApproval(t.Context(), publication(fmt.Sprint("same-", n), "sha256:a"), nil)
 				if err != nil {
 					t.Error(err)
 				}
@@ -191,7 +191,7 @@ func TestInsertApproval_Publication_OneWaits(t *testing.T) {
 		other := publication("other-version", "sha256:b")
 		other.Version = "2.0.0"
 		for _, a := range []registry.Approval{publication("changed", "sha256:c"), other} {
-			if got, err := s.InsertApproval(t.Context(), a); err != nil || got.ID != a.ID {
+			if got, err := s.InsertApproval(t.Context(), a, nil); err != nil || got.ID != a.ID {
 				t.Errorf("%s is recorded as %+v, %v", a.ID, got, err)
 			}
 		}
@@ -215,12 +215,12 @@ func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 		kept, orphan, decided, publication := request("kept", start), request("orphan", start), request("decided", start), request("publication", start)
 		kept.RunID, publication.RunID, publication.Kind = waiting.ID, "", registry.PublishApproval
 		for _, a := range []registry.Approval{kept, orphan, decided, publication} {
-			if _, err := s.InsertApproval(t.Context(), a); err != nil {
+			if _, err := s.InsertApproval(t.Context(), a, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		decided.Status = registry.ApprovalApproved
-		if _, err := s.DecideApproval(t.Context(), decided); err != nil {
+		if _, err := s.DecideApproval(t.Context(), decided, nil); err != nil {
 			t.Fatal(err)
 		}
 		done, err := s.Settle(t.Context())
@@ -240,6 +240,125 @@ func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 		}
 		if again, err := s.Settle(t.Context()); err != nil || again.Approvals != 0 {
 			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+// deliveryOf is a webhook about a request, named after the request and its state.
+func deliveryOf(a registry.Approval) registry.Delivery {
+	return registry.Delivery{
+		ID: "0-" + a.ID + "-" + string(a.Status), Workspace: a.Workspace, ApprovalID: a.ID, Event: "approval." + string(a.Status), State: registry.DeliveryPending,
+		CreatedAt: a.CreatedAt, NextAt: &a.CreatedAt, Payload: []byte(`{"a":1}`),
+	}
+}
+
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		first := request("1", at)
+		blocked := request("2", at)
+		blocked.Kind = registry.BlockedRequest
+		replaced, by := publication("3", "sha256:a"), publication("4", "sha256:b")
+		for _, a := range []registry.Approval{first, blocked, replaced, by} {
+			if _, err := s.InsertApproval(t.Context(), a, deliveryOf); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end := first
+		end.Status, end.DecidedAt = registry.ApprovalDenied, &at
+		if _, err := s.DecideApproval(t.Context(), end, deliveryOf); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DecideApproval(t.Context(), end, deliveryOf); !fault.Is(err, fault.Conflict) {
+			t.Errorf("decided twice: %v", err)
+		}
+		page, err := s.ListDeliveries(t.Context(), "default", registry.DeliveryFilter{Limit: 3})
+		var got []string
+		for page.NextCursor != "" || len(page.Items) > 0 {
+			for _, d := range page.Items {
+				got = append(got, d.ID)
+			}
+			if page.NextCursor == "" {
+				break
+			}
+			if page, err = s.ListDeliveries(t.Context(), "default", registry.DeliveryFilter{Limit: 3, Cursor: page.NextCursor}); err != nil {
+				break
+			}
+		}
+		if diff := cmp.Diff([]string{"0-4-pending", "0-3-withdrawn", "0-3-pending", "0-1-pending", "0-1-denied"}, got); diff != "" || err != nil {
+			t.Errorf("%s %v", diff, err)
+		}
+		if page, err := s.ListDeliveries(t.Context(), "other", registry.DeliveryFilter{}); len(page.Items) != 0 || err != nil {
+			t.Errorf("another workspace reads %+v, %v", page, err)
+		}
+		due, err := s.DueDeliveries(t.Context(), at, 10)
+		if err != nil || len(due) != 5 || string(due[0].Payload) != `{"a":1}` {
+			t.Fatalf("due are %+v, %v", due, err)
+		}
+		next, done := at.Add(time.Minute), at.Add(time.Second)
+		for _, d := range due {
+			d.Attempts, d.NextAt, d.LastError = 1, &next, "The receiver answered with status 500."
+			if d.ID == "0-1-denied" {
+				d.State, d.NextAt, d.LastError, d.DeliveredAt = registry.DeliveryDelivered, nil, "", &done
+			}
+			if err := s.SaveDelivery(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if due, err := s.DueDeliveries(t.Context(), at, 10); len(due) != 0 || err != nil {
+			t.Errorf("due are %+v, %v", due, err)
+		}
+		of, err := s.ListDeliveries(t.Context(), "default", registry.DeliveryFilter{ApprovalID: "1", State: registry.DeliveryDelivered})
+		if err != nil || len(of.Items) != 1 || !of.Items[0].DeliveredAt.Equal(done) || of.Items[0].NextAt != nil {
+			t.Errorf("they are %+v, %v", of, err)
+		}
+		if n, err := s.SweepDeliveries(t.Context(), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), 10); n != 1 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+	})
+}
+
+func TestSweepApprovals_KeepsWhatAllowsSomething(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
+		put := func(a registry.Approval, status registry.ApprovalStatus, scope registry.ApprovalScope, carriedOut bool) {
+			t.Helper()
+			if _, err := s.InsertApproval(t.Context(), a, nil); err != nil {
+				t.Fatal(err)
+			}
+			if status == registry.ApprovalPending {
+				return
+			}
+			a.Status, a.Scope, a.DecidedAt = status, scope, &at
+			if _, err := s.DecideApproval(t.Context(), a, nil); err != nil {
+				t.Fatal(err)
+			}
+			if carriedOut {
+				if err := s.CarriedOut(t.Context(), a.Workspace, a.ID, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		put(request("0-denied", at), registry.ApprovalDenied, "", true)
+		put(request("0-once", at), registry.ApprovalApproved, registry.ApproveOnce, true)
+		put(request("0-version", at), registry.ApprovalApproved, registry.ApproveVersion, true)
+		put(request("0-caller", at), registry.ApprovalApproved, registry.ApproveCaller, true)
+		put(request("0-todo", at), registry.ApprovalApproved, registry.ApproveOnce, false)
+		put(request("0-waits", at), registry.ApprovalPending, "", false)
+		published := publication("0-published", "sha256:a")
+		put(published, registry.ApprovalApproved, registry.ApproveOnce, true)
+		if n, err := s.SweepApprovals(t.Context(), at, 10); n != 0 || err != nil {
+			t.Errorf("too early: swept %d, %v", n, err)
+		}
+		if n, err := s.SweepApprovals(t.Context(), at.Add(time.Hour), 10); n != 2 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+		for _, id := range []string{"0-version", "0-caller", "0-todo", "0-waits", "0-published"} {
+			if _, err := s.Approval(t.Context(), "default", id); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
 		}
 	})
 }

@@ -52,7 +52,7 @@ func fill(t *testing.T, s *store.Store) {
 	_, stale := s.Settle(t.Context())
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
 	_, lost := s.PutSession(t.Context(), session, 100)
-	_, unasked := s.InsertApproval(t.Context(), registry.Approval{ID: "approval", Workspace: ws, Status: registry.ApprovalPending, Request: []byte("{}")})
+	_, unasked := s.InsertApproval(t.Context(), registry.Approval{ID: "approval", Workspace: ws, Status: registry.ApprovalPending, Request: []byte("{}")}, deliveryOf)
 	project := registry.Project{ID: newID(), Workspace: ws, Name: "p", Change: 1}
 	unkept := errors.Join(s.CreateProject(t.Context(), project, registry.ProjectChange{Workspace: ws, ProjectID: project.ID, Number: 1}),
 		s.InsertOverlay(t.Context(), registry.Overlay{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.OverlayOpen}),

@@ -122,7 +122,15 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"runs of version and status": runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Status: registry.Failed}),
 		"requests without a run":     func(s *store.Store) error { _, err := s.WithdrawOrphans(ctx, ago); return err },
 		"due approvals":              func(s *store.Store) error { _, err := s.DueApprovals(ctx, ago, ""); return err },
-		"interrupt":                  func(s *store.Store) error { _, err := s.InterruptRuns(ctx, ago); return err },
+		"due deliveries":             func(s *store.Store) error { _, err := s.DueDeliveries(ctx, ago, 20); return err },
+		"deliveries":                 func(s *store.Store) error { _, err := s.ListDeliveries(ctx, w, registry.DeliveryFilter{}); return err },
+		"deliveries of approval": func(s *store.Store) error {
+			_, err := s.ListDeliveries(ctx, w, registry.DeliveryFilter{ApprovalID: "a", State: registry.DeliveryFailed})
+			return err
+		},
+		"old approvals":  func(s *store.Store) error { _, err := s.SweepApprovals(ctx, ago, 10); return err },
+		"old deliveries": func(s *store.Store) error { _, err := s.SweepDeliveries(ctx, ago, 10); return err },
+		"interrupt":      func(s *store.Store) error { _, err := s.InterruptRuns(ctx, ago); return err },
 	}
 }
 

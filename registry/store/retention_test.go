@@ -154,7 +154,7 @@ func TestSweepRuns_WaitingForAPerson_Stays(t *testing.T) {
 		}
 		approval := request("ap1", start)
 		approval.RunID = asked.ID
-		if _, err := s.InsertApproval(t.Context(), approval); err != nil {
+		if _, err := s.InsertApproval(t.Context(), approval, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := sweepAll(t, s, start, 0); got != 1 {
@@ -167,7 +167,7 @@ func TestSweepRuns_WaitingForAPerson_Stays(t *testing.T) {
 		if err := s.DecideOverlay(t.Context(), overlay); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.DecideApproval(t.Context(), approval); err != nil {
+		if _, err := s.DecideApproval(t.Context(), approval, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := sweepAll(t, s, start, 0); got != 2 {

@@ -189,6 +189,14 @@ func (a *App) removeOld(ctx context.Context) {
 		n, err := a.store.SweepEvents(ctx, before, removedAtOnce)
 		return n, n > 0, err
 	})
+	a.retain(ctx, "approvals", a.Config.Approvals.Keep, func(before time.Time) (int, bool, error) {
+		n, err := a.store.SweepApprovals(ctx, before, removedAtOnce)
+		return n, n > 0, err
+	})
+	a.retain(ctx, "webhooks", a.Config.Approvals.Keep, func(before time.Time) (int, bool, error) {
+		n, err := a.store.SweepDeliveries(ctx, before, removedAtOnce)
+		return n, n > 0, err
+	})
 	freed, err := a.store.Vacuum(ctx)
 	if err != nil && ctx.Err() == nil {
 		a.Log.LogAttrs(ctx, slog.LevelError, "return the space of removed data", slog.Any("error", err))

@@ -23,6 +23,8 @@ type approvalsCommand struct {
 	Show    approvalsShow   `cmd:"" help:"Show a request with its reasons and findings."`
 	Approve approvalApprove `cmd:"" help:"Approve a request. What was approved starts at once."`
 	Deny    approvalDeny    `cmd:"" help:"Deny a request."`
+
+	Deliveries approvalDeliveries `cmd:"" help:"List webhooks about requests, newest first."`
 }
 
 type approvalsList struct {
@@ -149,6 +151,34 @@ type approvalDeny struct {
 
 func (c *approvalDeny) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodPost, approvalPath(c.ID), map[string]any{"decision": "deny", "comment": c.Comment}, tellApproval(p))
+}
+
+type approvalDeliveries struct {
+	ID    string `arg:"" optional:"" help:"ID of a request (default: all requests)."`
+	State string `help:"Only webhooks in this state." enum:"pending,delivered,failed,all" default:"all"`
+	Limit int    `help:"Maximum number of webhooks." default:"50" placeholder:"N"`
+	asked
+}
+
+func (c *approvalDeliveries) run(ctx context.Context, p Process) error {
+	query := url.Values{}
+	if c.ID != "" {
+		query.Set("approval", c.ID)
+	}
+	if c.State != "all" {
+		query.Set("state", c.State)
+	}
+	return list(ctx, p, c.asked, "/api/v1/approval-deliveries", query, c.Limit, func(items []registry.Delivery) error {
+		t := newTable(p.Stdout, "APPROVAL", "EVENT", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR")
+		for _, d := range items {
+			next := ""
+			if d.NextAt != nil {
+				next = d.NextAt.UTC().Format(time.RFC3339)
+			}
+			t.row(d.ApprovalID, d.Event, string(d.State), strconv.Itoa(d.Attempts), next, d.LastError)
+		}
+		return t.flush()
+	})
 }
 
 // pollEvery is the interval at which a waiting command looks for a decision.

@@ -135,6 +135,7 @@ func needs() map[string]need {
 		"GET " + api + "/approvals/{approval}":           {read, workspace},
 		"GET " + api + "/approvals/{approval}/diff":      {read, workspace},
 		"POST " + api + "/approvals/{approval}":          {approve, workspace},
+		"GET " + api + "/approval-deliveries":            {read, workspace},
 		"GET " + api + "/blocked":                        {read, workspace},
 		"POST " + api + "/blocked/{request}":             {approve, workspace},
 		"GET " + api + "/gate":                           {read, workspace},

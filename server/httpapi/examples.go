@@ -10,7 +10,7 @@ func parameterExamples() map[string]any {
 		"run": run, "safety_flag": "external_call", "session": run, "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
 		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",
 		"workspace": "default", "X-Workspace": "default",
-		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "pack": "house-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "parentRunId": run, "request": run, "view": "failing",
+		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "house-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "parentRunId": run, "request": run, "view": "failing",
 	}
 }
 

@@ -212,6 +212,7 @@ func (a *API) gateRoutes() {
 	a.getApproval()
 	a.diffApproval()
 	a.decideApproval()
+	a.listDeliveries()
 	a.listBlocked()
 	a.decideBlocked()
 	a.getGate()

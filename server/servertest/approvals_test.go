@@ -250,7 +250,7 @@ func decideAndCrash(t *testing.T, data string, waiting map[registry.ApprovalStat
 	}
 	now := time.Now()
 	for status, run := range waiting {
-		if _, err := s.DecideApproval(t.Context(), registry.Approval{ID: run.ApprovalID, Workspace: registry.DefaultWorkspace, Status: status, DecidedAt: &now}); err != nil {
+		if _, err := s.DecideApproval(t.Context(), registry.Approval{ID: run.ApprovalID, Workspace: registry.DefaultWorkspace, Status: status, DecidedAt: &now}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

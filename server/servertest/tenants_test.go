@@ -227,6 +227,7 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/pins":                        {about: has.owners, query: "owner=§", wants: 200},
 		"PUT /api/v1/pins":                        {about: references, body: `{"owner":"mine","references":["§"]}`, wants: -1},
 		"GET /api/v1/approvals":                   anything,
+		"GET /api/v1/approval-deliveries":         anything,
 		"GET /api/v1/approvals/{approval}":        {about: has.approvals, at: "approval"},
 		"GET /api/v1/approvals/{approval}/diff":   {about: has.approvals, at: "approval"},
 		"POST /api/v1/approvals/{approval}":       {about: has.approvals, at: "approval", body: `{"decision":"approve"}`},

@@ -22,9 +22,9 @@ import (
 // Requests stores requests.
 type Requests interface {
 	// InsertApproval records a request and returns it, or the same publication that waits already.
-	InsertApproval(ctx context.Context, a registry.Approval) (registry.Approval, error)
+	InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	// DecideApproval ends a pending request. Error: Conflict with the request as it is, if it is no longer pending.
-	DecideApproval(ctx context.Context, a registry.Approval) (registry.Approval, error)
+	DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	CarriedOut(ctx context.Context, workspace, id, outcome string) error
 }
 
@@ -33,6 +33,11 @@ type Reader interface {
 	Approval(ctx context.Context, workspace, id string) (registry.Approval, error)
 	ListApprovals(ctx context.Context, workspace string, filter registry.ApprovalFilter) (registry.ApprovalPage, error)
 	CountPending(ctx context.Context, workspace string) (int, error)
+}
+
+// Deliveries reads webhooks.
+type Deliveries interface {
+	ListDeliveries(ctx context.Context, workspace string, filter registry.DeliveryFilter) (registry.DeliveryPage, error)
 }
 
 // Finder finds requests by what they are about.
@@ -74,6 +79,8 @@ type Options struct {
 	Reader   Reader
 	Finder   Finder
 	Grants   Grants
+	Sent     Deliveries
+	Notice   registry.Notice // nil for no webhooks
 	Policy   *policy.Service
 	Asker    Asker         // nil for none
 	Keep     time.Duration // of blocked requests
@@ -107,6 +114,11 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 // Pending returns the number of requests that wait.
 func (s *Service) Pending(ctx context.Context, actor registry.Actor) (int, error) {
 	return s.Reader.CountPending(ctx, actor.Workspace)
+}
+
+// ListDeliveries returns a page of webhooks, newest first.
+func (s *Service) ListDeliveries(ctx context.Context, actor registry.Actor, filter registry.DeliveryFilter) (registry.DeliveryPage, error) {
+	return s.Sent.ListDeliveries(ctx, actor.Workspace, filter)
 }
 
 // Get returns one request. Error: NotFound.
@@ -185,7 +197,7 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 			a.Scope = registry.ApproveOnce
 		}
 	}
-	is, err := s.Requests.DecideApproval(ctx, a)
+	is, err := s.Requests.DecideApproval(ctx, a, s.Notice)
 	if fault.Is(err, fault.Conflict) {
 		return is, decided(is)
 	}
@@ -271,7 +283,7 @@ func denial(a registry.Approval) *runtimes.ProgramError {
 func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 	now := s.Now()
 	a.Status, a.DecidedAt = registry.ApprovalExpired, &now
-	is, err := s.Requests.DecideApproval(ctx, a)
+	is, err := s.Requests.DecideApproval(ctx, a, s.Notice)
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}
@@ -428,7 +440,7 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 		ID: s.NewID(), Workspace: run.Workspace, PolicyVersion: version, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
 		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
 		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(keep),
-	})
+	}, s.Notice)
 	return err
 }
 
@@ -440,7 +452,7 @@ func (s *Service) Withdraw(ctx context.Context, actor registry.Actor, runID stri
 	}
 	now := s.Now()
 	a.Status, a.Decider, a.DecidedAt = registry.ApprovalWithdrawn, &actor, &now
-	is, err := s.Requests.DecideApproval(ctx, a)
+	is, err := s.Requests.DecideApproval(ctx, a, s.Notice)
 	if fault.Is(err, fault.Conflict) {
 		return decided(is)
 	}
@@ -504,7 +516,7 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 		Digest: v.Digest, ContentDigest: v.ContentDigest, Reasons: reasonsOf(*verdict), Verdict: verdict, PolicyVersion: verdict.PolicyVersion, Request: request, Requester: actor,
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(settings.ApprovalHours) * time.Hour),
 	}
-	if a, err = s.Requests.InsertApproval(ctx, a); err != nil {
+	if a, err = s.Requests.InsertApproval(ctx, a, s.Notice); err != nil {
 		return nil, err
 	}
 	e := &fault.Error{Code: fault.ApprovalRequired, Message: fmt.Sprintf("%s %s. A person must approve the publication.", v.Reference(), changesInWords(*verdict)), Extra: map[string]any{"approvalId": a.ID, "verdict": verdict}}

@@ -58,7 +58,7 @@ func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, 
 		a.Status, a.Scope = registry.ApprovalApproved, registry.ApproveOnce
 	}
 	a.Decider, a.DecidedAt = &actor, &now
-	is, err := s.Requests.DecideApproval(ctx, a)
+	is, err := s.Requests.DecideApproval(ctx, a, s.Notice)
 	if fault.Is(err, fault.Conflict) {
 		return is, decided(is)
 	}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Approvals configures what happens around requests for approval.
+type Approvals struct {
+	Webhook string   // "" for none
+	Secrets [][]byte // that sign; at least one where there is a webhook
+	Retry   time.Duration
+	Keep    time.Duration // of requests that have ended; 0 means forever
+}
+
+func approvalSettings() []Setting {
+	return []Setting{
+		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals",
+			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
+			set:  func(c *Config, v string) (err error) { c.Approvals.Webhook, err = webhookURL(v); return err }},
+		{Name: "approval-webhook-secret", Env: "ATELIER_APPROVAL_WEBHOOK_SECRET", Form: "SECRET,…", Group: "Approvals", Secret: true,
+			Help: "Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. With several, each signs, so that the receiver can change to a new one.",
+			set:  func(c *Config, v string) (err error) { c.Approvals.Secrets, err = webhookSecrets(v); return err }},
+		{Name: "approval-webhook-retry", Env: "ATELIER_APPROVAL_WEBHOOK_RETRY", Default: "5s", Form: "DURATION", Group: "Approvals",
+			Help: "Time after which a failed webhook is sent again. Each further time is four times as long, up to 6 hours. After 10 attempts it is given up.",
+			set:  func(c *Config, v string) (err error) { c.Approvals.Retry, err = firstRetry(v); return err }},
+		{Name: "keep-approvals", Env: "ATELIER_KEEP_APPROVALS", Default: "2160h", Form: "DURATION", Group: "Approvals",
+			Help: "Time to keep requests for approval that have ended, and webhooks. Approvals that still allow something are always kept: publications, and all runs of a version. 0s keeps all forever.",
+			set:  func(c *Config, v string) (err error) { c.Approvals.Keep, err = span(v); return err }},
+	}
+}
+
+func firstRetry(v string) (time.Duration, error) {
+	const least = 10 * time.Millisecond
+	d, err := duration(v)
+	if err == nil && d < least {
+		err = fmt.Errorf("must be a duration from %s to 1h, for example 5s", least)
+	}
+	return d, err
+}
+
+func webhookURL(v string) (string, error) {
+	if v == "" {
+		return "", nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" || u.User != nil {
+		return "", errors.New("must be a URL without a user name and password, for example https://hooks.example.com/atelier")
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host += map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	}
+	_, err = grants(host)
+	return v, err
+}
+
+// webhookSecrets parses secrets in the form of the Standard Webhooks specification.
+func webhookSecrets(v string) ([][]byte, error) {
+	const least, most = 24, 64
+	var all [][]byte
+	for _, text := range list(v) {
+		encoded, ok := strings.CutPrefix(text, "whsec_")
+		secret, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(secret) < least || len(secret) > most {
+			return nil, errors.New("must be whsec_ and 24 to 64 bytes in base64, for example the output of: echo whsec_$(head -c 32 /dev/urandom | base64)")
+		}
+		all = append(all, secret)
+	}
+	return all, nil
+}

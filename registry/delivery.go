@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// DeliveryState is the state of a webhook.
+type DeliveryState string
+
+// These are the states; all but the first are final.
+const (
+	DeliveryPending   DeliveryState = "pending"
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed" // given up
+)
+
+// Delivery is one webhook about a request for approval. It is sent until the receiver confirms it, a few times.
+type Delivery struct {
+	ID          string          `json:"id" doc:"The header webhook-id. It is the same at each attempt."`
+	Workspace   string          `json:"-"`
+	ApprovalID  string          `json:"approvalId"`
+	Event       string          `json:"event" enum:"approval.requested,approval.approved,approval.denied,approval.expired,approval.withdrawn"`
+	State       DeliveryState   `json:"state" enum:"pending,delivered,failed"`
+	Attempts    int             `json:"attempts"`
+	LastError   string          `json:"lastError,omitempty" doc:"Why the last attempt failed."`
+	CreatedAt   time.Time       `json:"createdAt"`
+	NextAt      *time.Time      `json:"nextAttemptAt,omitempty" doc:"Absent if there is no further attempt."`
+	DeliveredAt *time.Time      `json:"deliveredAt,omitempty"`
+	Payload     json.RawMessage `json:"-"`
+}
+
+// DeliveryFilter selects deliveries. Zero fields select all.
+type DeliveryFilter struct {
+	ApprovalID string
+	State      DeliveryState
+	Cursor     string
+	Limit      int
+}
+
+// DeliveryPage is a page of deliveries, newest first.
+type DeliveryPage struct {
+	Items      []Delivery
+	NextCursor string
+}
+
+// Notice returns the webhook about a request for approval that was made or has ended. nil means that there are no
+// webhooks.
+type Notice func(Approval) Delivery

@@ -1,0 +1,55 @@
+package webhook
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// event is the payload of a webhook. It has neither the input of a run nor comments.
+type event struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      subject   `json:"data"`
+}
+
+// subject is what a request is about.
+type subject struct {
+	ApprovalID  string                  `json:"approvalId"`
+	Kind        registry.ApprovalKind   `json:"kind"`
+	Status      registry.ApprovalStatus `json:"status"`
+	Workspace   string                  `json:"workspace"`
+	Reference   string                  `json:"reference,omitempty"` // absent for inline code
+	RunID       string                  `json:"runId,omitempty"`
+	Reasons     []string                `json:"reasons"`
+	RequestedBy string                  `json:"requestedBy"`
+	ExpiresAt   time.Time               `json:"expiresAt"`
+	DecidedBy   string                  `json:"decidedBy,omitempty"`
+	DecidedAt   *time.Time              `json:"decidedAt,omitempty"`
+	URL         string                  `json:"url"` // where a person answers
+}
+
+// Notice returns the function that makes the webhook about a request. studio is the address of the Studio.
+func Notice(studio string, newID func() string, now func() time.Time) registry.Notice {
+	return func(a registry.Approval) registry.Delivery {
+		at := now()
+		e := event{Type: "approval." + string(a.Status), Timestamp: at, Data: subject{
+			ApprovalID: a.ID, Kind: a.Kind, Status: a.Status, Workspace: a.Workspace, RunID: a.RunID, Reasons: a.Reasons, RequestedBy: a.Requester.Name, ExpiresAt: a.ExpiresAt, DecidedAt: a.DecidedAt,
+			URL: strings.TrimSuffix(studio, "/") + "/approvals/" + url.PathEscape(a.ID),
+		}}
+		if a.Status == registry.ApprovalPending {
+			e.Type = "approval.requested"
+		}
+		if a.Agent != "" {
+			e.Data.Reference = a.Agent + "@" + a.Version
+		}
+		if a.Decider != nil {
+			e.Data.DecidedBy = a.Decider.Name
+		}
+		payload, _ := json.Marshal(e) // texts and times always marshal
+		return registry.Delivery{ID: newID(), Workspace: a.Workspace, ApprovalID: a.ID, Event: e.Type, State: registry.DeliveryPending, CreatedAt: at, NextAt: &at, Payload: payload}
+	}
+}
