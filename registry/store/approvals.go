@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -233,11 +234,9 @@ func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.
 			page.NextCursor, err = cursorAt("approvals", approvalKey{rows[n-1].CreatedAt, rows[n-1].ID})
 			return page, err
 		}
-		a, err := rows[n].approval()
-		if err != nil {
-			return page, wrap("list approvals", err)
+		if a, ok := s.readable(ctx, &rows[n]); ok {
+			page.Items = append(page.Items, a)
 		}
-		page.Items = append(page.Items, a)
 	}
 	return page, nil
 }
@@ -252,24 +251,35 @@ func (s *Store) CountPending(ctx context.Context, workspace string) (int, error)
 const mostDue = 16
 
 // DueApprovals returns the next requests of all workspaces after an ID that need the server: pending ones that have
-// expired, and ended ones that were not carried out.
-func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) ([]registry.Approval, error) {
+// expired, and ended ones that were not carried out. last is the ID of the last one, "" if there are no more. Requests
+// that cannot be read are left out.
+func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error) {
 	var rows []approvalRow
-	err := s.read.NewSelect().Model(&rows).Where("ap.id > ?", after).WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+	err = s.read.NewSelect().Model(&rows).Where("ap.id > ?", after).WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("ap.status = 'pending' AND ap.expires_at <= ?", instant(now)).WhereOr("ap.status <> 'pending' AND ap.carried_out = FALSE")
 	}).OrderExpr("ap.id").Limit(mostDue).Scan(ctx)
 	if err != nil {
-		return nil, wrap("read due approvals", err)
+		return nil, "", wrap("read due approvals", err)
 	}
-	all := make([]registry.Approval, 0, len(rows))
 	for n := range rows {
-		a, err := rows[n].approval()
-		if err != nil {
-			return all, wrap("read due approvals", err)
+		last = rows[n].ID
+		if a, ok := s.readable(ctx, &rows[n]); ok {
+			due = append(due, a)
 		}
-		all = append(all, a)
 	}
-	return all, nil
+	return due, last, nil
+}
+
+// readable returns a request whose row can be read. It logs one that cannot, once, so that the other requests go on.
+func (s *Store) readable(ctx context.Context, row *approvalRow) (registry.Approval, bool) {
+	a, err := row.approval()
+	if err == nil {
+		return a, true
+	}
+	if _, known := s.unreadable.LoadOrStore(row.ID, true); !known {
+		s.log.LogAttrs(ctx, slog.LevelError, "the row of a request for approval cannot be read; it is left out", slog.String("approval", row.ID), slog.Any("error", err))
+	}
+	return a, false
 }
 
 type approvalRow struct {

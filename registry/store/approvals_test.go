@@ -74,8 +74,8 @@ func TestApprovals(t *testing.T) {
 		if diff := cmp.Diff([]string{"4", "3", "2", "1", "0"}, seen); diff != "" {
 			t.Error(diff)
 		}
-		due, err := s.DueApprovals(t.Context(), begin.Add(time.Hour+time.Minute), "")
-		if err != nil || len(due) != 2 || due[0].ID != "0" {
+		due, last, err := s.DueApprovals(t.Context(), begin.Add(time.Hour+time.Minute), "")
+		if err != nil || last != "1" || len(due) != 2 || due[0].ID != "0" {
 			t.Errorf("due are %+v, %v", due, err)
 		}
 	})
@@ -116,13 +116,13 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 		if stands, err := s.Standing(t.Context(), "default", "agent", "sha256:b", "me"); err != nil || stands {
 			t.Errorf("of another version: %t, %v", stands, err)
 		}
-		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 1 {
+		if due, _, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 1 {
 			t.Errorf("to be carried out: %+v, %v", due, err)
 		}
 		if err := s.CarriedOut(t.Context(), "default", "1", "Done."); err != nil {
 			t.Error(err)
 		}
-		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
+		if due, _, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
 			t.Errorf("carried out twice: %+v, %v", due, err)
 		}
 	})
@@ -144,11 +144,11 @@ func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		due, err := s.DueApprovals(t.Context(), at, "")
+		due, _, err := s.DueApprovals(t.Context(), at, "")
 		if err != nil || len(due) != len(decisions) {
 			t.Fatalf("due are %+v, %v", due, err)
 		}
-		if after, err := s.DueApprovals(t.Context(), at, due[1].ID); err != nil || len(after) != 2 || after[0].ID != due[2].ID {
+		if after, _, err := s.DueApprovals(t.Context(), at, due[1].ID); err != nil || len(after) != 2 || after[0].ID != due[2].ID {
 			t.Errorf("after the second come %+v, %v", after, err)
 		}
 		for _, a := range due {
@@ -162,7 +162,7 @@ func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 				t.Errorf("afterwards %+v, %v", got, err)
 			}
 		}
-		if due, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
+		if due, _, err := s.DueApprovals(t.Context(), at, ""); err != nil || len(due) != 0 {
 			t.Errorf("carried out twice: %+v, %v", due, err)
 		}
 	})
@@ -235,7 +235,7 @@ func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 				t.Errorf("request %s is %+v, %v", id, a, err)
 			}
 		}
-		if due, err := s.DueApprovals(t.Context(), start, ""); err != nil || len(due) != 0 {
+		if due, _, err := s.DueApprovals(t.Context(), start, ""); err != nil || len(due) != 0 {
 			t.Errorf("still due: %+v, %v", due, err)
 		}
 		if again, err := s.Settle(t.Context()); err != nil || again.Approvals != 0 {
@@ -359,6 +359,39 @@ func TestSweepApprovals_KeepsWhatAllowsSomething(t *testing.T) {
 			if _, err := s.Approval(t.Context(), "default", id); err != nil {
 				t.Errorf("%s: %v", id, err)
 			}
+		}
+	})
+}
+
+// One row that cannot be read does not stop the work on the others, nor their list.
+func TestDueApprovals_UnreadableRow_LeftOut(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		for n := range 40 { // more than one batch
+			if _, err := s.InsertApproval(t.Context(), request(fmt.Sprintf("%02d", n), at), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Exec(t.Context(), "UPDATE approvals SET verdict = '{' WHERE id < '20'"); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for after := ""; ; {
+			due, last, err := s.DueApprovals(t.Context(), at.Add(2*time.Hour), after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last == "" {
+				break
+			}
+			found, after = found+len(due), last
+		}
+		if found != 20 {
+			t.Errorf("%d requests are due", found)
+		}
+		if page, err := s.ListApprovals(t.Context(), "default", registry.ApprovalFilter{Limit: 100}); err != nil || len(page.Items) != 20 {
+			t.Errorf("listed are %d, %v", len(page.Items), err)
 		}
 	})
 }

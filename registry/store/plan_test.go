@@ -121,7 +121,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"runs of version":            runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Since: ago}),
 		"runs of version and status": runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Status: registry.Failed}),
 		"requests without a run":     func(s *store.Store) error { _, err := s.WithdrawOrphans(ctx, ago); return err },
-		"due approvals":              func(s *store.Store) error { _, err := s.DueApprovals(ctx, ago, ""); return err },
+		"due approvals":              func(s *store.Store) error { _, _, err := s.DueApprovals(ctx, ago, ""); return err },
 		"due deliveries":             func(s *store.Store) error { _, err := s.DueDeliveries(ctx, ago, 20); return err },
 		"deliveries":                 func(s *store.Store) error { _, err := s.ListDeliveries(ctx, w, registry.DeliveryFilter{}); return err },
 		"deliveries of approval": func(s *store.Store) error {

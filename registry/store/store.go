@@ -53,6 +53,7 @@ type Store struct {
 	blobs       Blobs
 	now         func() time.Time
 	log         *slog.Logger
+	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
 	runs        *committer
 	identity    atomic.Pointer[identity] // identity of this server in its rows
 	exclusive   *exclusive               // nil for a store that shares its database

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/agents"
@@ -332,9 +333,12 @@ func (c *gatePut) run(ctx context.Context, p Process) (err error) {
 		return misusedf("read the rule pack: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	text, err := io.ReadAll(io.LimitReader(file, most))
+	text, err := io.ReadAll(io.LimitReader(file, policy.MaxPack+1))
 	if err != nil {
 		return misusedf("read the rule pack: %w", err)
+	}
+	if len(text) > policy.MaxPack {
+		return misusedf("the rule pack %s is larger than %s; split it into several packs", c.File, bytesize.Text(policy.MaxPack))
 	}
 	return c.ask(ctx, p, http.MethodPut, "/api/v1/rule-packs/"+url.PathEscape(c.Name), map[string]any{"source": string(text)}, func(json.RawMessage) error {
 		return p.say("saved the rule pack %s; `atelier gate set --packs` makes it apply", c.Name)

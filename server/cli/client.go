@@ -68,6 +68,14 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	return read(answer.Header, answer.Body)
 }
 
+// inFlags replaces fields of requests in remedies with the flags of commands.
+var inFlags = strings.NewReplacer(
+	`With "ifChanged": true the answer is that version.`, `With --if-changed the command prints that version and exits with 0.`,
+	`send "acceptRegressions": true with a comment`, `add --accept-regressions with --comment`,
+	`Publish with "bump": "auto", or send "force": true with a comment that gives the reason.`, `Leave out the version, or add --force with --comment and the reason.`,
+	`send "publish": true`, `add --publish`,
+)
+
 // refusal converts a problem document back into its fault.
 func refusal(answer *http.Response) error {
 	var problem struct {
@@ -80,7 +88,7 @@ func refusal(answer *http.Response) error {
 		return unreachable{fmt.Errorf("the server answered %s, which is not an answer of Atelier; check its address", answer.Status)}
 	}
 	if problem.Remedy != "" {
-		problem.Detail += " " + problem.Remedy
+		problem.Detail += " " + inFlags.Replace(problem.Remedy)
 	}
 	if len(problem.Errors) > 0 && strings.Contains(problem.Detail, problem.Errors[0].Message) {
 		problem.Errors = nil // already included: the entry points for other clients put everything into the detail

@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -457,6 +458,14 @@ func TestRulePack_NotValid_RefusedWithLine(t *testing.T) {
 		if len(problem.Errors) == 0 || problem.Errors[0].Line < 1 || want > 3 && problem.Errors[0].Line != want {
 			t.Errorf("%q is refused with %+v", source, problem)
 		}
+	}
+	large := filepath.Join(t.TempDir(), "large.yaml")
+	if err := os.WriteFile(large, []byte(good+strings.Repeat("# padding\n", 30_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := servertest.Command(t, "", "gate", "put", "house", large, "--server", s.URL, "--token", s.Token)
+	if said.Code != 2 || !strings.Contains(said.Stderr, "is larger than 256 KiB") {
+		t.Errorf("exit %d, %q", said.Code, said.Stderr)
 	}
 	setGate(t, s.Client, map[string]any{"packs": []string{"standard", "house"}})
 	s.Create(t, map[string]any{"name": "prints", "language": "python", "code": "def main(input, ctx):\n    print('x')\n"})

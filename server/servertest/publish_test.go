@@ -168,7 +168,7 @@ func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
 	if code != 0 || stdout != "weather@1.0.0\n" || !strings.Contains(stderr, "no changes since weather@1.0.0") {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
-	if code, _, stderr = command(t, s, "", "publish", "weather"); code != 3 || !strings.Contains(stderr, "no changes since weather@1.0.0") {
+	if code, _, stderr = command(t, s, "", "publish", "weather"); code != 3 || !strings.Contains(stderr, "no changes since weather@1.0.0") || !strings.Contains(stderr, "With --if-changed ") || strings.Contains(stderr, "ifChanged") {
 		t.Errorf("%d %q", code, stderr)
 	}
 

@@ -44,7 +44,7 @@ type Deliveries interface {
 type Finder interface {
 	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
 	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
-	DueApprovals(ctx context.Context, now time.Time, after string) ([]registry.Approval, error)
+	DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error)
 }
 
 // Grants knows what was approved before.
@@ -295,12 +295,12 @@ func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 
 // Sweep expires old requests and carries out decisions that a crash or a full queue has delayed.
 func (s *Service) Sweep(ctx context.Context) {
-	for last := ""; ctx.Err() == nil; {
-		due, err := s.Finder.DueApprovals(ctx, s.Now(), last)
+	for after := ""; ctx.Err() == nil; {
+		due, last, err := s.Finder.DueApprovals(ctx, s.Now(), after)
 		if err != nil && ctx.Err() == nil {
 			s.Log.LogAttrs(ctx, slog.LevelError, "read due approvals", slog.Any("error", err))
 		}
-		if err != nil || len(due) == 0 {
+		if err != nil || last == "" {
 			return
 		}
 		for _, a := range due {
@@ -308,7 +308,7 @@ func (s *Service) Sweep(ctx context.Context) {
 				s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", a.ID), slog.Any("error", err))
 			}
 		}
-		last = due[len(due)-1].ID
+		after = last
 	}
 }
 
