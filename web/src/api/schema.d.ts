@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+  '/api/v1/approval-deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List webhooks about requests for approval, newest first
+     * @description Each request has one webhook when it is made and one when it ends. A webhook that fails is sent again. The list is empty if the server has no --approval-webhook.
+     */
+    get: operations['listDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/approvals': {
     parameters: {
       query?: never;
@@ -2759,6 +2779,33 @@ export interface components {
       by: string;
       comment: string;
     };
+    Delivery: {
+      approvalId: string;
+      /** Format: int64 */
+      attempts: number;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      deliveredAt?: string;
+      /** @enum {string} */
+      event: 'approval.requested' | 'approval.approved' | 'approval.denied' | 'approval.expired' | 'approval.withdrawn';
+      /** @description The header webhook-id. It is the same at each attempt. */
+      id: string;
+      /** @description Why the last attempt failed. */
+      lastError?: string;
+      /**
+       * Format: date-time
+       * @description Absent if there is no further attempt.
+       */
+      nextAttemptAt?: string;
+      /** @enum {string} */
+      state: 'pending' | 'delivered' | 'failed';
+    };
+    DeliveryList: {
+      items: components['schemas']['Delivery'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+    };
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
@@ -5030,6 +5077,121 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  listDeliveries: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page.
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Only webhooks about this request.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        approval?: string;
+        /**
+         * @description Only webhooks in this state.
+         * @example failed
+         */
+        state?: 'pending' | 'delivered' | 'failed';
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listApprovals: {
     parameters: {
       query?: {
