@@ -226,6 +226,7 @@ type Run struct {
 	Claimed       Claim
 	Status        Status
 	ResultSeq     int64 // seq of the result event; 0 before the end
+	Withheld      bool  // input, output and output streams are not in the record, only their digests
 	Input         json.RawMessage
 	InputPreview  string // only in lists; the beginning of Input, "" if the input is large
 	Output        json.RawMessage

@@ -346,6 +346,7 @@ CREATE TABLE runs (
 	started_at        timestamptz,
 	finished_at       timestamptz,
 	error             json,
+	withheld          boolean NOT NULL, -- the record has only digests of what follows
 	input             json,
 	output            json,
 	stdout            bytea, -- a program may print any character, U+0000 too

@@ -346,6 +346,7 @@ CREATE TABLE runs (
 	started_at        TIMESTAMP,
 	finished_at       TIMESTAMP,
 	error             TEXT, -- JSON
+	withheld          BOOLEAN NOT NULL, -- the record has only digests of what follows
 	input             TEXT, -- JSON
 	output            TEXT, -- JSON
 	stdout            BLOB, -- a program may print any character, U+0000 too

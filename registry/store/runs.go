@@ -178,6 +178,7 @@ type runRow struct {
 	StartedAt        *time.Time `bun:"started_at"`
 	FinishedAt       *time.Time `bun:"finished_at"`
 	Error            string     `bun:"error"`
+	Withheld         bool       `bun:"withheld"`
 	Input            string     `bun:"input"`
 	InputPreview     string     `bun:"input_preview,scanonly"`
 	Output           string     `bun:"output"`
@@ -200,7 +201,7 @@ func (row *runRow) run() (registry.Run, error) {
 		Actor:     actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
 		RequestID: row.RequestID, Claimed: registry.Claim{ID: row.ClaimedID, Type: row.ClaimedType},
 		Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
-		Input: raw(row.Input), InputPreview: row.InputPreview, Output: raw(row.Output),
+		Withheld: row.Withheld, Input: raw(row.Input), InputPreview: row.InputPreview, Output: raw(row.Output),
 		Stdout: string(row.Stdout), Stderr: string(row.Stderr), Truncated: row.Truncated,
 		Validation: registry.Validation{Input: row.InputValidation, Output: row.OutputValidation},
 		TokensUsed: row.TokensUsed,
@@ -221,7 +222,7 @@ var runColumns = []string{
 	"input_validation", "output_validation", "tokens_used",
 	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "peak_memory_bytes", "memory_bytes",
 	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
-	"error", "input", "output", "stdout", "stderr",
+	"error", "withheld", "input", "output", "stdout", "stderr",
 }
 
 // runArgs also returns the approximate size of the arguments in bytes.
@@ -245,7 +246,7 @@ func runArgs(r registry.Run, by identity) ([]any, int, error) {
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,
 		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.PeakMemoryBytes, r.Memory,
 		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),
-		failure, textOrNil(r.Input), textOrNil(r.Output), bytesOrNil(r.Stdout), bytesOrNil(r.Stderr),
+		failure, r.Withheld, textOrNil(r.Input), textOrNil(r.Output), bytesOrNil(r.Stdout), bytesOrNil(r.Stderr),
 	}
 	return args, 1024 + len(r.Input) + len(r.Output) + len(r.Stdout) + len(r.Stderr), nil
 }

@@ -46,7 +46,21 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 		return
 	}
 	ref := registry.KeyRef{Owner: reserved.Owner, Key: reserved.Key}
-	a.keep(w, r.WithContext(context.WithValue(ctx, reservedKey{}, ref)), reserved, work)
+	ctx = context.WithValue(context.WithValue(ctx, reservedKey{}, ref), insteadKey{}, new(instead))
+	a.keep(w, r.WithContext(ctx), reserved, work)
+}
+
+// instead is what a repetition of a request gets in place of the first answer, nil for the same answer.
+type instead struct{ body any }
+
+type insteadKey struct{}
+
+// storeInstead stores another body with the request's idempotency key, if it has one, because the answer has values that
+// must not be stored.
+func storeInstead(ctx context.Context, body any) {
+	if other, ok := ctx.Value(insteadKey{}).(*instead); ok {
+		other.body = body
+	}
 }
 
 type reservedKey struct{}
@@ -182,7 +196,14 @@ func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.Idempote
 }
 
 func (a *API) complete(ctx context.Context, key registry.IdempotencyKey, held *heldAnswer) error {
-	stored, err := json.Marshal(storedAnswer{Header: held.lasting(), Body: held.body.Bytes()})
+	body := held.body.Bytes()
+	if other, ok := ctx.Value(insteadKey{}).(*instead); ok && other.body != nil {
+		var err error
+		if body, err = json.Marshal(other.body); err != nil {
+			return err
+		}
+	}
+	stored, err := json.Marshal(storedAnswer{Header: held.lasting(), Body: body})
 	if err != nil {
 		return err
 	}

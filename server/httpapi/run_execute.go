@@ -125,6 +125,9 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 	if run.Status == registry.AwaitingApproval {
 		return a.accepted(ctx, run, "")
 	}
+	if run.Private {
+		storeInstead(ctx, runs.AnswerOf(runs.Withheld(run.Run)))
+	}
 	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 }
 

@@ -31,7 +31,8 @@ type FileChange struct {
 // Details is a request with everything that an approver needs to decide.
 type Details struct {
 	registry.Approval
-	Comparison *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
+	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
+	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and nobody can read it here."`
 }
 
 // Details returns one request with its findings, and how its program differs from the last version that counts as
@@ -41,7 +42,7 @@ func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) 
 	if err != nil {
 		return Details{}, err
 	}
-	d := Details{Approval: a}
+	d := Details{Approval: a, InputWithheld: a.Kind == registry.RunApproval && runs.InputSealed(a.Request)}
 	w, err := s.awaited(ctx, a)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) {
 		return d, nil

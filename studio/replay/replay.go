@@ -155,7 +155,7 @@ func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent str
 // recorded returns the newest completed runs of a version, each input once.
 func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry.Version, count int) ([]registry.Run, error) {
 	filter := registry.RunFilter{Agent: v.AgentID, Version: v.Version, Limit: 200}
-	seen, looked, all := map[string]bool{}, 0, []registry.Run{}
+	seen, looked, withheld, all := map[string]bool{}, 0, 0, []registry.Run{}
 	for {
 		page, err := s.runs.List(ctx, actor, filter)
 		if err != nil {
@@ -166,6 +166,10 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 				continue
 			}
 			seen[run.InputsHash] = true
+			if run.Withheld {
+				withheld++
+				continue
+			}
 			whole, err := s.runs.Get(ctx, actor, run.ID)
 			if fault.Is(err, fault.NotFound) {
 				continue // the run was removed meanwhile because of its age
@@ -179,6 +183,9 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 		}
 		looked += len(page.Items)
 		if filter.Cursor = page.NextCursor; filter.Cursor == "" || looked >= looksAt {
+			if len(all) == 0 && withheld > 0 {
+				return nil, fault.New(fault.Conflict, "The inputs of %s were not stored, because it has the flag pii_risk. So they cannot be replayed. Use tests instead.", v.Reference())
+			}
 			return all, nil
 		}
 	}

@@ -15,6 +15,7 @@ type Answer struct {
 	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
 	Status        registry.Status        `json:"status"`
 	Success       bool                   `json:"success"`
+	Withheld      bool                   `json:"withheld,omitempty" doc:"true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them."`
 	Output        json.RawMessage        `json:"output"`
 	Error         *runtimes.ProgramError `json:"error,omitempty"`
 	Stdout        string                 `json:"stdout"`
@@ -70,7 +71,7 @@ func AnswerOf(run registry.Run) Answer {
 		output = json.RawMessage("null")
 	}
 	return Answer{
-		RunID: run.ID, DraftRevision: run.DraftRevision, Status: run.Status, Success: success, Output: output, Error: run.Error, Stdout: run.Stdout, Stderr: run.Stderr,
+		RunID: run.ID, DraftRevision: run.DraftRevision, Status: run.Status, Success: success, Withheld: run.Withheld, Output: output, Error: run.Error, Stdout: run.Stdout, Stderr: run.Stderr,
 		Truncated: run.Truncated, ExitCode: run.ExitCode, Language: run.Language, Trigger: run.Trigger, ParentRunID: optional(run.ParentRunID),
 		WorkflowRunID: optional(run.WorkflowRunID), NodeID: optional(run.NodeID), TokensUsed: run.TokensUsed, Validation: run.Validation,
 		Metadata: Metadata{AgentID: run.AgentID, Version: run.Version, ExecutionTime: run.Metrics.TotalMs}, Metrics: run.Metrics,

@@ -58,6 +58,8 @@ type execution struct {
 	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent or about files
 	files        *projects.Session                  // nil without the capability
 	fileCalls    atomic.Int64
+	private      bool      // the record has only digests
+	caller       string    // ID of the actor
 	hidden       []string  // secrets of this run and of the runs that wait for it
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
@@ -155,7 +157,7 @@ func (l *execution) flushInBackground() (stop func()) {
 	timer := time.AfterFunc(beginAfter, func() {
 		defer close(joined)
 		ctx := context.WithoutCancel(l.ctx)
-		if err := l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.snapshot()); err != nil {
+		if err := l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot())); err != nil {
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "begin run", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 			return
 		}
@@ -216,6 +218,14 @@ func bytesOf(events []runtimes.Event) (total int64) {
 func (l *execution) toStore() []runtimes.Event {
 	events := append(l.unstored, l.recording.Drain()...)
 	l.unstored = nil
+	return l.eventsOf(events)
+}
+
+// eventsOf returns what the record may have of events.
+func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
+	if l.private {
+		return withheldEvents(events)
+	}
 	return events
 }
 
@@ -241,13 +251,14 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.step(ctx, "store")
-	events := append(l.unstored, l.recording.Seal()...)
+	events := l.eventsOf(append(l.unstored, l.recording.Seal()...))
 	run.ResultSeq = l.recording.ResultSeq()
-	storeErr := s.Journal.FinishRun(ctx, run, events)
+	record := l.recordOf(run)
+	storeErr := s.Journal.FinishRun(ctx, record, events)
 	span.End()
-	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
+	l.place.End(outcome.Usage.CPU, int64(len(record.Input)+len(record.Output)+len(record.Stdout)+len(record.Stderr))+l.flushed+bytesOf(events))
 	l.err = serverErr
-	if s.Later != nil && fault.Is(storeErr, fault.StorageUnavailable) && s.Later.FinishLater(run, events, func(err error) { l.recorded(ctx, run, serverErr, err, outcome.CallErr) }) {
+	if s.Later != nil && fault.Is(storeErr, fault.StorageUnavailable) && s.Later.FinishLater(record, events, func(err error) { l.recorded(ctx, run, serverErr, err, outcome.CallErr) }) {
 		l.err, l.late = waitsForRecord(run.ID), true
 		return
 	}
@@ -277,6 +288,9 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 	l.update(func(r *registry.Run) { *r = told })
 	l.report(ctx, run, serverErr, storeErr, callErr)
 	l.emitResult(told)
+	if l.private {
+		s.keep(l, told)
+	}
 	s.leave(l)
 }
 
@@ -385,7 +399,11 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 	}{{"server_error", serverErr}, {"store_error", storeErr}, {"call_error", callErr}} {
 		if failed.err != nil {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String(failed.name, l.redactor.Text(failed.err.Error())))
+			text := l.redactor.Text(failed.err.Error())
+			if l.private {
+				text = "withheld, code " + string(fault.CodeOf(failed.err))
+			}
+			attrs = append(attrs, slog.String(failed.name, text))
 			l.span.SetStatus(codes.Error, failed.name)
 		}
 	}

@@ -51,9 +51,13 @@ type Follower struct {
 // Follow returns a reader of a run's events after seq from.
 func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
 	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0), page: leastPage}
-	if l := s.find(actor, id); l != nil {
+	l := s.find(actor, id)
+	if l == nil {
+		l = s.lately(actor, id)
+	}
+	if l != nil {
 		f.recording = l.recording
-		return f, nil
+		return f, l.mayFollow(actor)
 	}
 	var err error
 	if f.run, f.bytes, err = s.ended(ctx, actor, id); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -41,6 +42,28 @@ type saved struct {
 	// These are asked about again when a blocked request is submitted again.
 	Language runtimes.Language `json:"language,omitempty"`
 	Trigger  registry.Trigger  `json:"trigger,omitempty"`
+	// Sealed is the encrypted input of a private run, whose record does not have it.
+	Sealed []byte `json:"sealed,omitempty"`
+	KeyID  string `json:"keyId,omitempty"`
+}
+
+// seal encrypts the input of a private run that waits.
+func (s *Service) seal(more *saved, run registry.Run) (err error) {
+	if more.KeyID, more.Sealed, err = s.Keys.Seal(run.Input, sealedAbout(run)...); err != nil {
+		return fault.New(fault.Conflict, "This run needs an approval and has the flag pii_risk, but its input cannot be encrypted until then: %s.", err)
+	}
+	return nil
+}
+
+// sealedAbout names the run to which an encrypted input belongs.
+func sealedAbout(run registry.Run) []string {
+	return []string{"input of a waiting run", run.Workspace, run.ID}
+}
+
+// InputSealed reports whether a request that waits has an encrypted input.
+func InputSealed(request json.RawMessage) bool {
+	var s saved
+	return len(request) > 0 && json.Unmarshal(request, &s) == nil && len(s.Sealed) > 0
 }
 
 // Described returns the language and the trigger of a request that waits.
@@ -75,20 +98,22 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, err
 	}
 	run.CreatedAt = stamp(s.Now())
-	request, err := json.Marshal(saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger})
-	if err != nil {
-		return nil, err
-	}
+	more := saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger}
 	if ruling.Blocked {
-		if ruling.Keep && !masked && !c.Draft {
-			if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
-				return nil, err
-			}
-		}
-		return s.block(ctx, req, t, run, ruling)
+		return s.refuse(ctx, req, t, run, c, ruling, more, masked)
 	}
 	if masked {
 		return nil, fault.Invalid("/input", "must not contain the value of a secret, because this run waits for an approval and its input is stored until then.")
+	}
+	if private(t.spec, req.outer) {
+		if err := s.seal(&more, run); err != nil {
+			return nil, err
+		}
+		run = Withheld(run)
+	}
+	request, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
 	}
 	run.Status = registry.AwaitingApproval
 	// The request comes first: a run without one would wait forever.
@@ -99,6 +124,27 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, errors.Join(err, s.Gate.Withdraw(context.WithoutCancel(ctx), actor, run.ID))
 	}
 	return &Result{Run: run, Of: t.of}, nil
+}
+
+// refuse keeps a blocked request that may be submitted again, and records its run. A private run is not kept, because
+// that would store its input.
+func (s *Service) refuse(ctx context.Context, req Request, t target, run registry.Run, c Candidate, ruling Ruling, more saved, masked bool) (*Result, error) {
+	if private(t.spec, req.outer) {
+		if ruling.Keep {
+			ruling.Remedy = strings.TrimSpace(ruling.Remedy + " The request was not kept, because the program has the flag pii_risk. Send it again.")
+		}
+		return s.block(ctx, req, t, Withheld(run), ruling)
+	}
+	if ruling.Keep && !masked && !c.Draft {
+		request, err := json.Marshal(more)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
+			return nil, err
+		}
+	}
+	return s.block(ctx, req, t, run, ruling)
 }
 
 // block records a run that the gate refuses.
@@ -169,6 +215,14 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	if err := json.Unmarshal(request, &more); err != nil {
 		return fmt.Errorf("request of run %s: %w", id, err)
 	}
+	if len(more.Sealed) > 0 {
+		if run.Input, err = s.Keys.Open(more.KeyID, more.Sealed, sealedAbout(run)...); err != nil {
+			_, err = s.endWaiting(ctx, run, registry.Failed, &runtimes.ProgramError{
+				Type: runtimes.Denied, Rule: "approval", Message: "The run was approved, but its input can no longer be decrypted: " + err.Error() + ".", Remedy: "Start the run again.",
+			})
+			return err
+		}
+	}
 	req := more.request(run)
 	req.resumed = &run
 	l, _, err := s.prepare(ctx, run.Actor, req)
@@ -217,7 +271,7 @@ func (more saved) request(run registry.Run) Request {
 
 // accept records a prepared run as queued and starts it. A crash from here on interrupts it, and it never runs twice.
 func (s *Service) accept(ctx context.Context, l *execution) error {
-	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.run); err != nil {
+	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.run)); err != nil {
 		l.abandon()
 		s.leave(l)
 		s.all.Done()
@@ -235,6 +289,9 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	}
 	switch f.Code { //nolint:exhaustive // all others may pass
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
+		if run.Withheld {
+			run = Withheld(run) // the input was decrypted for the start
+		}
 		_, err := s.endWaiting(ctx, run, registry.Failed, &runtimes.ProgramError{Type: runtimes.Denied, Message: "The run was approved but can no longer start: " + f.Message})
 		return err
 	}

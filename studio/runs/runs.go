@@ -16,6 +16,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/vault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
@@ -97,8 +98,9 @@ type Options struct {
 	Tracer    trace.Tracer
 	Log       *slog.Logger
 	Ceilings  runtimes.Limits
-	Models    string // code digest of the one program that sees the directory of models; "" for none
-	Level     string // isolation level of this server: full, reduced (with the missing parts) or none
+	Models    string     // code digest of the one program that sees the directory of models; "" for none
+	Keys      vault.Keys // encrypt the inputs of private runs that wait
+	Level     string     // isolation level of this server: full, reduced (with the missing parts) or none
 	Now       func() time.Time
 	NewID     func() string
 }
@@ -109,15 +111,17 @@ type Service struct {
 
 	resuming sync.Mutex // one waiting run at a time, so that no run resumes twice
 
-	mu     sync.Mutex
-	live   map[string]*execution
-	closed bool
-	all    sync.WaitGroup
+	mu        sync.Mutex
+	live      map[string]*execution
+	kept      map[string]kept // private runs that have just ended
+	keptBytes int64
+	closed    bool
+	all       sync.WaitGroup
 }
 
 // New returns the service.
 func New(o Options) *Service {
-	return &Service{Options: o, live: map[string]*execution{}}
+	return &Service{Options: o, live: map[string]*execution{}, kept: map[string]kept{}}
 }
 
 // Request asks for one run of an agent's version or draft, or of an inline program.
@@ -154,7 +158,8 @@ type Request struct {
 // Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.
 type Result struct {
 	registry.Run
-	Of registry.Version
+	Of      registry.Version
+	Private bool // the record has only digests of input and output
 }
 
 // keyed returns a context with only the request's own key, because a run may be part of a request that creates
@@ -186,7 +191,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	defer stop()
 	defer s.all.Done()
 	if req.Key != nil { // a repetition must find this run, also after a crash
-		if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
+		if err := s.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run)); err != nil {
 			l.abandon()
 			s.leave(l)
 			return Result{}, err
@@ -199,7 +204,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 		req.outer.started(l.snapshot())
 	}
 	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
-	return Result{Run: l.snapshot(), Of: l.of}, l.err
+	return Result{Run: l.snapshot(), Of: l.of, Private: l.private}, l.err
 }
 
 // watch passes the events of a run to a function. The returned function waits until the last event has been passed, or
@@ -236,7 +241,7 @@ func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) 
 	if held != nil {
 		return *held, nil
 	}
-	if err := s.Journal.BeginRun(req.keyed(ctx), l.run); err != nil {
+	if err := s.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run)); err != nil {
 		l.abandon()
 		s.leave(l)
 		s.all.Done()
@@ -250,6 +255,9 @@ func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) 
 // Get returns a run. For a live run it returns the current state.
 func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
+		return l.seenBy(actor), nil
+	}
+	if l := s.lately(actor, id); l != nil {
 		return l.snapshot(), nil
 	}
 	_, bytes, err := s.ended(ctx, actor, id)
@@ -262,7 +270,7 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 // Summary returns a run without its input, output and streams.
 func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
-		return l.snapshot(), nil
+		return l.seenBy(actor), nil
 	}
 	run, _, err := s.ended(ctx, actor, id)
 	return run, err
@@ -368,7 +376,7 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	l.cancel(errCancelled)
 	select {
 	case <-l.done:
-		return l.snapshot(), l.err
+		return l.seenBy(actor), l.err
 	case <-ctx.Done():
 		return registry.Run{}, context.Cause(ctx)
 	}
@@ -385,6 +393,10 @@ func (s *Service) Close() {
 	for _, l := range s.live {
 		l.cancel(errInterrupted)
 	}
+	for _, one := range s.kept {
+		one.timer.Stop()
+	}
+	clear(s.kept)
 	s.mu.Unlock()
 	s.all.Wait()
 }

@@ -2890,6 +2890,8 @@ export interface components {
       id: string;
       /** @description Input of the run. */
       input?: unknown;
+      /** @description true if the program has the flag pii_risk: its input is encrypted until the decision, and nobody can read it here. */
+      inputWithheld?: boolean;
       /** @enum {string} */
       kind: 'run' | 'publish';
       /** @description What came of an approval: the published version, or why it failed. */
@@ -4347,6 +4349,8 @@ export interface components {
       trigger: string;
       truncated: boolean;
       validation: components['schemas']['Validation'];
+      /** @description true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them. */
+      withheld?: boolean;
       workflowRunId: string | null;
     };
     RunAnswer: {
@@ -4386,6 +4390,8 @@ export interface components {
       trigger: string;
       truncated: boolean;
       validation: components['schemas']['Validation'];
+      /** @description true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them. */
+      withheld?: boolean;
       workflowRunId: string | null;
     };
     RunMetadata: {

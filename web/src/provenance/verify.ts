@@ -35,6 +35,11 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
   }
   // Stored data redacts only the secrets that a version declares. The secrets of a past draft are unknown.
   const masks = typeof program === 'string' || !published(program) || program.secrets.length > 0;
+  if (run.withheld === true) {
+    findings.push({ part: 'input', state: 'unknown', why: say.isWithheld });
+    if (outputsHash !== undefined) findings.push({ part: 'output', state: 'unknown', why: say.isWithheld });
+    return findings;
+  }
   findings.push(valueCompared('input', inputsHash, run.input, masks));
   if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output, masks));
   return findings;

@@ -11,6 +11,7 @@ export const runPage = {
   runState: 'Run state',
   input: 'Input',
   copyInputAsJson: 'Copy the input as JSON',
+  withheld: 'Not stored: the program has the flag “personal data”. Only digests of input and output are kept.',
   console: 'Console',
   draft: (revision: number) => (revision > 0 ? `draft, revision ${revision}` : 'draft'),
   started: 'Started',
@@ -23,6 +24,7 @@ export const runPage = {
 };
 
 export const runActions = {
+  withheld: 'The input was not stored, because the program has the flag “personal data”.',
   again: 'Run again',
   withChanges: 'Run with changes…',
   compareWithPrevious: 'Compare with previous',

@@ -5,6 +5,7 @@ import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { historyTab as say, testsTab } from '../../texts/run';
+import { runActions } from '../../texts/runs';
 import { showDialog } from '../../state/dialogs';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../state/notices';
@@ -34,8 +35,9 @@ export function HistoryTab({ run }: { run: RunHandle }) {
 
   const take = async (runId: string, then: (input: Json) => void): Promise<void> => {
     try {
-      const { input } = await getRun(runId);
-      then(input);
+      const { input, withheld } = await getRun(runId);
+      if (withheld) notify('failed', runActions.withheld);
+      else then(input);
     } catch (error) {
       notify('failed', say.inputNotFetched(explain(error)));
     }

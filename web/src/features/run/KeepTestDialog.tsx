@@ -4,6 +4,7 @@ import { getRun } from '../../api/verbs';
 import { closeDialog } from '../../state/dialogs';
 import { notify } from '../../state/notices';
 import { testsTab as say } from '../../texts/run';
+import { runActions } from '../../texts/runs';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
@@ -25,6 +26,7 @@ export function KeepTestDialog({ runId }: { runId: string }) {
   const taken = names.has(name.trim());
   const keep = async (): Promise<void> => {
     const run = await getRun(runId);
+    if (run.withheld) throw new Error(runActions.withheld);
     const pointers = ignore.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
     const test: Test = {
       name: name.trim(),

@@ -51,14 +51,14 @@ export function RunActions({ run }: { run: Run }) {
       <div className={css.actions}>
         <Button
           look="primary"
-          disabled={!may('run') || task.busy}
-          title={may('run') ? undefined : why('run')}
+          disabled={!may('run') || task.busy || run.withheld}
+          title={run.withheld ? say.withheld : may('run') ? undefined : why('run')}
           onClick={again}
         >
           <RotateCcw size={14} aria-hidden />
           {say.again}
         </Button>
-        <Button onClick={change}>
+        <Button disabled={run.withheld} title={run.withheld ? say.withheld : undefined} onClick={change}>
           <Pencil size={14} aria-hidden />
           {say.withChanges}
         </Button>
@@ -93,13 +93,13 @@ function Copies({ run }: { run: Run }) {
       }
       entries={[
         item(say.link, () => `${origin}${basePath}/studio${runUrl(run.runId)}`),
-        ...(agent === ''
+        ...(agent === '' || run.withheld
           ? []
           : [
               item(say.curl, () => curlLine(origin + basePath, agent, version, run.input)),
               ...(pinnedOf(version) === undefined ? [] : [item(say.cli, () => runLine(agent, version, run.input))]),
             ]),
-        item(say.input, () => stringifyJson(run.input, 2)),
+        ...(run.withheld ? [] : [item(say.input, () => stringifyJson(run.input, 2))]),
         item(say.id, () => run.runId),
       ]}
     />

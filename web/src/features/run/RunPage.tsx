@@ -75,14 +75,22 @@ export function RunPage({ id }: { id: string }) {
                 <div>
                   <div className={css.bar}>
                     <h2>{say.input}</h2>
-                    <CopyButton label={say.copyInputAsJson} text={() => stringifyJson(found.data.input, 2)} />
+                    {!found.data.withheld && (
+                      <CopyButton label={say.copyInputAsJson} text={() => stringifyJson(found.data.input, 2)} />
+                    )}
                   </div>
-                  <pre className={css.json} tabIndex={0} role="region" aria-label={say.input}>
-                    <JsonText text={stringifyJson(found.data.input, 2)} />
-                  </pre>
+                  {found.data.withheld ? (
+                    <p>{say.withheld}</p>
+                  ) : (
+                    <pre className={css.json} tabIndex={0} role="region" aria-label={say.input}>
+                      <JsonText text={stringifyJson(found.data.input, 2)} />
+                    </pre>
+                  )}
                 </div>
                 {answer && <Calls key={`calls ${answer.runId}`} answer={answer} />}
-                {answer && (answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
+                {answer && !answer.withheld && (answer.success || answer.output !== null) && (
+                  <Output key={answer.runId} answer={answer} />
+                )}
                 <section aria-label={say.console} className={css.console}>
                   <Console
                     ring={controller.ring}

@@ -1,0 +1,161 @@
+package runs
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// piiRisk is the safety flag of programs whose inputs and outputs may be about persons. Their records have only digests.
+const piiRisk = "pii_risk"
+
+// private reports whether the record of a run must not have what the program reads and writes. What a program with the
+// flag passes to another agent is withheld there too.
+func private(spec registry.Spec, caller *outer) bool {
+	return slices.Contains(spec.SafetyFlags, piiRisk) || caller != nil && caller.execution.private
+}
+
+// Withheld returns a run without anything that its program read or wrote. The digests stay.
+func Withheld(run registry.Run) registry.Run {
+	run.Withheld, run.Input, run.InputPreview, run.Output, run.Stdout, run.Stderr = true, nil, "", nil, "", ""
+	if run.Error != nil {
+		run.Error = withheldError(*run.Error)
+	}
+	return run
+}
+
+// withheldError returns an error without text that a program may have written.
+func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
+	e.Stack = ""
+	switch e.Type {
+	case runtimes.Timeout, runtimes.Cancelled, runtimes.Interrupted, runtimes.MemoryLimit, runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.RecursionLimit:
+	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.InvalidOutput, runtimes.Denied:
+		e.Message, e.Remedy, e.Grant = "The message is withheld, because the program has the flag pii_risk.", "", nil
+	}
+	return &e
+}
+
+// withheldEvents returns events without text that a program may have written. Their numbers stay.
+func withheldEvents(events []runtimes.Event) []runtimes.Event {
+	all := make([]runtimes.Event, 0, len(events))
+	for _, e := range events {
+		e.Data = withheldData(e)
+		all = append(all, e)
+	}
+	return all
+}
+
+func withheldData(e runtimes.Event) json.RawMessage {
+	var rest any
+	switch e.Kind {
+	case runtimes.KindStatus, runtimes.KindDropped, runtimes.KindResult:
+		return e.Data
+	case runtimes.KindLog:
+		data := partOf[runtimes.LogData](e)
+		rest = runtimes.LogData{Level: data.Level, Message: "Withheld."}
+	case runtimes.KindProgress:
+		data := partOf[runtimes.ProgressData](e)
+		rest = runtimes.ProgressData{Done: data.Done, Total: data.Total}
+	case runtimes.KindCall:
+		data := partOf[runtimes.CallData](e)
+		data.Error, data.Path = "", ""
+		rest = data
+	case runtimes.KindEgress:
+		data := partOf[runtimes.EgressData](e)
+		if data.Decision == runtimes.EgressDenied { // any text can be asked for
+			data.Host = ""
+		}
+		rest = data
+	case runtimes.KindStdout, runtimes.KindStderr:
+		rest = ""
+	}
+	text, err := encode(rest)
+	if err != nil {
+		return json.RawMessage(`""`) // unreachable: the data are plain structs
+	}
+	return text
+}
+
+// partOf decodes the data of an event, as far as it has the usual form.
+func partOf[T any](e runtimes.Event) (data T) {
+	_ = json.Unmarshal(e.Data, &data) // the zero value has no text
+	return data
+}
+
+// recordOf returns what the record of the run may have of it.
+func (l *execution) recordOf(run registry.Run) registry.Run {
+	if l.private {
+		return Withheld(run)
+	}
+	return run
+}
+
+// seenBy returns the state of the run as an actor may read it. Only the caller reads the values of a private run.
+func (l *execution) seenBy(actor registry.Actor) registry.Run {
+	run := l.snapshot()
+	if l.private && run.Actor.ID != actor.ID {
+		return Withheld(run)
+	}
+	return run
+}
+
+// mayFollow refuses the live events of a private run to others than its caller.
+func (l *execution) mayFollow(actor registry.Actor) error {
+	if l.private && l.job.Workspace == actor.Workspace && l.caller != actor.ID {
+		return fault.New(fault.Forbidden, "The program has the flag pii_risk. Only the caller of the run may follow it. Its record can be read when it has ended.")
+	}
+	return nil
+}
+
+const (
+	// keptFor is how long the values of a private run can be read by its caller after its end.
+	keptFor = time.Minute
+	// mostKept and mostKeptBytes limit such runs. The values of further runs can be read in their answer only.
+	mostKept      = 256
+	mostKeptBytes = 64 << 20
+)
+
+// kept is a private run that has ended.
+type kept struct {
+	execution *execution
+	bytes     int64
+	timer     *time.Timer
+}
+
+// keep lets the caller of a private run read its values for a short time, because a caller that does not wait for the
+// answer learns of the end afterwards.
+func (s *Service) keep(l *execution, run registry.Run) {
+	bytes := int64(len(run.Input) + len(run.Output) + len(run.Stdout) + len(run.Stderr))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.kept) >= mostKept || s.keptBytes+bytes > mostKeptBytes {
+		return
+	}
+	s.keptBytes += bytes
+	s.kept[run.ID] = kept{l, bytes, time.AfterFunc(keptFor, func() { s.forget(run.ID) })}
+}
+
+func (s *Service) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one, ok := s.kept[id]; ok {
+		one.timer.Stop()
+		s.keptBytes -= one.bytes
+		delete(s.kept, id)
+	}
+}
+
+// lately returns a private run of an actor that has just ended, nil if there is none.
+func (s *Service) lately(actor registry.Actor, id string) *execution {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.kept[id]
+	if !ok || one.execution.job.Workspace != actor.Workspace || one.execution.caller != actor.ID {
+		return nil
+	}
+	return one.execution
+}
