@@ -452,6 +452,7 @@ class Run(TypedDict):
     trigger: str
     truncated: bool
     validation: Validation
+    withheld: NotRequired[bool]
     workflowRunId: str | None
 
 
@@ -485,6 +486,7 @@ class RunAnswer(TypedDict):
     trigger: str
     truncated: bool
     validation: Validation
+    withheld: NotRequired[bool]
     workflowRunId: str | None
 
 
