@@ -180,7 +180,7 @@ func StatusOf(err *runtimes.ProgramError) Status {
 		return StatusCancelled
 	case runtimes.Interrupted:
 		return StatusInterrupted
-	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
+	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidInput, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
 		return Failed
 	}

@@ -11,12 +11,15 @@ const (
 	FromPython     SchemaOrigin = "python"
 	FromPydantic   SchemaOrigin = "pydantic"
 	FromTypeScript SchemaOrigin = "typescript"
+	FromZod        SchemaOrigin = "zod"
 	FromSample     SchemaOrigin = "sample"
+	// FromStandardSchema is a schema of another library that has Standard JSON Schema.
+	FromStandardSchema SchemaOrigin = "standard_schema"
 )
 
 // SchemaOrigins returns all origins.
 func SchemaOrigins() []SchemaOrigin {
-	return []SchemaOrigin{FromJSONSchema, FromPython, FromPydantic, FromTypeScript, FromSample}
+	return []SchemaOrigin{FromJSONSchema, FromPython, FromPydantic, FromTypeScript, FromZod, FromStandardSchema, FromSample}
 }
 
 // SchemaSource says where one schema came from. A schema from code is older than the code if CodeDigest is not the digest of
@@ -35,10 +38,11 @@ type SchemaSources struct {
 // InferredSchemas are the schemas that a program's types or samples of its values describe. Notes name the parts that have
 // no JSON form, with file and line.
 type InferredSchemas struct {
-	InputSchema  json.RawMessage `json:"inputSchema"`
-	OutputSchema json.RawMessage `json:"outputSchema"`
-	SchemaSource
-	Notes []SchemaNote `json:"notes"`
+	InputSchema   json.RawMessage `json:"inputSchema"`
+	OutputSchema  json.RawMessage `json:"outputSchema"`
+	SchemaSource                  // of the input schema
+	SchemaSources SchemaSources   `json:"schemaSources"`
+	Notes         []SchemaNote    `json:"notes"`
 }
 
 // SchemaNote explains a part of inferred schemas.

@@ -13,6 +13,7 @@ const (
 	SyntaxError    ErrorType = "syntax_error"
 	RuntimeError   ErrorType = "runtime_error"
 	RecursionLimit ErrorType = "recursion_limit"
+	InvalidInput   ErrorType = "invalid_input" // the program's own schema refuses the input
 	InvalidOutput  ErrorType = "invalid_output"
 	MemoryLimit    ErrorType = "memory_limit"
 	OutputLimit    ErrorType = "output_limit"
@@ -43,7 +44,19 @@ type ProgramError struct {
 	Remedy  string    `json:"remedy,omitempty"`
 	Rule    string    `json:"rule,omitempty"`
 	Grant   *Grant    `json:"grant,omitempty"`
+	// Errors lists the places that a schema of the program refuses, for InvalidInput and InvalidOutput.
+	Errors []FieldError `json:"errors,omitempty"`
 }
+
+// FieldError is one place of an input or output that a schema of the program refuses. Pointer begins with /input or
+// /output.
+type FieldError struct {
+	Pointer string `json:"pointer"`
+	Message string `json:"message"`
+}
+
+// MaxFieldErrors limits the list of a ProgramError.
+const MaxFieldErrors = 50
 
 // Usage holds the resources used by a run, from kernel counters if there are any.
 type Usage struct {

@@ -3,7 +3,7 @@
 (host) => {
   "use strict";
   const { types } = host;
-  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20, PIECE = 1 << 16;
+  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20, PIECE = 1 << 16, ISSUES = 50, FIELD = 250;
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
   const LEVELS = { debug: "debug", info: "info", warn: "warn", warning: "warn", error: "error" };
   const ADVICE = "export a default function, export a function main, or declare function main(input, ctx).";
@@ -341,6 +341,28 @@
     throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
   };
 
+  // A program may export its schemas as input and output, made with any library that has Standard Schema, such as Zod. They
+  // check what JSON Schema cannot say, and main receives the value that they return.
+  const schemaOf = (exports, name) => {
+    for (const holder of [exports, exports.default]) {
+      const own = holder === undefined || holder === null ? undefined : holder[name]?.["~standard"];
+      if (typeof own?.validate === "function") return own;
+    }
+    return undefined;
+  };
+  const parse = async (exports, name, value) => {
+    const schema = schemaOf(exports, name);
+    if (schema === undefined) return value;
+    const result = await schema.validate(value);
+    if (result?.issues === undefined || result.issues === null) return result?.value;
+    const errors = [...result.issues].slice(0, ISSUES).map(({ message, path = [] }) => ({
+      pointer: ("/" + name + [...path].map((at) => "/" + String(at?.key ?? at).replaceAll("~", "~0").replaceAll("/", "~1")).join("")).slice(0, FIELD),
+      message: String(message || "is not valid.").slice(0, FIELD),
+    }));
+    const listed = errors.map((one) => `${one.pointer} ${one.message}`).join("; ");
+    throw new Stop({ type: `invalid_${name}`, message: `The exported ${name} schema refuses the ${name}: ${listed}`.slice(0, MESSAGE), errors });
+  };
+
   Error.prepareStackTrace = prepare;
   Error.stackTraceLimit = 50;
   return {
@@ -359,8 +381,9 @@
     async run(start, input, env, largest) {
       let main;
       const exports = await start(host.load, (found) => (main = found));
-      const result = await entryOf(exports, main)(decode(input), context(JSON.parse(env)));
-      return `{"output":${encode(result, largest, "output")}}`;
+      const entry = entryOf(exports, main);
+      const result = await entry(await parse(exports, "input", decode(input)), context(JSON.parse(env)));
+      return `{"output":${encode(await parse(exports, "output", result), largest, "output")}}`;
     },
   };
 }

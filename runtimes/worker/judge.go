@@ -16,6 +16,7 @@ const (
 	maxMessage = 16 << 10
 	maxStack   = 64 << 10
 	maxRule    = 64
+	maxField   = 300
 	maxHost    = 300
 )
 
@@ -95,7 +96,7 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 // clean bounds a program's report of its failure: an error type that a program can know, one of its own files, lengths.
 func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	switch e.Type {
-	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
+	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidInput, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
 	default: // includes types that only the server may set: timeout, cancelled, interrupted
 		e.Type = runtimes.RuntimeError
@@ -103,6 +104,7 @@ func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	if _, ours := s.task.Job.Files[e.File]; !ours || e.Line < 0 || e.Column < 0 {
 		e.File, e.Line, e.Column = "", 0, 0
 	}
+	e.Errors = fieldErrors(e)
 	e.Message, e.Stack, e.Remedy = cut(e.Message, maxMessage), cut(e.Stack, maxStack), cut(e.Remedy, maxMessage)
 	if e.Rule = cut(e.Rule, maxRule); e.Type != runtimes.Denied {
 		e.Rule, e.Grant = "", nil
@@ -111,6 +113,18 @@ func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 		e.Grant = nil
 	}
 	return &e
+}
+
+// fieldErrors bounds the places that a schema of the program refuses. Only errors about the input and output have some.
+func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
+	if e.Type != runtimes.InvalidInput && e.Type != runtimes.InvalidOutput {
+		return nil
+	}
+	var kept []runtimes.FieldError
+	for _, one := range e.Errors[:min(len(e.Errors), runtimes.MaxFieldErrors)] {
+		kept = append(kept, runtimes.FieldError{Pointer: cut(one.Pointer, maxField), Message: cut(one.Message, maxField)})
+	}
+	return kept
 }
 
 // complete adds our sentences to a limit that a worker reported only by name, and a message to any error.

@@ -15,13 +15,16 @@ import (
 )
 
 // inference returns the service that reads the types of programs. limits and installed may be nil.
-func (b *Engines) inference(limits *quotas.Service, installed *packages.Service) *infer.Service {
+func (b *Engines) inference(limits *quotas.Service, installed *packages.Service, choose infer.Chooser) *infer.Service {
 	return infer.New(infer.Options{
 		Specs: b.Specs, Validator: b.Validator, Router: b.Router, Quotas: limits, Packages: installed, NewID: newID,
 		Engines: map[runtimes.Language]runtimes.Runtime{
 			runtimes.Python: proved{pythonTypes{b.python}, b.selfTest}, runtimes.TypeScript: proved{b.types, b.selfTest}, runtimes.JavaScript: proved{b.types, b.selfTest},
 		},
-		Lacks: b.lacksTypes,
+		Programs: map[runtimes.Name]runtimes.Runtime{
+			runtimes.Goja: proved{b.engines[runtimes.Goja], b.selfTest}, runtimes.NodeEngine: proved{b.engines[runtimes.NodeEngine], b.selfTest},
+		},
+		Chooser: choose, Lacks: b.lacksTypes,
 	})
 }
 

@@ -39,7 +39,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	l.closers.add("runtimes", engines.Close)
 	l.engines, l.Chooser = engines, engines.chooser(kept)
 	installed := engines.packages(noLocks{}, nil, time.Now)
-	l.Inference = engines.inference(nil, installed)
+	l.Inference = engines.inference(nil, installed, l.Chooser)
 	l.Service = runs.New(runs.Options{
 		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Packages: installed, Engines: l.Chooser, Validator: engines.Validator,
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,

@@ -66,7 +66,7 @@ func (a *App) openStudio(context.Context) error {
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.changes = changes.New(a.now)
-	a.inference = a.engines.inference(a.quotas, a.packages)
+	a.inference = a.engines.inference(a.quotas, a.packages, choose)
 	a.replays = replay.New(a.runs, resolver)
 	a.tests = tests.New(tests.Options{Runs: a.runs, Agents: a.store, Resolver: resolver, Validator: a.engines.Validator})
 	a.agents = agents.New(agents.Options{

@@ -20,7 +20,8 @@ type InferBody struct {
 	Entrypoint  string                   `json:"entrypoint,omitempty"`
 	Environment map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program while it is loaded."`
 	Rules       *RulesBody               `json:"rules,omitempty"`
-	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. Those of Python are installed to read its types; the types of npm packages are not read."`
+	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. They are installed to load a Python program, or one that exports its schemas; the types of npm packages are not read."`
+	Runtime     runtimes.Name            `json:"runtime,omitempty" doc:"Runtime that loads a program which exports its schemas (default: auto)."`
 	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 samples, instead of a program. The schemas are then a guess."`
 }
 
@@ -36,6 +37,7 @@ func (a *API) infer() {
 	add(a, endpoint{
 		id: "infer", method: http.MethodPost, path: Base + "/infer", tag: "agents", summary: "Infer the schemas of a program",
 		about: "The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. " +
+			"A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another one with Standard JSON Schema) writes them as JSON Schema. " +
 			"Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.",
 		refusals: []fault.Code{fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.QueueFull, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*out, error) {
@@ -52,6 +54,9 @@ func (a *API) infer() {
 			return &out{Body: found}, err
 		}
 		request := agents.Input{Language: &b.Language, Entrypoint: &b.Entrypoint, Environment: &b.Environment, Rules: (*runtimes.Rules)(b.Rules)}
+		if b.Runtime != "" {
+			request.Runtime = &b.Runtime
+		}
 		if len(b.Packages) > 0 {
 			request.Packages = &b.Packages
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 	"github.com/atelier-run/atelier/runtimes/types/typestest"
 	"github.com/atelier-run/atelier/server/servertest"
@@ -16,6 +17,7 @@ import (
 type inferred struct {
 	InputSchema, OutputSchema json.RawMessage
 	Source, CodeDigest        string
+	SchemaSources             struct{ Input, Output registry.SchemaSource }
 	Notes                     []struct {
 		File    string
 		Line    int
@@ -184,5 +186,18 @@ func TestInferWithPackages(t *testing.T) {
 		if !strings.Contains(string(refused.Body), `"pointer":"/packages/0"`) && !strings.Contains(string(refused.Body), `"pointer":"/samples"`) {
 			t.Errorf("%s: %s", name, refused.Body)
 		}
+	}
+}
+
+// TestInferQuota expects that a workspace without quota installs no packages.
+func TestInferQuota(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t, packagestest.Wheel{Name: "orders", Version: "1.0.0", Files: map[string]string{"orders.py": "Order = int\n"}})
+	s := servertest.New(t, withPackages(t, index, packagestest.Dir(t)))
+	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/quotas/default", map[string]int64{"runsPerDay": 1})
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": "def main(): pass"})
+	s.Want(t, http.StatusTooManyRequests, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": "from orders import Order\ndef main(): pass", "packages": []string{"orders==1.0.0"}})
+	if n := index.Downloads.Load(); n != 0 {
+		t.Errorf("%d archives were downloaded", n)
 	}
 }

@@ -204,6 +204,12 @@ func failure(skill string, run registry.Run, err error) string {
 	switch run.Error.Type {
 	case runtimes.Timeout:
 		return "Execution exceeded timeout: " + run.Error.Message
+	case runtimes.InvalidInput:
+		text := "Input validation failed for " + skill + ":"
+		for _, e := range run.Error.Errors {
+			text += " " + strings.TrimSpace(strings.TrimPrefix(e.Pointer, "/input")+" "+e.Message) + ";"
+		}
+		return strings.TrimSuffix(text, ";")
 	case runtimes.InvalidOutput:
 		return "Output validation failed for " + skill + ": " + run.Error.Message
 	}

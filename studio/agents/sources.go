@@ -9,28 +9,26 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/runtimes"
-	"github.com/atelier-run/atelier/studio/packages"
 )
 
 // inferSchemas gives a new draft the schemas that its types describe. A program whose types describe nothing, or cannot be
 // read, keeps the default schemas: creating an agent does not depend on it.
 func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft *registry.Draft) {
-	if s.Inference == nil || draft.Language == runtimes.Python && packages.Needed(draft.Spec) { // creating does not wait for packages
+	if s.Inference == nil {
 		return
 	}
-	found, err := s.Inference.Infer(ctx, actor, draft.Spec)
+	found, err := s.Inference.Quick(ctx, actor, draft.Spec) // creating does not wait for packages
 	if err != nil {
 		return
 	}
 	sources := registry.SchemaSources{}
 	if !same(found.InputSchema, draft.InputSchema) {
-		draft.InputSchema, sources.Input = found.InputSchema, &found.SchemaSource
+		draft.InputSchema, sources.Input = found.InputSchema, found.SchemaSources.Input
 	}
 	// TypeScript gives a type to every result, also where the author declared none. As a contract it would refuse the next
 	// edit of the code, so the author takes it when asked.
-	if found.Source != registry.FromTypeScript && !same(found.OutputSchema, draft.OutputSchema) {
-		draft.OutputSchema, sources.Output = found.OutputSchema, &found.SchemaSource
+	if found.SchemaSources.Output.Source != registry.FromTypeScript && !same(found.OutputSchema, draft.OutputSchema) {
+		draft.OutputSchema, sources.Output = found.OutputSchema, found.SchemaSources.Output
 	}
 	if sources.Input != nil || sources.Output != nil {
 		draft.SchemaSources = &sources
@@ -92,7 +90,7 @@ func setSources(draft *registry.Draft, before registry.Spec, named *registry.Sch
 
 func checkSource(field string, source registry.SchemaSource) error {
 	if !slices.Contains(registry.SchemaOrigins(), source.Source) {
-		return fault.Invalid(field+"/source", "must be json_schema, python, pydantic, typescript or sample.")
+		return fault.Invalid(field+"/source", "must be json_schema, python, pydantic, typescript, zod, standard_schema or sample.")
 	}
 	needed := source.Source != registry.FromJSONSchema && source.Source != registry.FromSample
 	if needed && !digestForm.MatchString(source.CodeDigest) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -27,6 +28,11 @@ const (
 	maxNote  = 2000 // bytes of a note
 )
 
+// Chooser returns the engine that runs a program.
+type Chooser interface {
+	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
+}
+
 // Options configures a Service. Engines describe the types of a program instead of running it; Lacks explains why one
 // is missing.
 type Options struct {
@@ -36,6 +42,8 @@ type Options struct {
 	Quotas    *quotas.Service // nil for none
 	Packages  *packages.Service
 	Engines   map[runtimes.Language]runtimes.Runtime
+	Programs  map[runtimes.Name]runtimes.Runtime // run programs whose schemas are exported
+	Chooser   Chooser
 	Lacks     func(runtimes.Language) string
 	NewID     func() string
 }
@@ -49,6 +57,18 @@ func New(o Options) *Service { return &Service{o} }
 // Infer returns the schemas that the types of a program describe. Errors: InvalidInput with file and line for a program
 // that cannot be loaded or described; RuntimeUnavailable; those of a run's quotas and queue.
 func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
+	return s.infer(ctx, actor, spec, true)
+}
+
+// errPackages reports that a program must be loaded with its packages.
+var errPackages = errors.New("the schemas of the program need its packages")
+
+// Quick is Infer without installing packages. It returns an error if the program must be loaded with them.
+func (s *Service) Quick(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
+	return s.infer(ctx, actor, spec, false)
+}
+
+func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry.Spec, install bool) (registry.InferredSchemas, error) {
 	spec, err := s.Specs.Complete(spec)
 	if err != nil {
 		return registry.InferredSchemas{}, err
@@ -64,23 +84,57 @@ func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
+	install = install || !packages.Needed(spec)
+	if !install && spec.Language == runtimes.Python {
+		return registry.InferredSchemas{}, errPackages
+	}
 	job := s.job(actor, spec, sum)
-	release, err := s.providePackages(ctx, spec, &job)
+	turn, err := s.admit(ctx, job.Workspace, actor.ID)
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
-	defer release()
-	outcome, err := s.run(ctx, engine, job, actor.ID)
+	defer turn.end()
+	if spec.Language == runtimes.Python { // it is loaded to read its types
+		release, err := s.providePackages(ctx, spec, &job)
+		if err != nil {
+			return registry.InferredSchemas{}, err
+		}
+		defer release()
+	}
+	outcome, err := engine.Run(ctx, job, silent{})
+	turn.cpu += outcome.Usage.CPU
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
 	if e := outcome.Error; e != nil {
-		if ctx.Err() != nil {
-			return registry.InferredSchemas{}, &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: ctx.Err()}
-		}
-		return registry.InferredSchemas{}, refuse(spec, fault.Detail{File: e.File, Line: e.Line, Column: e.Column, Code: string(e.Type), Message: e.Message})
+		return registry.InferredSchemas{}, failed(ctx, spec, *e, registry.SchemaNote{})
 	}
-	return s.read(spec, sum, outcome.Output)
+	found, exports, err := s.read(spec, sum, outcome.Output)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	if len(exports) > 0 {
+		if !install {
+			return registry.InferredSchemas{}, errPackages
+		}
+		outcome, err := s.exported(ctx, spec, job, sum, exports, &found)
+		turn.cpu += outcome.Usage.CPU
+		if err != nil {
+			return registry.InferredSchemas{}, err
+		}
+	}
+	return s.finish(spec, found)
+}
+
+// failed reports a program that could not be loaded. at is where it is if the error has no place.
+func failed(ctx context.Context, spec registry.Spec, e runtimes.ProgramError, at registry.SchemaNote) error {
+	if ctx.Err() != nil {
+		return &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: ctx.Err()}
+	}
+	if _, ours := spec.Files[e.File]; !ours {
+		e.File, e.Line, e.Column = at.File, at.Line, 0
+	}
+	return refuse(spec, fault.Detail{File: e.File, Line: e.Line, Column: e.Column, Code: string(e.Type), Message: e.Message})
 }
 
 func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runtimes.Job {
@@ -96,42 +150,49 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 	}
 }
 
-// providePackages installs the packages of a Python program, which is loaded to read its types. The time that this takes
-// does not count for the limits. release must be called at the end.
-func (s *Service) providePackages(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
-	if spec.Language != runtimes.Python || !packages.Needed(spec) {
-		return func() {}, nil
-	}
-	if s.Packages == nil {
-		return nil, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
-	}
-	found, release, err := s.Packages.Provide(ctx, job.Workspace, "", spec, func(packages.Step) {})
-	if err != nil {
-		return nil, err
-	}
-	job.Packages = &found
-	return release, nil
+// turn is a place in the quotas and in the queue of runs.
+type turn struct {
+	place  quotas.Place
+	ticket *router.Ticket
+	cpu    time.Duration
 }
 
-// run executes a job in its turn, and counts it in the quotas.
-func (s *Service) run(ctx context.Context, engine runtimes.Runtime, job runtimes.Job, caller string) (outcome runtimes.Outcome, err error) {
-	var place quotas.Place
+// admit waits for the turn of a job. The caller must end it.
+func (s *Service) admit(ctx context.Context, workspace, caller string) (*turn, error) {
+	t := &turn{}
+	var err error
 	if s.Quotas != nil {
-		if place, err = s.Quotas.Admit(ctx, job.Workspace); err != nil {
-			return outcome, err
+		if t.place, err = s.Quotas.Admit(ctx, workspace); err != nil {
+			return nil, err
 		}
 	}
-	ticket, err := s.Router.Admit(job.Workspace, router.Source{Caller: caller, Interactive: true})
-	if err != nil {
-		place.Back()
-		return outcome, err
+	if t.ticket, err = s.Router.Admit(workspace, router.Source{Caller: caller, Interactive: true}); err != nil {
+		t.place.Back()
+		return nil, err
 	}
-	defer ticket.Release()
-	defer func() { place.End(outcome.Usage.CPU, 0) }()
-	if err := ticket.Wait(ctx, func(router.Position) {}); err != nil {
-		return outcome, &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: err}
+	if err := t.ticket.Wait(ctx, func(router.Position) {}); err != nil {
+		t.end()
+		return nil, &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: err}
 	}
-	return engine.Run(ctx, job, silent{})
+	return t, nil
+}
+
+// end frees the turn and counts what was used.
+func (t *turn) end() {
+	t.place.End(t.cpu, 0)
+	t.ticket.Release()
+}
+
+// note is a note about both schemas, or about one: input or output.
+type note struct {
+	registry.SchemaNote
+	About string `json:"about"`
+}
+
+// result is what was inferred so far.
+type result struct {
+	registry.InferredSchemas
+	notes []note
 }
 
 // answer is the output of an engine.
@@ -139,30 +200,43 @@ type answer struct {
 	InputSchema  json.RawMessage       `json:"inputSchema"`
 	OutputSchema json.RawMessage       `json:"outputSchema"`
 	Source       registry.SchemaOrigin `json:"source"`
-	Notes        []registry.SchemaNote `json:"notes"`
-	Failed       *registry.SchemaNote  `json:"failed"`
+	Notes        []note                `json:"notes"`
+	// Exported has the places of the exports that may be schemas of a library.
+	Exported map[string]registry.SchemaNote `json:"exported"`
+	Failed   *registry.SchemaNote           `json:"failed"`
 }
 
-// read checks the answer of an engine, which the program may have written itself.
-func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (registry.InferredSchemas, error) {
+// read checks the answer of an engine, which the program may have written itself. It also returns the places of exported
+// schemas.
+func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (result, map[string]registry.SchemaNote, error) {
 	var found answer
 	if err := json.Unmarshal(output, &found); err != nil {
-		return registry.InferredSchemas{}, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
+		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
 	}
 	if f := found.Failed; f != nil {
-		return registry.InferredSchemas{}, refuse(spec, fault.Detail{File: f.File, Line: f.Line, Code: "too_large", Message: cut(f.Message)})
+		return result{}, nil, refuse(spec, fault.Detail{File: f.File, Line: f.Line, Code: "too_large", Message: cut(f.Message)})
 	}
 	if !slices.Contains(registry.SchemaOrigins(), found.Source) {
-		return registry.InferredSchemas{}, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
+		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
 	}
-	inferred := registry.InferredSchemas{
-		InputSchema: found.InputSchema, OutputSchema: found.OutputSchema, Notes: notes(spec, found.Notes),
-		SchemaSource: registry.SchemaSource{Source: found.Source, CodeDigest: sum},
+	source := registry.SchemaSource{Source: found.Source, CodeDigest: sum}
+	return result{InferredSchemas: registry.InferredSchemas{
+		InputSchema: found.InputSchema, OutputSchema: found.OutputSchema,
+		SchemaSource: source, SchemaSources: registry.SchemaSources{Input: &source, Output: &source},
+	}, notes: found.Notes}, found.Exported, nil
+}
+
+// finish bounds the notes and checks the schemas.
+func (s *Service) finish(spec registry.Spec, found result) (registry.InferredSchemas, error) {
+	typed := found.SchemaSources.Input.Source == registry.FromTypeScript || found.SchemaSources.Output.Source == registry.FromTypeScript
+	if !typed && spec.Language != runtimes.Python { // the types did not count, so their problems do not either
+		found.notes = slices.DeleteFunc(found.notes, func(n note) bool { return n.About == "" })
 	}
-	if spec.Language != runtimes.Python && packages.Needed(spec) {
-		inferred.Notes = append(inferred.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
+	found.Notes = notes(spec, found.notes)
+	if typed && packages.Needed(spec) {
+		found.Notes = append(found.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
 	}
-	return inferred, s.check(inferred)
+	return found.InferredSchemas, s.check(found.InferredSchemas)
 }
 
 // check refuses schemas that could not be saved.
@@ -198,14 +272,17 @@ func refuse(spec registry.Spec, d fault.Detail) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The schemas could not be inferred from the code.", Details: []fault.Detail{d}}
 }
 
-func notes(spec registry.Spec, said []registry.SchemaNote) []registry.SchemaNote {
+func notes(spec registry.Spec, said []note) []registry.SchemaNote {
 	kept := []registry.SchemaNote{}
-	for _, note := range said[:min(len(said), maxNotes)] {
+	for _, one := range said[:min(len(said), maxNotes)] {
+		note := one.SchemaNote
 		if _, ok := spec.Files[note.File]; !ok || note.Line < 0 {
 			note.File, note.Line = "", 0
 		}
 		note.Message = cut(note.Message)
-		kept = append(kept, note)
+		if !slices.Contains(kept, note) {
+			kept = append(kept, note)
+		}
 	}
 	return kept
 }

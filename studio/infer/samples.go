@@ -71,8 +71,9 @@ func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
+	source := registry.SchemaSource{Source: registry.FromSample}
 	guess := registry.InferredSchemas{
-		InputSchema: in, OutputSchema: out, SchemaSource: registry.SchemaSource{Source: registry.FromSample},
+		InputSchema: in, OutputSchema: out, SchemaSource: source, SchemaSources: registry.SchemaSources{Input: &source, Output: &source},
 		Notes: []registry.SchemaNote{{Message: fmt.Sprintf("These schemas are a guess from %d samples. Check which properties are required, and which values are allowed.", len(samples))}},
 	}
 	return guess, s.check(guess)

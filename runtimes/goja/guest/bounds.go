@@ -12,6 +12,7 @@ const (
 	maxMessage   = 16 << 10
 	maxStackText = 64 << 10
 	maxCallName  = 64
+	maxFieldText = 256
 )
 
 // bound shortens the texts of an error: a message can have millions of characters.

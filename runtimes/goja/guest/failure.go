@@ -41,6 +41,7 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 		promise   *rejected
 		entry     *entryError
 		output    *outputError
+		refused   *schemaError
 	)
 	switch {
 	case errors.As(err, &overflow):
@@ -62,6 +63,8 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 		return e
 	case errors.As(err, &entry):
 		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: entry.message, File: entry.file, Line: 1, Column: 1}
+	case errors.As(err, &refused):
+		return &runtimes.ProgramError{Type: refused.kind, Message: refused.message, Errors: refused.fields}
 	case errors.As(err, &output):
 		return &runtimes.ProgramError{Type: output.kind, Message: output.message, Remedy: output.remedy}
 	case errors.Is(err, errDeadlock):

@@ -108,7 +108,7 @@ func (r *run) carryOut() frames.Result {
 // execute loads the program, calls its entry and returns the result.
 func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
 	r.install(vm)
-	entry, err := r.load(vm)
+	entry, exports, err := r.load(vm)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,17 @@ func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if input, err = r.parse(vm, exports, "input", input); err != nil {
+		return nil, err
+	}
 	result, err := entry(goja.Undefined(), input, r.context(vm))
 	if err != nil {
 		return nil, err
 	}
-	return r.loop.settle(vm, result)
+	if result, err = r.loop.settle(vm, result); err != nil {
+		return nil, err
+	}
+	return r.parse(vm, exports, "output", result)
 }
 
 func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
@@ -138,15 +144,16 @@ func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
 	return input, nil
 }
 
-// load runs the module and returns its entry: the default export, else an exported main, else a top-level main.
-func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
+// load runs the module and returns its entry and its exports. The entry is the default export, else
+// an exported main, else a top-level main.
+func (r *run) load(vm *goja.Runtime) (goja.Callable, goja.Value, error) {
 	wrapper, err := vm.RunProgram(r.program.code)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	start, ok := goja.AssertFunction(wrapper)
 	if !ok {
-		return nil, fmt.Errorf("the program is %s, not a function", wrapper)
+		return nil, nil, fmt.Errorf("the program is %s, not a function", wrapper)
 	}
 	var main goja.Value
 	hook := func(call goja.FunctionCall) goja.Value {
@@ -155,17 +162,17 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 	}
 	exports, err := start(goja.Undefined(), vm.ToValue(r.require), vm.ToValue(hook))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var entry goja.Callable
 	var kind string
 	if err := guarded(vm, func() { entry, kind = find(exports, main) }); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if entry == nil {
-		return nil, noEntry(r.job.Entrypoint, kind)
+		return nil, nil, noEntry(r.job.Entrypoint, kind)
 	}
-	return entry, nil
+	return entry, exports, nil
 }
 
 // find returns the entry among the exports. If the default export is not a function, find returns its kind.

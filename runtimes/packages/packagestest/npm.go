@@ -7,9 +7,12 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -117,4 +120,41 @@ func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"name": name, "versions": listed, "dist-tags": map[string]string{"latest": versions[len(versions)-1].Version}})
+}
+
+// Installed returns an npm package of the repository's Node modules with its scripts. It skips the test if the package is
+// not installed.
+func Installed(tb testing.TB, name string) Tarball {
+	tb.Helper()
+	root, err := os.Getwd()
+	for err == nil && root != "/" {
+		if _, missing := os.Stat(filepath.Join(root, "node_modules", name, "package.json")); missing == nil {
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	dir := filepath.Join(root, "node_modules", name)
+	manifest := map[string]any{}
+	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		tb.Skipf("the npm package %s is missing; run npm ci", name)
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		tb.Fatal(err)
+	}
+	version, _ := manifest["version"].(string)
+	p := Tarball{Name: name, Version: version, Manifest: manifest, Files: map[string]string{}}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".js", ".cjs", ".mjs", ".json"}, filepath.Ext(path)) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		inside, _ := filepath.Rel(dir, path)
+		p.Files[filepath.ToSlash(inside)] = string(content)
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
 }

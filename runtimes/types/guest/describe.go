@@ -35,6 +35,7 @@ type walker struct {
 	*client
 	entry  string
 	output bool
+	about  string // schema that notes are about
 	notes  []Note
 	texts  map[string][]byte
 
@@ -63,7 +64,11 @@ func (w *walker) describe() (Answer, error) {
 	if err := w.diagnose(); err != nil {
 		return Answer{}, err
 	}
-	main, err := w.main()
+	exports, err := w.exports()
+	if err != nil {
+		return Answer{}, err
+	}
+	main, err := w.main(exports)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -74,6 +79,7 @@ func (w *walker) describe() (Answer, error) {
 	if len(calls) == 0 {
 		return Answer{}, &failure{Note{File: w.entry, Line: 1, Message: "The program has no main function. Export a function as default or as main."}}
 	}
+	w.about = "input"
 	in, err := w.input(calls[0])
 	if err != nil {
 		return Answer{}, err
@@ -85,12 +91,32 @@ func (w *walker) describe() (Answer, error) {
 	if result, err = w.awaited(result); err != nil {
 		return Answer{}, err
 	}
-	w.output = true
+	w.output, w.about = true, "output"
 	out, err := w.document(result, place{file: w.entry, name: "main"})
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{InputSchema: in, OutputSchema: out, Source: "typescript", Notes: append([]Note{}, w.notes...)}, nil
+	return Answer{InputSchema: in, OutputSchema: out, Source: "typescript", Notes: append([]Note{}, w.notes...), Exported: w.schemas(exports)}, nil
+}
+
+// schemas returns the places of the exports that may be schemas of a library.
+func (w *walker) schemas(exports []symbol) map[string]Note {
+	found := map[string]Note{}
+	for _, export := range exports {
+		if export.Name == "input" || export.Name == "output" {
+			at := place{file: relative(export.file()), name: export.Name}
+			if at.file == "" {
+				at.file = w.entry
+			}
+			line := w.line(at)
+			text := string(w.text(at.file))
+			if declared := regexp.MustCompile(`(?:\b(?:const|let|var)\s+|\bexports\.)` + export.Name + `\b`).FindStringIndex(text); declared != nil {
+				line = 1 + strings.Count(text[:declared[0]], "\n")
+			}
+			found[export.Name] = Note{File: at.file, Line: line}
+		}
+	}
+	return found
 }
 
 // explained lists the errors that change a type to any: unknown names and modules, and types that cannot be computed.
@@ -145,22 +171,23 @@ func (w *walker) text(name string) []byte {
 }
 
 func (w *walker) note(n Note) {
-	n.Message = n.Message[:min(len(n.Message), maxText)]
+	n.Message, n.About = n.Message[:min(len(n.Message), maxText)], w.about
 	if len(w.notes) < maxNotes && !slices.Contains(w.notes, n) {
 		w.notes = append(w.notes, n)
 	}
 }
 
-// main returns the type of the program's main: the default export, else the export main, else the top-level main.
-func (w *walker) main() (kind, error) {
+// exports returns the exports of the program's entry file.
+func (w *walker) exports() ([]symbol, error) {
 	var module symbol
 	if err := w.ask("resolveName", object{"name": "it", "meaning": valueMeaning, "file": path.Join(root, probe), "position": 0}, &module); err != nil {
-		return kind{}, err
+		return nil, err
 	}
-	exports, err := w.properties(module)
-	if err != nil {
-		return kind{}, err
-	}
+	return w.properties(module)
+}
+
+// main returns the type of the program's main: the default export, else the export main, else the top-level main.
+func (w *walker) main(exports []symbol) (kind, error) {
 	for _, name := range []string{"default", "main"} {
 		for _, export := range exports {
 			if export.Name == name {
@@ -272,12 +299,17 @@ func (p place) label() string {
 	return p.name + ": "
 }
 
-// noteAt adds a note. The compiler's API gives no lines, so the line is that of the first declaration of the name, after
-// that of its owner.
+// noteAt adds a note.
 func (w *walker) noteAt(at place, message string) {
 	if at.file == "" {
 		at.file = w.entry
 	}
+	w.note(Note{File: at.file, Line: w.line(at), Message: message})
+}
+
+// line returns the line of a place. The compiler's API gives none, so it is that of the first declaration of the name,
+// after that of its owner.
+func (w *walker) line(at place) int {
 	text, line := string(w.text(at.file)), 1
 	from := 0
 	if at.owner != "" {
@@ -288,8 +320,7 @@ func (w *walker) noteAt(at place, message string) {
 	if found := regexp.MustCompile(`(?:^|[^\w$.])(` + regexp.QuoteMeta(at.name) + `)["']?\s*[?!]?\s*[:(\]=<]`).FindStringSubmatchIndex(text[from:]); found != nil {
 		from += found[2]
 	}
-	line += strings.Count(text[:from], "\n")
-	w.note(Note{File: at.file, Line: line, Message: message})
+	return line + strings.Count(text[:from], "\n")
 }
 
 func (w *walker) nothing(at place, reason string) (object, error) {

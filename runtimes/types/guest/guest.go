@@ -29,7 +29,9 @@ type Answer struct {
 	OutputSchema any    `json:"outputSchema,omitempty"`
 	Source       string `json:"source,omitempty"`
 	Notes        []Note `json:"notes"`
-	Failed       *Note  `json:"failed,omitempty"`
+	// Exported has the places of the exports input and output, which may be schemas of a library.
+	Exported map[string]Note `json:"exported,omitempty"`
+	Failed   *Note           `json:"failed,omitempty"`
 }
 
 // Note explains a part of the schemas, or why there are none.
@@ -37,6 +39,8 @@ type Note struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
+	// About is input or output if the note is about only one schema.
+	About string `json:"about,omitempty"`
 }
 
 // Main must be called first in main. If args are those of a process that describes types, it does so and returns the

@@ -855,7 +855,7 @@ export interface paths {
     put?: never;
     /**
      * Infer the schemas of a program
-     * @description The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.
+     * @description The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another one with Standard JSON Schema) writes them as JSON Schema. Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.
      */
     post: operations['infer'];
     delete?: never;
@@ -3083,6 +3083,10 @@ export interface components {
       /** @description 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
     };
+    FieldError: {
+      message: string;
+      pointer: string;
+    };
     FileChange: {
       path: string;
       /** @enum {string} */
@@ -3330,9 +3334,11 @@ export interface components {
       };
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description Packages of the program, as in an agent. Those of Python are installed to read its types; the types of npm packages are not read. */
+      /** @description Packages of the program, as in an agent. They are installed to load a Python program, or one that exports its schemas; the types of npm packages are not read. */
       packages?: string[];
       rules?: components['schemas']['RulesBody'];
+      /** @description Runtime that loads a program which exports its schemas (default: auto). */
+      runtime?: string;
       /** @description Up to 100 samples, instead of a program. The schemas are then a guess. */
       samples?: components['schemas']['InferSample'][];
     };
@@ -3345,6 +3351,7 @@ export interface components {
       inputSchema: unknown;
       notes: components['schemas']['SchemaNote'][];
       outputSchema: unknown;
+      schemaSources: components['schemas']['SchemaSources'];
       source: string;
     };
     InlineBody: {
@@ -3896,6 +3903,7 @@ export interface components {
     ProgramError: {
       /** Format: int64 */
       column?: number;
+      errors?: components['schemas']['FieldError'][];
       file?: string;
       grant?: components['schemas']['Grant'];
       /** Format: int64 */

@@ -424,7 +424,9 @@ export function format(code: string, indent: number): Promise<Formatted> {
   return request('/format', { method: 'POST', body: { language: 'bash', code, indent } });
 }
 
-type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environment' | 'packages'> & { rules?: Rules };
+type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environment' | 'packages' | 'runtime'> & {
+  rules?: Rules;
+};
 
 /** Reads the schemas of a program from its types. */
 export function inferSchemas(body: InferRequest): Promise<Inferred> {

@@ -41,6 +41,7 @@ export const errorCard = {
   error: 'Error',
   rule: (rule: ReactNode) => rich`Rule ${rule}`,
   raiseLimit: 'Raise limit',
+  refusedValues: 'Refused values',
   stack: 'Stack',
 };
 
@@ -298,6 +299,7 @@ export const words = {
     disk_limit: 'Stopped at the disk limit',
     recursion_limit: 'Stopped at the recursion limit',
     syntax_error: 'Syntax error',
+    invalid_input: 'Invalid input',
     invalid_output: 'Invalid output',
     denied: 'Network denied',
   },

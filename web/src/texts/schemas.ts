@@ -42,18 +42,23 @@ export const schemaView = {
     ({ input: 'Infer from the last input', output: 'Infer from the last output' })[side],
 };
 
-const origins = { python: 'Python', pydantic: 'Pydantic', typescript: 'TypeScript', sample: 'samples' };
+const origins = {
+  python: 'the Python types',
+  pydantic: 'the Pydantic models',
+  typescript: 'the TypeScript types',
+  zod: 'the exported Zod schema',
+  standard_schema: 'the exported schema',
+};
 
 export const fromCode = {
   update: 'Update from code',
-  follows: (source: string) =>
-    `From the ${source in origins ? origins[source as keyof typeof origins] : source} types.`,
+  follows: (source: string) => `From ${source in origins ? origins[source as keyof typeof origins] : source}.`,
   guessed: 'A guess from samples.',
   older: 'Older than the code.',
   olderThanTheCode: (sides: ('input' | 'output')[]) =>
     sides.length > 1 ? 'The schemas are older than the code.' : `The ${sides[0] ?? ''} schema is older than the code.`,
   title: 'Update the schemas from the code',
-  about: 'The schemas that the types of main describe, compared with those of the draft.',
+  about: 'The schemas that the code describes, compared with those of the draft.',
   waiting: 'the types of the program',
   same: 'The schemas say the same as the code.',
   notInferred: (reason: string) => `The schemas stay as they are. ${reason}`,

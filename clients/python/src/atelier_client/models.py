@@ -189,6 +189,11 @@ class Expectation(TypedDict):
     schema: NotRequired[bool]
 
 
+class FieldError(TypedDict):
+    message: str
+    pointer: str
+
+
 class Files(TypedDict):
     project: str
     write: NotRequired[bool]
@@ -303,6 +308,7 @@ class Person(TypedDict):
 
 class ProgramError(TypedDict):
     column: NotRequired[int]
+    errors: NotRequired[list[FieldError]]
     file: NotRequired[str]
     grant: NotRequired[Grant]
     line: NotRequired[int]

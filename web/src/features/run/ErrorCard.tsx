@@ -19,14 +19,23 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const { paths, session } = useOpenAgent();
   const { error } = answer;
   if (!error) return null;
-  const { type, message, file, line, column, stack, remedy, rule, grant } = error;
+  const { type, message, file, line, column, stack, remedy, rule, grant, errors = [] } = error;
   const limit = session && limitOf(type);
   const { text, look } = finalStatus(answer);
   const place = file !== undefined && line !== undefined && paths.includes(file) ? { file, line } : undefined;
   return (
     <section className={css.error} data-look={look} aria-label={say.error}>
       <h2>{text}</h2>
-      <p className={css.message}>{message}</p>
+      {errors.length === 0 && <p className={css.message}>{message}</p>}
+      {errors.length > 0 && (
+        <ul className={css.message} aria-label={say.refusedValues}>
+          {errors.map((one, i) => (
+            <li key={i}>
+              <code>{one.pointer}</code> {one.message}
+            </li>
+          ))}
+        </ul>
+      )}
       {/* The allow button replaces the remedy text. */}
       {remedy !== undefined && remedy !== '' && !(session && grant?.hosts) && (
         <p className={css.remedy}>{withLimitsNamed(remedy)}</p>

@@ -20,10 +20,11 @@ const textSides = { before: say.before, after: say.after };
 export function UpdateSchemasDialog() {
   const agent = useOpenAgent();
   const files = useOpenFiles();
-  const { language, entrypoint, environment, packages, rules } = agent.fields;
+  const { language, entrypoint, environment, packages, rules, runtime } = agent.fields;
   const found = useQuery({
-    queryKey: ['infer', agent.id, language, entrypoint, environment, packages, rules, files],
-    queryFn: () => inferSchemas({ language, files, entrypoint, environment, packages, ...(rules && { rules }) }),
+    queryKey: ['infer', agent.id, language, entrypoint, environment, packages, rules, runtime, files],
+    queryFn: () =>
+      inferSchemas({ language, files, entrypoint, environment, packages, runtime, ...(rules && { rules }) }),
     gcTime: 0,
     retry: false,
   });
@@ -41,9 +42,8 @@ export function UpdateSchemasDialog() {
   const changed = texts.filter(({ differs }) => differs);
   const apply = (): void => {
     if (!inferred) return;
-    const { source, codeDigest } = inferred;
     for (const { side, before, after, differs } of texts)
-      agent.editSchema(side, differs ? after : before, { source, ...(codeDigest !== undefined && { codeDigest }) });
+      agent.editSchema(side, differs ? after : before, inferred.schemaSources[side]);
     closeDialog();
   };
   return (

@@ -1,0 +1,124 @@
+package guest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Schemas of the program
+//
+// A program may export its schemas as input and output. Any library with the interface Standard Schema will do, such as
+// Zod. The exported schema checks what JSON Schema cannot say, and main receives the value that it returns.
+
+// standard is the property of a schema that holds the functions of Standard Schema.
+const standard = "~standard"
+
+// schemaError reports a value that a schema of the program refuses.
+type schemaError struct {
+	kind    runtimes.ErrorType
+	message string
+	fields  []runtimes.FieldError
+}
+
+func (e *schemaError) Error() string { return e.message }
+
+// exported returns the functions of the schema that a program exports under a name, and its function validate. Both are
+// nil if there is no schema.
+func exported(exports goja.Value, name string) (schema *goja.Object, validate goja.Callable) {
+	object, ok := exports.(*goja.Object)
+	if !ok {
+		return nil, nil
+	}
+	holders := []*goja.Object{object}
+	if inner, ok := object.Get("default").(*goja.Object); ok { // CommonJS, where module.exports is the default
+		holders = append(holders, inner)
+	}
+	for _, holder := range holders {
+		schema, ok := holder.Get(name).(*goja.Object)
+		if !ok {
+			continue
+		}
+		if own, ok := schema.Get(standard).(*goja.Object); ok {
+			if validate, ok := goja.AssertFunction(own.Get("validate")); ok {
+				return own, validate
+			}
+		}
+	}
+	return nil, nil
+}
+
+// parse returns the value that the exported schema of a name makes of a value. Without a schema it is the value itself.
+func (r *run) parse(vm *goja.Runtime, exports goja.Value, name string, value goja.Value) (goja.Value, error) {
+	var schema *goja.Object
+	var validate goja.Callable
+	if err := guarded(vm, func() { schema, validate = exported(exports, name) }); err != nil || validate == nil {
+		return value, err
+	}
+	result, err := validate(schema, value)
+	if err != nil {
+		return nil, err
+	}
+	if result, err = r.loop.settle(vm, result); err != nil {
+		return nil, err
+	}
+	var refused *schemaError
+	if err := guarded(vm, func() { value, refused = verdict(name, result) }); err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	return value, nil
+}
+
+// verdict reads the result of a validation: {value} or {issues}.
+func verdict(name string, result goja.Value) (goja.Value, *schemaError) {
+	object, ok := result.(*goja.Object)
+	if !ok {
+		return goja.Undefined(), nil
+	}
+	issues, ok := object.Get("issues").(*goja.Object)
+	if !ok {
+		return object.Get("value"), nil
+	}
+	refused := &schemaError{kind: runtimes.InvalidInput}
+	if name == "output" {
+		refused.kind = runtimes.InvalidOutput
+	}
+	for _, at := range issues.Keys() {
+		if issue, ok := issues.Get(at).(*goja.Object); ok && len(refused.fields) < runtimes.MaxFieldErrors {
+			refused.fields = append(refused.fields, fieldError(name, issue))
+		}
+	}
+	refused.message = fmt.Sprintf("The exported %s schema refuses the %s", name, name)
+	for i, one := range refused.fields {
+		refused.message += fmt.Sprintf("%s %s %s", []string{":", ";"}[min(i, 1)], one.Pointer, one.Message)
+	}
+	return nil, refused
+}
+
+func fieldError(name string, issue *goja.Object) runtimes.FieldError {
+	var pointer strings.Builder
+	pointer.WriteString("/" + name)
+	if path, ok := issue.Get("path").(*goja.Object); ok {
+		for _, at := range path.Keys() {
+			segment := path.Get(at)
+			if keyed, ok := segment.(*goja.Object); ok {
+				segment = keyed.Get("key")
+			}
+			if segment != nil {
+				pointer.WriteString("/" + jcs.EscapePointer(segment.String()))
+			}
+		}
+	}
+	message := "is not valid."
+	if text := issue.Get("message"); text != nil && text.String() != "" {
+		message = text.String()
+	}
+	return runtimes.FieldError{Pointer: cut(pointer.String(), maxFieldText), Message: cut(message, maxFieldText)}
+}
