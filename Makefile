@@ -80,8 +80,9 @@ soak: build ## Stress the server and report growing resources (SOAK=1m for less 
 	@go run ./scripts/soak -binary bin/atelier -for $(SOAK)
 
 .PHONY: kill
-kill: build ## Kill the server 200 times under load and check every acknowledged record (ROUNDS=20 for less)
+kill: build ## Kill the server 200 times under load, on SQLite and PostgreSQL, and check every acknowledged record (ROUNDS=20 for less)
 	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS)
+	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS) -postgres
 
 .PHONY: check
 check: gen lint test ## Generate, lint, test; fails if a generated file has changed

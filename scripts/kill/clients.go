@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/atelier-run/atelier/scripts/load"
 )
@@ -25,6 +27,9 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 			return err
 		}
 	}
+	if err := c.Publish(ctx, talkingProgram()); err != nil {
+		return err
+	}
 	for _, name := range []string{growing, keyed} {
 		p := load.Hello()[0]
 		p.Name = name
@@ -34,6 +39,15 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 	}
 	return nil
 }
+
+// waits reports whether a server refuses a request because its database does not answer. That is the right answer while
+// PostgreSQL is disturbed, and says when to try again.
+func waits(refused *load.Refusal) bool {
+	return refused.Status == http.StatusServiceUnavailable && refused.RetryAfter != ""
+}
+
+// refusedPause is shorter than Retry-After, so that clients meet the end of an outage.
+const refusedPause = 100 * time.Millisecond
 
 // execute requests runs, mostly in JavaScript, until the server stops.
 func execute(ctx context.Context, c load.Client, all *ledger, round, client int) {
@@ -47,11 +61,18 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 		run, err := c.Execute(ctx, p, input)
 		var refused *load.Refusal
 		switch {
+		case errors.As(err, &refused) && all.disturbed && waits(refused):
+			time.Sleep(refusedPause)
+			continue
 		case errors.As(err, &refused):
 			all.wrong(fmt.Errorf("refused: %w", err))
 			return
 		case err != nil: // the server has stopped
 			return
+		}
+		if all.disturbed && run.Status == "interrupted" { // the answer says so, and look compares it with the record
+			all.took(run.RunID)
+			continue
 		}
 		if err := p.Check(run, input); err != nil {
 			all.wrong(err)
@@ -67,6 +88,11 @@ func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 0; ; n++ {
 		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, p.Input(round*1000+n))
 		answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+p.Name+"/execute", body, map[string]string{"Prefer": "respond-async"})
+		var refused *load.Refusal
+		if errors.As(err, &refused) && all.disturbed && waits(refused) {
+			time.Sleep(refusedPause)
+			continue
+		}
 		var got struct{ RunID string }
 		if err != nil || json.Unmarshal(answer, &got) != nil {
 			return
@@ -79,9 +105,12 @@ func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 1; ; n++ {
 		version := fmt.Sprintf("1.%d.%d", round+1, n)
-		digest, err := publishOne(ctx, c, version)
+		digest, err := publishOne(ctx, c, all, version, n%4 == 0)
 		var refused *load.Refusal
 		switch {
+		case errors.As(err, &refused) && all.disturbed && waits(refused): // perhaps it was published; the next number is another
+			time.Sleep(refusedPause)
+			continue
 		case errors.As(err, &refused):
 			all.wrong(fmt.Errorf("publish %s: %w", version, err))
 			return
@@ -92,24 +121,37 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	}
 }
 
-func publishOne(ctx context.Context, c load.Client, version string) (string, error) {
+// largeFile is more than a version may have in its row. It is stored as a blob.
+const largeFile = 150_000
+
+// publishOne saves a draft and publishes it. A large one has a file that becomes a blob.
+func publishOne(ctx context.Context, c load.Client, all *ledger, version string, large bool) (string, error) {
 	var agent struct{ Draft struct{ Revision int } }
 	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
 		return "", err
 	}
 	p := load.Hello()[0]
+	files := map[string]string{p.Entrypoint: p.Code + "// " + version + "\n"}
+	if large {
+		files["data.txt"] = strings.Repeat(version+"\n", largeFile/len(version))
+	}
 	draft, err := json.Marshal(map[string]any{
-		"language": p.Language, "files": map[string]string{p.Entrypoint: p.Code + "// " + version + "\n"}, "entrypoint": p.Entrypoint,
+		"language": p.Language, "files": files, "entrypoint": p.Entrypoint,
 		"inputSchema": p.Takes, "outputSchema": p.Gives,
 	})
 	if err != nil {
 		return "", err
 	}
 	revision := map[string]string{"If-Match": fmt.Sprintf("%q", fmt.Sprint(agent.Draft.Revision))}
-	if _, err := c.Call(ctx, http.MethodPut, "/api/v1/code-agents/"+growing, draft, revision); err != nil {
+	answer, err := c.Call(ctx, http.MethodPut, "/api/v1/code-agents/"+growing, draft, revision)
+	if err != nil {
 		return "", err
 	}
-	answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+growing+"/versions", fmt.Appendf(nil, `{"version":%q,"changelog":"next"}`, version), nil)
+	if err := json.Unmarshal(answer, &agent); err != nil {
+		return "", err
+	}
+	all.saved(agent.Draft.Revision, files)
+	answer, err = c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+growing+"/versions", fmt.Appendf(nil, `{"version":%q,"changelog":"next"}`, version), nil)
 	if err != nil {
 		return "", err
 	}
@@ -120,6 +162,9 @@ func publishOne(ctx context.Context, c load.Client, version string) (string, err
 	if got.Digest == "" {
 		return "", fmt.Errorf("%s was published without a digest: %s", version, answer)
 	}
+	if large {
+		all.largeOne(version, files["data.txt"])
+	}
 	return got.Digest, nil
 }
 
@@ -129,6 +174,12 @@ func executeOnce(ctx context.Context, c load.Client, all *ledger, round int) {
 		key := fmt.Sprintf("%d-%d", round, n)
 		all.asked(key, "")
 		id, err := executeKeyed(ctx, c, key)
+		var refused *load.Refusal
+		for errors.As(err, &refused) && all.disturbed && waits(refused) { // a retry with the same key must not run it twice
+			time.Sleep(refusedPause)
+			refused = nil
+			id, err = executeKeyed(ctx, c, key)
+		}
 		if err != nil {
 			return
 		}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -21,7 +23,14 @@ type ledger struct {
 	accepted []string
 	versions map[string]string // digests of the versions
 	keys     map[string]string // runs by Idempotency-Key, "" for a request without an answer
-	fault    error             // the first wrong answer while the server was alive
+	large    map[string]string // files of versions that are blobs
+	revision int               // of the newest draft, with its files
+	files    map[string]string
+	readers  []*reader // of this round
+	resumed  int       // readers of earlier rounds, all with an end
+	fault    error     // the first wrong answer while the server was alive
+
+	disturbed bool // the database is disturbed, so requests may be refused with 503 and Retry-After
 }
 
 func (l *ledger) answered(run, output string) {
@@ -49,6 +58,24 @@ func (l *ledger) published(version, digest string) {
 	l.versions[version] = digest
 }
 
+func (l *ledger) largeOne(version, file string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.large[version] = file
+}
+
+func (l *ledger) saved(revision int, files map[string]string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.revision, l.files = revision, files
+}
+
+func (l *ledger) reads(r *reader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readers = append(l.readers, r)
+}
+
 func (l *ledger) wrong(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +86,7 @@ func (l *ledger) wrong(err error) {
 
 // some returns the newest entries of each kind, which the last kill could have affected, and as many random older ones.
 func (l *ledger) some(random *rand.Rand, size int) *ledger {
-	part := &ledger{runs: map[string]string{}, versions: l.versions, keys: l.keys, fault: l.fault}
+	part := &ledger{runs: map[string]string{}, versions: l.versions, keys: l.keys, large: l.large, revision: l.revision, files: l.files, readers: l.readers, fault: l.fault, disturbed: l.disturbed}
 	pick := func(all []string) []string {
 		picked := slices.Clone(all[max(0, len(all)-size):])
 		for range min(size, len(all)) {
@@ -83,7 +110,7 @@ func look(ctx context.Context, c load.Client, l *ledger) error {
 	for _, run := range l.accepted {
 		faults = append(faults, lookForEnd(ctx, c, run))
 	}
-	return errors.Join(append(faults, lookForVersions(ctx, c, l.versions), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
+	return errors.Join(append(faults, resume(ctx, c, l.readers), lookForVersions(ctx, c, l.versions), lookForBlobs(ctx, c, l.large), lookForDraft(ctx, c, l), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
 }
 
 func lookForRun(ctx context.Context, c load.Client, id, want string) error {
@@ -133,6 +160,57 @@ func lookForVersions(ctx context.Context, c load.Client, want map[string]string)
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// lookForBlobs reads one of the versions whose files are a blob.
+func lookForBlobs(ctx context.Context, c load.Client, large map[string]string) error {
+	for version, want := range large { // in random order
+		var v struct{ Files map[string]string }
+		if err := c.Get(ctx, "/api/v1/code-agents/"+growing+"/versions/"+version, &v); err != nil {
+			return fmt.Errorf("version %s with a large file: %w", version, err)
+		}
+		if v.Files["data.txt"] != want {
+			return fmt.Errorf("version %s has %d bytes in its large file instead of %d", version, len(v.Files["data.txt"]), len(want))
+		}
+		return nil
+	}
+	return nil
+}
+
+// lookForDraft checks that the newest saved draft is there. A later one may have been saved without an answer.
+func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
+	if l.revision == 0 {
+		return nil
+	}
+	var agent struct {
+		Draft struct {
+			Revision int
+			Files    map[string]string
+		}
+	}
+	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
+		return err
+	}
+	if agent.Draft.Revision < l.revision || agent.Draft.Revision == l.revision && !maps.Equal(agent.Draft.Files, l.files) {
+		return fmt.Errorf("revision %d of the draft was saved, and revision %d is found", l.revision, agent.Draft.Revision)
+	}
+	return nil
+}
+
+// leftovers lists files of writes that were killed, which a server removes when it starts.
+func leftovers(data string) error {
+	var found []string
+	for _, pattern := range []string{"blobs/*/.new-*", "unrecorded/*.new", "secrets.key.next-*"} {
+		paths, err := filepath.Glob(filepath.Join(data, pattern))
+		if err != nil {
+			return err
+		}
+		found = append(found, paths...)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("files of killed writes are left: %v", found)
+	}
+	return nil
 }
 
 // noneRuns checks for runs that nobody executes: a newly started server has no runs of its own.

@@ -1,7 +1,8 @@
 // Command kill stops a server with SIGKILL at random moments under load, repeatedly over one data directory. After each
 // restart it checks everything that had been acknowledged: answered runs with their outputs, accepted runs with a final
-// status, published versions with their digests, and one run for each Idempotency-Key, also after a retry. A missing,
-// different or doubled record is a failure.
+// status, published versions with their digests and files, drafts, and one run for each Idempotency-Key, also after a
+// retry. Readers that were cut off must get the result of their run. A missing, different or doubled record is a failure.
+// With -postgres it uses PostgreSQL, and also restarts it, cuts its connections and freezes it.
 package main
 
 import (
@@ -24,26 +25,34 @@ func main() {
 	binary := flag.String("binary", "bin/atelier", "the server to kill")
 	rounds := flag.Int("rounds", 200, "how often")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments; the same seed tries the same ones again")
+	onPostgres := flag.Bool("postgres", false, "use PostgreSQL, and disturb it too")
 	flag.Parse()
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *binary, *rounds, *seed); err != nil {
+	if err := run(ctx, *binary, *rounds, *seed, *onPostgres); err != nil {
 		fmt.Fprintln(os.Stderr, "kill:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary string, rounds int, seed uint64) error {
+func run(ctx context.Context, binary string, rounds int, seed uint64, onPostgres bool) (err error) {
 	dir, err := os.MkdirTemp("", "atelier-kill")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Printf("%d times kill -9 under load, seed %d\n", rounds, seed)
+	var database *postgres
+	if onPostgres {
+		if database, err = startPostgres(ctx, filepath.Join("/tmp", filepath.Base(dir)+"-pg")); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, database.stop(), os.RemoveAll(database.dir)) }()
+	}
+	fmt.Printf("%d times kill -9 under load, seed %d%s\n", rounds, seed, database)
 	random := rand.New(rand.NewPCG(seed, 0))
-	options := load.Options{Binary: binary, Data: filepath.Join(dir, "data")}
-	all := &ledger{runs: map[string]string{}, versions: map[string]string{}, keys: map[string]string{}}
+	options := load.Options{Binary: binary, Data: filepath.Join(dir, "data"), Flags: database.flags()}
+	all := &ledger{runs: map[string]string{}, versions: map[string]string{}, keys: map[string]string{}, large: map[string]string{}, disturbed: onPostgres}
 	var before generation
 	for round := range rounds {
 		server, err := load.Start(ctx, options)
@@ -51,7 +60,9 @@ func run(ctx context.Context, binary string, rounds int, seed uint64) error {
 			return fmt.Errorf("start %d: %w", round+1, err)
 		}
 		survivors := before.alive()
-		err = errors.Join(prepare(ctx, server.Client, round), look(ctx, server.Client, all.some(random, 200)))
+		err = errors.Join(leftovers(options.Data), prepare(ctx, server.Client, round), look(ctx, server.Client, all.some(random, 200)))
+		all.resumed += len(all.readers)
+		all.readers = nil
 		if len(survivors) > 0 {
 			err = errors.Join(err, fmt.Errorf("processes %v of the server before are still there", survivors))
 		}
@@ -59,7 +70,9 @@ func run(ctx context.Context, binary string, rounds int, seed uint64) error {
 			return errors.Join(fmt.Errorf("after kill %d: %w", round, err), server.Stop())
 		}
 		pause := time.Duration(random.Int64N(int64(1200 * time.Millisecond)))
-		before = killAfter(ctx, server, pause, all, round)
+		if before, err = killAfter(ctx, server, database, pause, all, round); err != nil {
+			return err
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -67,27 +80,27 @@ func run(ctx context.Context, binary string, rounds int, seed uint64) error {
 			fmt.Printf("  %4d kills  %6d runs answered, %5d accepted, %4d versions published; all there so far\n", round+1, len(all.runs), len(all.accepted), len(all.versions))
 		}
 	}
-	return lastLook(ctx, options, all, rounds)
+	return lastLook(ctx, options, database, all, rounds)
 }
 
 // lastLook checks everything that was ever acknowledged.
-func lastLook(ctx context.Context, options load.Options, all *ledger, rounds int) (err error) {
+func lastLook(ctx context.Context, options load.Options, database *postgres, all *ledger, rounds int) (err error) {
 	server, err := load.Start(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	if err := look(ctx, server.Client, all); err != nil {
+	if err := errors.Join(leftovers(options.Data), look(ctx, server.Client, all)); err != nil {
 		return err
 	}
-	fmt.Printf("%d kills: %d answered runs, %d accepted runs and %d versions are all there; no run runs for ever, no process was left\n",
-		rounds, len(all.runs), len(all.accepted), len(all.versions))
+	fmt.Printf("%d kills%s: %d answered runs, %d accepted runs, %d versions (%d with blobs), %d keys with one run each and draft revision %d are all there; %d readers got their end; no run runs for ever, no process and no file was left\n",
+		rounds, database, len(all.runs), len(all.accepted), len(all.versions), len(all.large), len(all.keys), all.revision, all.resumed+len(all.readers))
 	return nil
 }
 
-// killAfter lets clients send requests until the server is killed, and records the answers. It returns the server's
-// processes at the moment of the kill.
-func killAfter(ctx context.Context, server *load.Server, pause time.Duration, all *ledger, round int) generation {
+// killAfter lets clients send requests until the server is killed, and records the answers. Before the kill it disturbs
+// the database. It returns the server's processes at the moment of the kill.
+func killAfter(ctx context.Context, server *load.Server, database *postgres, pause time.Duration, all *ledger, round int) (generation, error) {
 	var clients sync.WaitGroup
 	for client := range 8 {
 		clients.Go(func() { execute(ctx, server.Client, all, round, client) })
@@ -95,12 +108,20 @@ func killAfter(ctx context.Context, server *load.Server, pause time.Duration, al
 	clients.Go(func() { accept(ctx, server.Client, all, round) })
 	clients.Go(func() { publish(ctx, server.Client, all, round) })
 	clients.Go(func() { executeOnce(ctx, server.Client, all, round) })
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
+	clients.Go(func() { read(ctx, server.Client, all, round) })
+	var err error
+	for range 2 { // the second half is after the disturbance, if there is one
+		select {
+		case <-time.After(pause / 2):
+		case <-ctx.Done():
+		}
+		if database != nil && err == nil {
+			err = database.disturb(ctx, rand.New(rand.NewPCG(uint64(round), uint64(pause))))
+			database = nil
+		}
 	}
 	there := generationOf(server.Pid())
 	_ = server.Kill()
 	clients.Wait()
-	return there
+	return there, err
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// talking is a program that prints for about two seconds, so that a kill meets its readers.
+const talking = "talking"
+
+func talkingProgram() load.Program {
+	p := load.Hello()[1]
+	p.Name = talking
+	p.Code = "import time\n\ndef main(input, ctx):\n    for i in range(100):\n        print(i, flush=True)\n        time.sleep(0.02)\n    return {\"sum\": input[\"a\"] + input[\"b\"]}\n"
+	return p
+}
+
+// reader is a client that follows the events of one run.
+type reader struct {
+	run  string
+	last int64 // number of the last event that it has seen
+	end  string
+}
+
+// read follows runs until the server stops.
+func read(ctx context.Context, c load.Client, all *ledger, round int) {
+	for n := 0; ; n++ {
+		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, talkingProgram().Input(round*1000+n))
+		answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+talking+"/execute", body, map[string]string{"Prefer": "respond-async"})
+		var refused *load.Refusal
+		if errors.As(err, &refused) && waits(refused) {
+			time.Sleep(refusedPause)
+			continue
+		}
+		var got struct{ RunID string }
+		if err != nil || json.Unmarshal(answer, &got) != nil {
+			return
+		}
+		r := &reader{run: got.RunID}
+		all.reads(r)
+		if r.follow(ctx, c) != nil {
+			return // the server has stopped; look resumes it
+		}
+	}
+}
+
+// followPatience is how long a reader may be without an end. The program takes two seconds.
+const followPatience = 30 * time.Second
+
+// follow reads events from where the reader was, until the result. It returns an error if the connection was cut.
+func (r *reader) follow(ctx context.Context, c load.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, followPatience)
+	defer cancel()
+	for r.end == "" {
+		err := c.Events(ctx, r.run, r.last, func(seq int64, kind string, data []byte) error {
+			if seq <= r.last {
+				return fmt.Errorf("run %s shows event %d after %d", r.run, seq, r.last)
+			}
+			r.last = seq
+			if kind == "result" {
+				var result struct{ Data struct{ Status string } }
+				if err := json.Unmarshal(data, &result); err != nil {
+					return err
+				}
+				r.end = result.Data.Status
+			}
+			return nil
+		})
+		var refused *load.Refusal
+		if errors.As(err, &refused) && waits(refused) && ctx.Err() == nil {
+			time.Sleep(refusedPause)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume lets the readers that the kill has cut off go on. Each must get the result, and the record must say the same.
+func resume(ctx context.Context, c load.Client, readers []*reader) error {
+	var faults []error
+	for _, r := range readers {
+		if r.end == "" {
+			if err := r.follow(ctx, c); err != nil {
+				faults = append(faults, fmt.Errorf("the reader of run %s at event %d has no end: %w", r.run, r.last, err))
+				continue
+			}
+		}
+		var run load.Run
+		if err := c.Get(ctx, "/api/v1/runs/"+r.run, &run); err != nil {
+			faults = append(faults, err)
+		} else if run.Status != r.end {
+			faults = append(faults, fmt.Errorf("run %s ended as %s for its reader and is found %s", r.run, r.end, run.Status))
+		}
+	}
+	return errors.Join(faults...)
+}
