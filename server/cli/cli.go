@@ -59,6 +59,7 @@ type grammar struct {
 	Init       initCommand       `cmd:"" help:"Create a folder with agent.yaml, an example program and its input."`
 	Infer      inferCommand      `cmd:"" help:"Print the schemas that the types of a program describe."`
 	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
+	Import     importCommand     `cmd:"" help:"Create an agent from the definition of a tool of another system."`
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
 	Pull       pullCommand       `cmd:"" help:"Write an agent's draft to a folder."`
 	Push       pushCommand       `cmd:"" help:"Save a folder as an agent's draft."`

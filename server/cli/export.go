@@ -32,12 +32,8 @@ func (c *exportCommand) run(ctx context.Context, p Process) error {
 		}
 		var manifest json.RawMessage
 		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil, func(header http.Header, text io.Reader) error {
-			for _, text := range header["Atelier-Warning"] {
-				var note string
-				if err := json.Unmarshal([]byte(text), &note); err != nil {
-					return fmt.Errorf("read the server's warnings: %w", err)
-				}
-				_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
+			if err := p.note(header); err != nil {
+				return err
 			}
 			return into(&manifest)(header, text)
 		})

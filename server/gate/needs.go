@@ -53,6 +53,7 @@ func needs() map[string]need {
 		"GET " + listed:                                  {read, workspace},
 		"GET " + listed + "/versions/{version}":          {read, workspace},
 		"POST " + agents + "/registry/{id}/copy":         {write, workspace},
+		"POST " + agents + "/import-tool":                {write, workspace},
 		"GET " + one:                                     {read, agent},
 		"PUT " + one:                                     {write, agent},
 		"PATCH " + one:                                   {write, agent},

@@ -38,6 +38,7 @@ func bodyExamples() map[string]string {
 		"format":            `{"language":"bash","code":"if true;then echo yes;fi"}`,
 		"generateTests":     `{"count":24,"seed":42}`,
 		"infer":             `{"language":"python","code":"def main(city: str, days: int = 3) -> list[float]:\n    return [21.0] * days\n"}`,
+		"importTool":        `{"tool":{"type":"function","function":{"name":"getForecast","description":"Forecasts the weather.","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}},"language":"python"}`,
 		"installSkill":      `{"name":"greet"}`,
 		"labelDraftSave":    `{"label":"before the rewrite"}`,
 		"listInRegistry":    `{"public":true}`,

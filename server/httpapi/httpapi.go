@@ -134,6 +134,7 @@ func (a *API) routes() {
 
 func (a *API) agentRoutes() {
 	a.createAgent()
+	a.importTool()
 	a.listAgents()
 	a.getAgent()
 	a.saveAgent()

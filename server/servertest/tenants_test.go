@@ -181,6 +181,7 @@ func walks(has possessions) map[string]walk {
 		"GET " + agents + "/registry":             {query: "q=alpha&tag=alphatag"},
 		"GET " + listed:                           {about: has.agents, at: "name"},
 		"GET " + listed + "/versions/{version}":   {about: has.agents, at: "name"},
+		"POST " + agents + "/import-tool":         {body: `{"tool":{"name":"another","inputSchema":{"type":"object"}}}`},
 		"POST " + agents + "/registry/{id}/copy":  {about: has.unlisted, at: "id", body: `{}`},
 		"GET " + one:                              agent(""),
 		"PUT " + one:                              agent(code),

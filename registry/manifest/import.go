@@ -1,0 +1,166 @@
+package manifest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
+)
+
+// Foreign is a tool that somebody else defined. Pointers say where its parts were found.
+type Foreign struct {
+	Form          string // such as openai or mcp
+	Name          string // as the tool has it
+	Title         string
+	Description   string
+	Input, Output json.RawMessage
+	SafetyFlags   []string
+	NameAt        string
+	DescriptionAt string
+	InputAt       string
+	OutputAt      string
+}
+
+// maxForeignDepth bounds the nesting of a definition.
+const maxForeignDepth = 128
+
+// ReadTool reads the definition of a tool: a function of OpenAI for Chat Completions or the Responses API, a tool of
+// Anthropic or MCP, or a tool of LangChain with its schema, which may also be a JSON Schema with a title. Error:
+// InvalidInput with a pointer below at.
+func ReadTool(definition json.RawMessage, at string) (Foreign, error) {
+	if jcs.Check(definition, jcs.Limits{Depth: maxForeignDepth, Bytes: 1 << 20}) != nil {
+		return Foreign{}, fault.Invalid(at, "must be JSON of at most 1 MiB, nested at most %d levels.", maxForeignDepth)
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(definition)), "[") {
+		return Foreign{}, fault.Invalid(at, "must be one tool. Import the tools of a list one by one.")
+	}
+	all, err := readMembers(definition)
+	if err != nil || all == nil {
+		return Foreign{}, fault.Invalid(at, "must be a JSON object that defines a tool.")
+	}
+	switch {
+	case isText(all.get("type"), "function") && all.get("function") != nil:
+		return read(all.get("function"), "openai", at+"/function", "parameters")
+	case isText(all.get("type"), "function"):
+		return read(definition, "openai", at, "parameters")
+	case all.get("inputSchema") != nil:
+		return read(definition, "mcp", at, "inputSchema")
+	case all.get("input_schema") != nil:
+		return read(definition, "anthropic", at, "input_schema")
+	case all.get("name") == nil && all.get("title") != nil && all.get("properties") != nil:
+		return readTitled(definition, at)
+	}
+	for _, member := range []string{"schema", "args_schema", "parameters", "args"} {
+		if all.get(member) != nil {
+			return read(definition, "langchain", at, member)
+		}
+	}
+	return Foreign{}, fault.Invalid(at, "must be a tool of LangChain, OpenAI, Anthropic or MCP: an object with a name and with schema, parameters, input_schema or inputSchema.")
+}
+
+// read reads a definition whose schema is in a member.
+func read(definition json.RawMessage, form, at, schema string) (Foreign, error) {
+	all, err := readMembers(definition)
+	if err != nil || all == nil {
+		return Foreign{}, fault.Invalid(at, "must be a JSON object.")
+	}
+	tool := Foreign{Form: form, NameAt: at + "/name", DescriptionAt: at + "/description", InputAt: at + "/" + schema, OutputAt: at + "/outputSchema"}
+	for _, text := range []struct {
+		member string
+		into   *string
+	}{{"name", &tool.Name}, {"title", &tool.Title}, {"description", &tool.Description}} {
+		raw := all.get(text.member)
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		if json.Unmarshal(raw, text.into) != nil {
+			return Foreign{}, fault.Invalid(at+"/"+text.member, "must be a string.")
+		}
+	}
+	if tool.Name == "" {
+		return Foreign{}, fault.Invalid(tool.NameAt, "is required.")
+	}
+	if tool.Input, err = schemaIn(all, schema, tool.InputAt); err != nil {
+		return Foreign{}, err
+	}
+	if len(tool.Input) == 0 { // a function without arguments
+		tool.Input = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	if tool.Output, err = schemaIn(all, "outputSchema", tool.OutputAt); err != nil {
+		return Foreign{}, err
+	}
+	if hints := all.get("annotations"); form == "mcp" && hints != nil {
+		if tool.SafetyFlags, err = flagsOf(hints, at+"/annotations"); err != nil {
+			return Foreign{}, err
+		}
+	}
+	if schema == "args" { // BaseTool.args of LangChain has only the properties
+		tool.Input = json.RawMessage(`{"type":"object","properties":` + string(tool.Input) + `}`)
+	}
+	return tool, nil
+}
+
+// readTitled reads a JSON Schema whose title is the name of the tool, as Pydantic writes it.
+func readTitled(definition json.RawMessage, at string) (Foreign, error) {
+	tool := Foreign{Form: "langchain", Input: definition, NameAt: at + "/title", DescriptionAt: at + "/description", InputAt: at}
+	var about struct{ Title, Description string }
+	if json.Unmarshal(definition, &about) != nil || about.Title == "" {
+		return Foreign{}, fault.Invalid(tool.NameAt, "and description must be strings.")
+	}
+	tool.Name, tool.Description = about.Title, about.Description
+	return tool, nil
+}
+
+// schemaIn returns the schema in a member, or nil if there is none.
+func schemaIn(all members, name, at string) (json.RawMessage, error) {
+	schema := all.get(name)
+	switch text := strings.TrimSpace(string(schema)); {
+	case text == "" || text == "null":
+		return nil, nil
+	case text[0] != '{':
+		return nil, fault.Invalid(at, "must be a JSON Schema, which is an object.")
+	}
+	return schema, nil
+}
+
+// flagsOf returns the safety flags that annotations of MCP stand for. Annotations that are absent say nothing.
+func flagsOf(annotations json.RawMessage, at string) ([]string, error) {
+	var hints struct {
+		ReadOnly    *bool `json:"readOnlyHint"`
+		Destructive *bool `json:"destructiveHint"`
+		OpenWorld   *bool `json:"openWorldHint"`
+	}
+	if json.Unmarshal(annotations, &hints) != nil {
+		return nil, fault.Invalid(at, "must be an object with true or false for readOnlyHint, destructiveHint and openWorldHint.")
+	}
+	var flags []string
+	if is(hints.Destructive) || hints.ReadOnly != nil && !*hints.ReadOnly {
+		flags = append(flags, "side_effect")
+	}
+	if is(hints.OpenWorld) {
+		flags = append(flags, "external_call")
+	}
+	return flags, nil
+}
+
+func is(value *bool) bool { return value != nil && *value }
+
+func isText(raw json.RawMessage, text string) bool {
+	var value string
+	return json.Unmarshal(raw, &value) == nil && value == text
+}
+
+var (
+	hump    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	foreign = regexp.MustCompile(`[^a-z0-9_-]+`)
+)
+
+// AgentName turns the name of a tool into the name of an agent: getWeather becomes get-weather. It returns "" if nothing
+// of the name is left.
+func AgentName(tool string) string {
+	name := foreign.ReplaceAllString(strings.ToLower(hump.ReplaceAllString(tool, "$1-$2")), "-")
+	name = strings.TrimLeft(name, "-_0123456789")
+	return strings.TrimRight(name[:min(len(name), 63)], "-_")
+}
