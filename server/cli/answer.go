@@ -10,9 +10,29 @@ import (
 	"strings"
 )
 
-// asked is a command that sends one request and prints the answer.
-type asked struct {
+// printed is part of every command with a result.
+type printed struct {
 	JSON bool `name:"json" help:"Print JSON: an array for a list, the object for anything else."`
+}
+
+// result prints the value as JSON, or with tell.
+func (o printed) result(p Process, value any, tell func() error) error {
+	if !o.JSON {
+		return tell()
+	}
+	return p.encode(value)
+}
+
+// encode prints a value as one line of JSON.
+func (p Process) encode(value any) error {
+	encoder := json.NewEncoder(p.Stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// asked is a command that sends requests and prints an answer.
+type asked struct {
+	printed
 	remote
 }
 
@@ -28,6 +48,18 @@ func (a asked) ask(ctx context.Context, p Process, method, path string, body any
 	})
 }
 
+// change connects and sends a change that has no answer. With --json it prints null.
+func (a asked) change(ctx context.Context, p Process, method, path string, body any) error {
+	return a.with(ctx, p, func(c *client) error { return a.changed(ctx, p, c, method, path, body) })
+}
+
+func (a asked) changed(ctx context.Context, p Process, c *client, method, path string, body any) error {
+	if err := c.call(ctx, method, path, body, nil); err != nil {
+		return err
+	}
+	return a.result(p, nil, func() error { return nil })
+}
+
 // optional returns the destination of an answer, or nil for a deletion, which has no body.
 func optional(answer *json.RawMessage, method string) any {
 	if method == http.MethodDelete {
@@ -36,7 +68,7 @@ func optional(answer *json.RawMessage, method string) any {
 	return answer
 }
 
-func (a asked) print(p Process, answer json.RawMessage, tell func(answer json.RawMessage) error) error {
+func (a printed) print(p Process, answer json.RawMessage, tell func(answer json.RawMessage) error) error {
 	if !a.JSON {
 		return tell(answer)
 	}
@@ -44,8 +76,8 @@ func (a asked) print(p Process, answer json.RawMessage, tell func(answer json.Ra
 	return err
 }
 
-// itemsOf returns the items of an answer that is a page of a list, and any other answer unchanged, so that --json prints
-// every list as one array.
+// itemsOf returns the items of an answer that is a whole list, and any other answer unchanged, so that --json prints every
+// list as one array. Lists that are always in pages are read with list.
 func itemsOf(answer json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(answer, &members) != nil || !strings.HasPrefix(string(members["items"]), "[") {
@@ -82,7 +114,12 @@ func list[T any](ctx context.Context, p Process, a asked, path string, query url
 
 // with connects, calls work, and closes the resources that connecting opened.
 func (r remote) with(ctx context.Context, p Process, work func(c *client) error) (err error) {
-	server, closing, err := r.connect(ctx, p)
+	return r.withFolder(ctx, p, "", work)
+}
+
+// withFolder is like with for a command that works on a folder whose agent.yaml may name a server.
+func (r remote) withFolder(ctx context.Context, p Process, folder string, work func(c *client) error) (err error) {
+	server, closing, err := r.connect(ctx, p, folder)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +21,13 @@ type archiveCommand struct {
 type archiveExportCommand struct {
 	File   string   `arg:"" help:"File to write, for example agents.tar.gz, or - for stdout." type:"path"`
 	Agents []string `arg:"" optional:"" help:"Names of agents (default: all agents of the workspace)." placeholder:"NAME"`
-	remote
+	asked
 }
 
 func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
+	if c.JSON && c.File == "-" {
+		return misusedf("--json cannot be combined with an archive on stdout")
+	}
 	return c.with(ctx, p, func(server *client) error {
 		query := url.Values{"agent": c.Agents}
 		return server.exchange(ctx, http.MethodGet, "/api/v1/archive?"+query.Encode(), nil, nil, func(_ http.Header, body io.Reader) error {
@@ -31,7 +35,10 @@ func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
 				_, err := io.Copy(p.Stdout, body)
 				return err
 			}
-			return writeWhole(c.File, body)
+			if err := writeWhole(c.File, body); err != nil {
+				return err
+			}
+			return c.result(p, map[string]string{"file": c.File}, func() error { return nil })
 		})
 	})
 }
@@ -65,7 +72,7 @@ type archiveImportCommand struct {
 	File   string `arg:"" help:"File written by atelier archive export, or - for stdin." type:"existingfile"`
 	DryRun bool   `help:"Check the file without importing it."`
 	Listed bool   `help:"List agents in the public registry if they were listed where the archive was written."`
-	remote
+	asked
 }
 
 func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
@@ -75,15 +82,25 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
 	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
+		err := server.transfer(ctx, http.MethodPost, path, io.NopCloser(content), map[string]string{"Content-Type": "application/gzip"}, into(&answer))
+		if err != nil {
+			return err
+		}
+		return c.print(p, answer, c.tell(p))
+	})
+}
+
+func (c *archiveImportCommand) tell(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
 		var report struct {
 			Agents []struct {
 				Name, Outcome string
 				Added, Kept   int
 			}
 		}
-		path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
-		err := server.transfer(ctx, http.MethodPost, path, io.NopCloser(content), map[string]string{"Content-Type": "application/gzip"}, into(&report))
-		if err != nil {
+		if err := read(answer, &report); err != nil {
 			return err
 		}
 		t := newTable(p.Stdout, "NAME", "OUTCOME", "ADDED", "KEPT")
@@ -94,5 +111,5 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 			_, _ = fmt.Fprintln(p.Stderr, "note: nothing was imported")
 		}
 		return t.flush()
-	})
+	}
 }

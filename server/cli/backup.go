@@ -2,8 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
+	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/registry/backup"
 	"github.com/atelier-run/atelier/server/app"
 )
@@ -16,7 +21,8 @@ type backupCommand struct {
 
 type backupCreate struct {
 	Dir  string `arg:"" name:"folder" help:"New folder for the backup."`
-	Keys string `help:"File for a copy of the keys of secrets, outside the backup (default: they are not copied)." placeholder:"FILE"`
+	Keys string `help:"File for a copy of the keys of secrets, outside the backup, or - for stdout (default: they are not copied)." placeholder:"FILE|-"`
+	printed
 	database
 }
 
@@ -25,18 +31,46 @@ func (c *backupCreate) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	m, err := app.CreateBackup(ctx, settings, c.Dir, c.Keys, p.Version, p.quietLog())
+	if c.Keys == "-" && c.JSON {
+		return misusedf("--json cannot be combined with --keys -")
+	}
+	var m backup.Manifest
+	if c.Keys == "-" {
+		m, err = c.keysToStdout(ctx, p, settings)
+		p.Stdout = p.Stderr // the keys are its only content
+	} else {
+		m, err = app.CreateBackup(ctx, settings, c.Dir, c.Keys, p.Version, p.quietLog())
+	}
 	if err != nil {
 		return err
 	}
 	if c.Keys == "" && m.Snapshot.Counts["secrets"] > 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "The keys of secrets are not in the backup. Without them its secrets cannot be read. Copy them with --keys FILE and keep them elsewhere.")
 	}
-	return p.described("saved", c.Dir, m)
+	return c.result(p, m, func() error { return p.described("saved", c.Dir, m) })
+}
+
+// keysToStdout creates a backup and writes the keys of secrets to stdout.
+func (c *backupCreate) keysToStdout(ctx context.Context, p Process, settings config.Config) (m backup.Manifest, err error) {
+	dir, err := os.MkdirTemp("", "atelier-keys-") // only this user can enter it
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	keys := filepath.Join(dir, "secrets.key")
+	if m, err = app.CreateBackup(ctx, settings, c.Dir, keys, p.Version, p.quietLog()); err != nil {
+		return m, err
+	}
+	text, err := os.ReadFile(keys)
+	if err == nil {
+		_, err = p.Stdout.Write(text)
+	}
+	return m, err
 }
 
 type backupVerify struct {
 	Dir string `arg:"" name:"folder" help:"Folder of the backup."`
+	printed
 }
 
 func (c *backupVerify) run(ctx context.Context, p Process) error {
@@ -44,28 +78,41 @@ func (c *backupVerify) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	return p.described("verified", c.Dir, m)
+	return c.result(p, m, func() error { return p.described("verified", c.Dir, m) })
 }
 
 type backupRestore struct {
 	Dir  string `arg:"" name:"folder" help:"Folder of the backup."`
-	Keys string `help:"File with the keys of secrets (default: put secrets.key into the data directory yourself)." placeholder:"FILE"`
+	Keys string `help:"File with the keys of secrets, or - for stdin (default: put secrets.key into the data directory yourself)." placeholder:"FILE|-"`
+	printed
 	database
 }
 
-func (c *backupRestore) run(ctx context.Context, p Process) error {
+func (c *backupRestore) run(ctx context.Context, p Process) (err error) {
 	settings, err := p.load(c.flags(), c.Config)
 	if err != nil {
 		return err
 	}
-	m, err := app.RestoreBackup(ctx, settings, c.Dir, c.Keys, p.quietLog())
+	keys := c.Keys
+	if keys == "-" {
+		dir, err := os.MkdirTemp("", "atelier-keys-") // only this user can enter it
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		keys = filepath.Join(dir, "secrets.key")
+		if err := writeWhole(keys, io.LimitReader(p.Stdin, most)); err != nil {
+			return err
+		}
+	}
+	m, err := app.RestoreBackup(ctx, settings, c.Dir, keys, p.quietLog())
 	if err != nil {
 		return err
 	}
 	if c.Keys == "" && m.Snapshot.Counts["secrets"] > 0 {
 		_, _ = fmt.Fprintf(p.Stderr, "The backup has %d secrets. Copy their keys to the data directory as secrets.key before you start the server, or name them with --secrets-key-file.\n", m.Snapshot.Counts["secrets"])
 	}
-	return p.described("restored", c.Dir, m)
+	return c.result(p, m, func() error { return p.described("restored", c.Dir, m) })
 }
 
 // described prints what a backup contains.

@@ -44,17 +44,22 @@ func readBase(folder fs.FS, agent string) (base, bool, error) {
 	return b, b.Agent == agent, nil
 }
 
-// write records the base in a folder. It replaces the file, so that a symbolic link is not followed.
+// write records the base in a folder.
 func (b base) write(root *os.Root) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	const temporary = baseFile + ".new"
-	if err := root.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
+	return replace(root, baseFile, append(text, '\n'))
+}
+
+// replace writes a file whose name starts with a dot. It replaces the file, so that a symbolic link is not followed.
+func replace(root *os.Root, name string, text []byte) error {
+	temporary := name + ".new"
+	if err := root.WriteFile(temporary, text, 0o600); err != nil {
 		return err
 	}
-	if err := root.Rename(temporary, baseFile); err != nil {
+	if err := root.Rename(temporary, name); err != nil {
 		return errors.Join(err, root.Remove(temporary))
 	}
 	return nil

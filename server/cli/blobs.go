@@ -12,7 +12,10 @@ type blobsCommand struct {
 	Move blobsMove `cmd:"" help:"Copy the files of large versions from the data directory to the bucket of --s3-endpoint. Stop the server first."`
 }
 
-type blobsMove struct{ database }
+type blobsMove struct {
+	printed
+	database
+}
 
 func (c *blobsMove) run(ctx context.Context, p Process) error {
 	settings, err := p.load(c.flags(), c.Config)
@@ -26,6 +29,12 @@ func (c *blobsMove) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "copied %d files to the bucket %s; start the server with the same settings, then the folder blobs in the data directory can be removed\n", moved, settings.S3.Bucket)
-	return err
+	done := struct {
+		Moved  int    `json:"moved"`
+		Bucket string `json:"bucket"`
+	}{moved, settings.S3.Bucket}
+	return c.result(p, done, func() error {
+		_, err = fmt.Fprintf(p.Stdout, "copied %d files to the bucket %s; start the server with the same settings, then the folder blobs in the data directory can be removed\n", moved, settings.S3.Bucket)
+		return err
+	})
 }

@@ -10,6 +10,7 @@ import (
 type breakGlassCommand struct {
 	Reason    string `required:"" help:"Reason, stored with the token."`
 	Workspace string `help:"Name or ID." default:"default"`
+	printed
 	database
 }
 
@@ -23,6 +24,5 @@ func (c *breakGlassCommand) run(ctx context.Context, p Process) error {
 		return err
 	}
 	_, _ = fmt.Fprintln(p.Stderr, "Administrator token, valid for one hour. Everybody who can list tokens sees it with its reason and can revoke it.")
-	_, err = fmt.Fprintln(p.Stdout, secret)
-	return err
+	return c.result(p, map[string]string{"secret": secret}, func() error { return p.print(secret) })
 }

@@ -31,6 +31,8 @@ type Process struct {
 	Samples fs.FS
 	Skills  fs.FS  // bundled skills; nil for none
 	Exe     string // the binary that is started in jails; "" is the running one
+
+	grammar *kong.Application
 }
 
 // Exit codes.
@@ -78,6 +80,7 @@ type grammar struct {
 	Packages   packagesCommand   `cmd:"" help:"List and remove installed packages, and resolve those of a draft."`
 	SBOM       sbomCommand       `cmd:"" name:"sbom" help:"Print the bill of materials of a version, in CycloneDX JSON."`
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
+	Profile    profileCommand    `cmd:"" help:"List, create and choose profiles: servers with a token and a workspace."`
 	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
@@ -145,6 +148,7 @@ func Main(ctx context.Context, p Process) (code int) {
 	if err != nil {
 		return p.report(err)
 	}
+	p.grammar = parser.Model
 	parsed, err := parser.Parse(usual(p.Args))
 	if err != nil {
 		return p.report(misused{fmt.Errorf("%w; see `atelier --help`", err)})

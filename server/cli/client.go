@@ -15,14 +15,16 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
 )
 
 // client calls a server, over the network or within this process.
 type client struct {
-	base    string
-	token   string
-	version string
-	http    *http.Client
+	base      string
+	token     string
+	workspace string // "" for the token's
+	version   string
+	http      *http.Client
 }
 
 // most is the maximum number of bytes read from one answer.
@@ -51,6 +53,9 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	r.Header.Set("User-Agent", "atelier-cli/"+c.version)
 	r.Header.Set("Accept", "application/json")
+	if c.workspace != "" {
+		r.Header.Set(gate.WorkspaceHeader, c.workspace)
+	}
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}

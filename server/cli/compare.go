@@ -13,9 +13,8 @@ type diffCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
 	From  string `arg:"" optional:"" default:"latest" help:"First version: a number, a range, latest, a digest or draft."`
 	To    string `arg:"" optional:"" default:"draft" help:"Second version, in the same forms."`
-	JSON  bool   `name:"json" help:"Print the server's answer as JSON."`
 	seen
-	remote
+	asked
 }
 
 func (c *diffCommand) run(ctx context.Context, p Process) error {
@@ -25,11 +24,7 @@ func (c *diffCommand) run(ctx context.Context, p Process) error {
 		if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/diff?"+query.Encode(), nil, &answer); err != nil {
 			return err
 		}
-		if c.JSON {
-			_, err := fmt.Fprintln(p.Stdout, strings.TrimSpace(string(answer)))
-			return err
-		}
-		return printDiff(p, answer)
+		return c.print(p, answer, func(json.RawMessage) error { return printDiff(p, answer) })
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
@@ -15,45 +14,40 @@ import (
 
 // remote holds the flags by which commands find a server.
 type remote struct {
-	Server string `help:"Address of the server (ATELIER_SERVER; default: the server that uses the data directory)." placeholder:"URL"`
-	Token  string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
+	Server    string `help:"Address of the server (ATELIER_SERVER; default: the current profile, else the server that uses the data directory)." placeholder:"URL"`
+	Token     string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
+	Profile   string `help:"Profile with server, token and workspace (ATELIER_PROFILE; default: that of atelier profile use)." placeholder:"NAME"`
+	Workspace string `help:"Workspace that the command must act in (ATELIER_WORKSPACE; default: the token's workspace)." placeholder:"NAME"`
 	database
 }
 
 // answersWithin is the maximum time for a server to respond to the availability check.
 const answersWithin = 2 * time.Second
 
-// connect finds a server. It uses the named server, or else the running server whose token is in the data directory.
-// Otherwise it opens the store in this process under its lock. close releases everything that it opened.
-func (r remote) connect(ctx context.Context, p Process) (c *client, close func() error, err error) {
-	if r.Server == "" && r.Data == "" && r.Database == "" { // a flag for the data directory overrides the variable
-		r.Server = p.Getenv("ATELIER_SERVER")
+// connect finds a server. It uses the chosen server, or else the running server whose token is in the data directory.
+// Otherwise it opens the store in this process under its lock. close releases everything that it opened. folder is the
+// address in agent.yaml of the folder that the command works on.
+func (r remote) connect(ctx context.Context, p Process, folder string) (c *client, close func() error, err error) {
+	chosen, err := r.destination(p, folder)
+	if err != nil {
+		return nil, nil, err
 	}
-	if r.Server != "" {
-		return r.named(p)
+	if chosen.server != "" {
+		return &client{base: chosen.server, token: chosen.token, workspace: chosen.workspace, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
 	}
 	settings, err := p.load(r.flags(), r.Config)
 	if err != nil {
 		return nil, nil, err
 	}
 	if c := answering(ctx, p, settings); c != nil {
+		c.workspace = or(r.Workspace, p.Getenv("ATELIER_WORKSPACE"))
 		return c, func() error { return nil }, nil
 	}
-	return within(ctx, p, settings)
-}
-
-func (r remote) named(p Process) (*client, func() error, error) {
-	base, token := strings.TrimRight(r.Server, "/"), r.Token
-	if token == "" {
-		token = p.Getenv("ATELIER_TOKEN")
+	c, close, err = within(ctx, p, settings)
+	if err == nil {
+		c.workspace = or(r.Workspace, p.Getenv("ATELIER_WORKSPACE"))
 	}
-	if left, err := app.ReadCredentials(r.dataOf(p)); token == "" && err == nil && left.URL == base {
-		token = left.Token
-	}
-	if token == "" {
-		return nil, nil, misusedf("the server requires a token; set --token or ATELIER_TOKEN")
-	}
-	return &client{base: base, token: token, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
+	return c, close, err
 }
 
 func (r remote) dataOf(p Process) string {
@@ -67,7 +61,7 @@ func (r remote) dataOf(p Process) string {
 // answering returns the running server of the data directory, or nil if there is none.
 func answering(ctx context.Context, p Process, settings config.Config) *client {
 	left, err := app.ReadCredentials(settings.Data)
-	if err != nil || left.URL == "" {
+	if err != nil || !onThisMachine(left.URL) {
 		return nil
 	}
 	c := &client{base: left.URL, token: left.Token, version: p.Version, http: &http.Client{}}

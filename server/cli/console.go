@@ -25,10 +25,11 @@ type console struct {
 	plain bool // out is not a terminal, so the output is copied byte for byte
 	err   *terminal.Filter
 	quiet bool
+	whole bool // print the whole result, also of a failed program
 }
 
-func newConsole(p Process, quiet bool) *console {
-	return &console{out: p.Stdout, plain: !isTerminal(p.Stdout), err: terminal.NewFilter(p.Stderr, isTerminal(p.Stderr)), quiet: quiet}
+func newConsole(p Process, quiet, whole bool) *console {
+	return &console{out: p.Stdout, plain: !isTerminal(p.Stdout), err: terminal.NewFilter(p.Stderr, isTerminal(p.Stderr)), quiet: quiet, whole: whole}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -132,13 +133,17 @@ func (c *console) finish(e runtimes.Event) error {
 		return fmt.Errorf("read the result: %w", err)
 	}
 	c.err.End()
-	if answer.Status == registry.Succeeded {
+	if c.whole {
+		answer.Output = e.Data
+	}
+	if c.whole || answer.Status == registry.Succeeded {
 		text := string(answer.Output)
 		if !c.plain {
 			text = terminal.EscapeJSON(text)
 		}
-		_, err := io.WriteString(c.out, text+"\n")
-		return err
+		if _, err := io.WriteString(c.out, text+"\n"); err != nil || answer.Status == registry.Succeeded {
+			return err
+		}
 	}
 	c.err.Print(failure(string(answer.Status), answer.Error))
 	c.err.End()

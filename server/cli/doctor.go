@@ -19,7 +19,7 @@ import (
 )
 
 type doctorCommand struct {
-	JSON     bool         `help:"Print the report as JSON."`
+	printed
 	Server   string       `help:"Server whose API to test (default: the server that uses the data directory, else a temporary one)." placeholder:"URL"`
 	Only     []string     `help:"Test only these groups: inside, syscalls, canaries, limits, persistence, crashes, speed, http. The host and ordinary programs are always tested." placeholder:"GROUP,…"`
 	Data     string       `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`

@@ -17,7 +17,7 @@ type exportCommand struct {
 	Format    string `help:"Manifest format: ${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
 	Publish   bool   `help:"Publish the draft first if the agent has no version."`
 	seen
-	remote
+	asked
 }
 
 func (c *exportCommand) run(ctx context.Context, p Process) error {
@@ -39,6 +39,9 @@ func (c *exportCommand) run(ctx context.Context, p Process) error {
 		})
 		if err != nil {
 			return err
+		}
+		if c.JSON {
+			return p.encode(manifest)
 		}
 		var text bytes.Buffer
 		if err := json.Indent(&text, manifest, "", "  "); err != nil {

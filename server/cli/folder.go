@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -23,11 +25,32 @@ type pullCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
 	Dir   string `arg:"" help:"Folder of an agent, an empty folder, or a new one." type:"path"`
 	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
-	remote
+	asked
+}
+
+// Help is shown above the flags.
+func (*pullCommand) Help() string { return folderServer }
+
+// folderServer explains the server of a folder in the help.
+const folderServer = "If no flag and no variable names a server, the member server of agent.yaml does. " +
+	"It is used only if a profile of yours has the same server, so that a folder of somebody else cannot receive your token."
+
+// synced is what pull and push print with --json.
+type synced struct {
+	Agent    string   `json:"agent"`
+	Revision int64    `json:"revision"`
+	Changed  []string `json:"changed"` // paths that were written
 }
 
 func (c *pullCommand) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) (err error) {
+	if c.JSON && !c.Yes {
+		return misusedf("--json requires --yes")
+	}
+	address, err := agents.ServerOf(os.DirFS(c.Dir))
+	if err != nil {
+		return err
+	}
+	return c.withFolder(ctx, p, address, func(server *client) (err error) {
 		kept, err := fetchAgent(ctx, server, c.Agent)
 		if err != nil {
 			return err
@@ -51,24 +74,35 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 		if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
 			return misusedf("%s has files but no agent.yaml; pull would delete these files; choose another folder", c.Dir)
 		}
-		if ok, err := c.agreed(p, c.Yes, there, wanted); err != nil {
+		local := maps.Clone(wanted)
+		if local[registry.SettingsFile], err = agents.WithServer(wanted[registry.SettingsFile], address); err != nil {
+			return err
+		}
+		if ok, err := c.agreed(p, c.Yes, there, local); err != nil {
 			return err
 		} else if ok {
-			if err := writeFolder(root, there, wanted); err != nil {
+			if err := writeFolder(root, there, local); err != nil {
 				return err
 			}
 		}
-		return base{kept.id, kept.revision, wanted}.write(root)
+		schema, err := agents.SettingsSchema()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(replace(root, agents.SchemaFile, schema), base{kept.id, kept.revision, wanted}.write(root)); err != nil {
+			return err
+		}
+		return c.result(p, synced{kept.name, kept.revision, append([]string{}, changed(there, local)...)}, func() error { return nil })
 	})
 }
 
 // agreed prints the changes and asks for confirmation. Without differences it returns false; without a yes it returns an error.
-func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
+func (o printed) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "no differences")
 		return false, nil
 	}
-	showChanges(p.Stdout, from, to)
+	showChanges(o.people(p), from, to)
 	if yes {
 		return true, nil
 	}
@@ -78,6 +112,14 @@ func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bo
 		return true, nil
 	}
 	return false, fmt.Errorf("nothing was written")
+}
+
+// people is where a command prints text for people: stdout, or stderr if stdout has JSON.
+func (o printed) people(p Process) io.Writer {
+	if o.JSON {
+		return p.Stderr
+	}
+	return p.Stdout
 }
 
 // lying returns the files of a folder that belong to an agent. It skips names that start with a dot and the example
@@ -132,7 +174,7 @@ type pushCommand struct {
 	Dir   string `arg:"" help:"Folder with agent.yaml and code." type:"existingdir"`
 	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 	Force bool   `help:"Overwrite a draft that was saved since the folder was pulled. The replaced draft stays in the history."`
-	remote
+	asked
 }
 
 // Help is shown above the flags.
@@ -140,10 +182,13 @@ func (*pushCommand) Help() string {
 	return "Names that start with a dot are skipped: they are not part of an agent. Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
 		"by file, saves nothing and exits with 5. Then pull the draft into another folder and merge, or use --force. " +
 		"Without " + baseFile + ", push -y does not overwrite the draft of an existing agent. " +
-		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 3 refused, 4 no access to the server, 5 stale."
+		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 3 refused, 4 no access to the server, 5 stale.\n\n" + folderServer
 }
 
 func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
+	if c.JSON && !c.Yes {
+		return misusedf("--json requires --yes")
+	}
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
 		return err
@@ -160,7 +205,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, p, func(server *client) error {
+	return c.withFolder(ctx, p, folder.Server, func(server *client) error {
 		kept, err := fetchAgent(ctx, server, *folder.Agent.Name)
 		isNew := fault.Is(err, fault.NotFound)
 		if err != nil && !isNew {
@@ -194,7 +239,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 			return err
 		}
 		if !ok {
-			return base{kept.id, kept.revision, before}.write(root)
+			return errors.Join(base{kept.id, kept.revision, before}.write(root), c.result(p, synced{kept.name, kept.revision, []string{}}, func() error { return nil }))
 		}
 		method, path, match := http.MethodPost, "/api/v1/code-agents", map[string]string{}
 		if !isNew {
@@ -218,7 +263,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 		if err != nil {
 			return err
 		}
-		return base{saved.id, saved.revision, now}.write(root)
+		return errors.Join(base{saved.id, saved.revision, now}.write(root), c.result(p, synced{saved.name, saved.revision, changed(before, wanted)}, func() error { return nil }))
 	})
 }
 
@@ -233,14 +278,14 @@ func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, you
 	case sameFiles(theirs, yours), known && (from.Revision == kept.revision || sameFiles(from.Files, theirs)):
 		return nil
 	case known:
-		showThreeWay(p.Stdout, from.Files, yours, theirs)
+		showThreeWay(c.people(p), from.Files, yours, theirs)
 		_, _ = fmt.Fprintf(p.Stderr, "atelier: The draft was saved since this folder was pulled: %s. The folder comes from revision %d. "+
 			"Pull it into another folder and merge, or push with --force.\n", lines(kept.saved()), from.Revision)
 		return exit{stale}
 	case !c.Yes:
 		return nil // agreed prints the differences and asks
 	}
-	showChanges(p.Stdout, theirs, yours)
+	showChanges(c.people(p), theirs, yours)
 	_, _ = fmt.Fprintf(p.Stderr, "atelier: The folder has no %s for this agent, so push -y cannot tell whether it would overwrite a newer draft (%s). "+
 		"Pull the agent first, push without -y, or push with --force.\n", baseFile, lines(kept.saved()))
 	return exit{stale}
@@ -248,7 +293,7 @@ func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, you
 
 // keptAgent is an agent on a server: the fields of PUT, by name.
 type keptAgent struct {
-	id       string
+	id, name string
 	revision int64
 	savedAt  time.Time
 	savedBy  string
@@ -287,7 +332,7 @@ func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, er
 
 // keptOf reads an agent from the server's answer.
 func keptOf(whole wireAgent) (keptAgent, error) {
-	kept := keptAgent{id: whole.ID, fields: whole.Draft}
+	kept := keptAgent{id: whole.ID, name: whole.Name, fields: whole.Draft}
 	var by struct{ Name string }
 	if err := errors.Join(json.Unmarshal(whole.Draft["revision"], &kept.revision), json.Unmarshal(whole.Draft["savedAt"], &kept.savedAt),
 		json.Unmarshal(whole.Draft["savedBy"], &by)); err != nil {

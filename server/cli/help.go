@@ -1,13 +1,23 @@
 package cli
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// helpCommand is in the grammar for the list of commands only. usual replaces it before the arguments are parsed.
+// helpCommand prints the grammar with --json. Without --json, usual replaces it before the arguments are parsed.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Command, for example: token create."`
+	printed
 }
 
-func (*helpCommand) run(context.Context, Process) error { return nil }
+func (c *helpCommand) run(_ context.Context, p Process) error {
+	found := below(commandsOf(p.grammar), c.Command)
+	if len(found) == 0 {
+		return misusedf("no command named %q; `atelier help` lists all commands", c.Command)
+	}
+	return p.encode(found)
+}
 
 // usual replaces the usual spellings of help and version by those of the parser.
 func usual(args []string) []string {
@@ -16,7 +26,7 @@ func usual(args []string) []string {
 		return []string{"--help"}
 	case len(args) == 1 && args[0] == "--version":
 		return []string{"version"}
-	case args[0] == "help":
+	case args[0] == "help" && !slices.Contains(args, "--json"):
 		return append(append([]string{}, args[1:]...), "--help")
 	}
 	return args

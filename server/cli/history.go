@@ -98,13 +98,11 @@ type historyLabel struct {
 	Agent    string `arg:"" help:"Name or ID."`
 	Revision int64  `arg:"" help:"Revision of the save."`
 	Label    string `arg:"" optional:"" help:"New label. Without it the label is removed."`
-	remote
+	asked
 }
 
 func (c *historyLabel) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		return server.call(ctx, http.MethodPatch, savePath(c.Agent, c.Revision), map[string]string{"label": c.Label}, nil)
-	})
+	return c.change(ctx, p, http.MethodPatch, savePath(c.Agent, c.Revision), map[string]string{"label": c.Label})
 }
 
 type historyRestore struct {

@@ -19,6 +19,7 @@ import (
 type inferCommand struct {
 	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml." placeholder:"FILE|DIR"`
 	Config   string       `help:"Settings file." placeholder:"FILE"`
+	printed               // the result is JSON in any case
 	Settings kong.Plugins `embed:""`
 }
 
@@ -69,10 +70,12 @@ func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
 	for _, note := range found.Notes {
 		_, _ = fmt.Fprintln(p.Stderr, located(note.File, note.Line, note.Message))
 	}
-	encoder := json.NewEncoder(p.Stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(found)
+	return c.result(p, found, func() error {
+		encoder := json.NewEncoder(p.Stdout)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(found)
+	})
 }
 
 // located puts a position before a message.

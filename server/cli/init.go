@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -16,11 +18,14 @@ type initCommand struct {
 	Dir      string `arg:"" help:"New or empty folder." type:"path"`
 	Language string `help:"Language of the program: ${enum}." enum:"typescript,javascript,python,bash" default:"python"`
 	Name     string `help:"Name of the agent (default: the name of the folder)." placeholder:"NAME"`
+	Server   string `help:"Server that the folder belongs to, stored in agent.yaml." placeholder:"URL"`
+	printed
 }
 
 // Help returns the text above the flags.
 func (*initCommand) Help() string {
-	return "Run the folder with `atelier run DIR --input @DIR/input.json`, and save it on a server with `atelier push DIR`. Existing files are never overwritten."
+	return "Run the folder with `atelier run DIR --input @DIR/input.json`, and save it on a server with `atelier push DIR`. Existing files are never overwritten. " +
+		"Editors with a YAML language server check agent.yaml with " + agents.SchemaFile + "."
 }
 
 // examples are programs that answer {"name": "Ada"} with {"greeting": "Hello, Ada"}.
@@ -35,6 +40,11 @@ func (c *initCommand) run(_ context.Context, p Process) error {
 	name := or(c.Name, filepath.Base(c.Dir))
 	if err := registry.CheckName(name); err != nil {
 		return misusedf("%s cannot be the name of an agent: %s; set --name", name, sentence(err))
+	}
+	if c.Server != "" {
+		if _, err := addressOf(c.Server); err != nil {
+			return misusedf("--server: %w", err)
+		}
 	}
 	files, err := c.files(name)
 	if err != nil {
@@ -55,7 +65,12 @@ func (c *initCommand) run(_ context.Context, p Process) error {
 			return err
 		}
 	}
-	return p.say("created the agent %s in %s", name, c.Dir)
+	made := struct {
+		Name   string   `json:"name"`
+		Folder string   `json:"folder"`
+		Files  []string `json:"files"`
+	}{name, c.Dir, slices.Sorted(maps.Keys(files))}
+	return c.result(p, made, func() error { return p.say("created the agent %s in %s", name, c.Dir) })
 }
 
 // files returns the files of the new folder.
@@ -72,7 +87,14 @@ func (c *initCommand) files(name string) (map[string]registry.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]registry.File{registry.SettingsFile: settings, example.file: registry.File(example.text), registry.ExampleFile: registry.File("{\"name\": \"Ada\"}\n")}, nil
+	if settings, err = agents.WithServer(settings, c.Server); err != nil {
+		return nil, err
+	}
+	schema, err := agents.SettingsSchema()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]registry.File{agents.SchemaFile: schema, registry.SettingsFile: settings, example.file: registry.File(example.text), registry.ExampleFile: registry.File("{\"name\": \"Ada\"}\n")}, nil
 }
 
 // writeNew writes a file that must not exist.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -19,7 +18,7 @@ type inviteCreate struct {
 	Role    string        `arg:"" help:"Role: viewer, developer, approver or administrator."`
 	For     string        `field:"note" help:"Note on who the invitation is for."`
 	Expires time.Duration `field:"expiresAt" help:"Time until the invitation expires, at most 720h (default: one week)." placeholder:"DURATION"`
-	remote
+	asked
 }
 
 func (c *inviteCreate) run(ctx context.Context, p Process) error {
@@ -30,13 +29,12 @@ func (c *inviteCreate) run(ctx context.Context, p Process) error {
 	if c.Expires > 0 {
 		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
 	}
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/invitations", body, func(answer json.RawMessage) error {
 		var made struct{ Link string }
-		if err := server.call(ctx, http.MethodPost, "/api/v1/invitations", body, &made); err != nil {
+		if err := read(answer, &made); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.Stdout, made.Link)
-		return err
+		return p.print(made.Link)
 	})
 }
 
@@ -61,11 +59,9 @@ func (c *inviteList) run(ctx context.Context, p Process) error {
 
 type inviteRevoke struct {
 	ID string `arg:"" help:"ID from the list."`
-	remote
+	asked
 }
 
 func (c *inviteRevoke) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		return server.call(ctx, http.MethodDelete, "/api/v1/invitations/"+url.PathEscape(c.ID), nil, nil)
-	})
+	return c.change(ctx, p, http.MethodDelete, "/api/v1/invitations/"+url.PathEscape(c.ID), nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/mcpapi"
 )
 
@@ -31,7 +32,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	case c.Set != "":
 		path += "/sets/" + c.Set
 	}
-	server, closeServer, err := c.connect(ctx, p)
+	server, closeServer, err := c.connect(ctx, p, "")
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,9 @@ func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+a.client.token)
 	r.Header.Set("User-Agent", "atelier-cli/"+a.client.version)
+	if a.client.workspace != "" {
+		r.Header.Set(gate.WorkspaceHeader, a.client.workspace)
+	}
 	transport := a.client.http.Transport
 	if transport == nil {
 		transport = http.DefaultTransport

@@ -39,7 +39,7 @@ func (c *memberList) run(ctx context.Context, p Process) error {
 type memberRole struct {
 	Name string `arg:"" help:"Sign-in name or ID."`
 	Role string `arg:"" help:"Role: viewer, developer, approver or administrator."`
-	remote
+	asked
 }
 
 func (c *memberRole) run(ctx context.Context, p Process) error {
@@ -48,13 +48,13 @@ func (c *memberRole) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		return server.call(ctx, http.MethodPatch, path, map[string]string{"role": c.Role}, nil)
+		return c.changed(ctx, p, server, http.MethodPatch, path, map[string]string{"role": c.Role})
 	})
 }
 
 type memberRemove struct {
 	Name string `arg:"" help:"Sign-in name or ID."`
-	remote
+	asked
 }
 
 func (c *memberRemove) run(ctx context.Context, p Process) error {
@@ -63,7 +63,7 @@ func (c *memberRemove) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		return server.call(ctx, http.MethodDelete, path, nil, nil)
+		return c.changed(ctx, p, server, http.MethodDelete, path, nil)
 	})
 }
 

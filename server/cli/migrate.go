@@ -30,7 +30,10 @@ type migrateCommand struct {
 	Status migrateStatus `cmd:"" help:"List migrations with the time they were applied."`
 }
 
-type migrateUp struct{ database }
+type migrateUp struct {
+	printed
+	database
+}
 
 func (c *migrateUp) run(ctx context.Context, p Process) error {
 	settings, err := p.load(c.flags(), c.Config)
@@ -41,14 +44,19 @@ func (c *migrateUp) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range applied {
-		_, _ = fmt.Fprintln(p.Stdout, "applied", name)
-	}
-	_, err = fmt.Fprintf(p.Stdout, "applied %d migrations; the schema is up to date\n", len(applied))
-	return err
+	return c.result(p, append([]string{}, applied...), func() error {
+		for _, name := range applied {
+			_, _ = fmt.Fprintln(p.Stdout, "applied", name)
+		}
+		_, err = fmt.Fprintf(p.Stdout, "applied %d migrations; the schema is up to date\n", len(applied))
+		return err
+	})
 }
 
-type migrateStatus struct{ database }
+type migrateStatus struct {
+	printed
+	database
+}
 
 func (c *migrateStatus) run(ctx context.Context, p Process) error {
 	settings, err := p.load(c.flags(), c.Config)
@@ -59,13 +67,23 @@ func (c *migrateStatus) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	t := newTable(p.Stdout, "MIGRATION", "APPLIED")
-	for _, step := range steps {
-		applied := "pending"
-		if step.AppliedAt != nil {
-			applied = step.AppliedAt.UTC().Format(time.RFC3339)
-		}
-		t.row(step.Name, applied)
+	type migration struct {
+		Name      string     `json:"name"`
+		AppliedAt *time.Time `json:"appliedAt"`
 	}
-	return t.flush()
+	all := []migration{}
+	for _, step := range steps {
+		all = append(all, migration{step.Name, step.AppliedAt})
+	}
+	return c.result(p, all, func() error {
+		t := newTable(p.Stdout, "MIGRATION", "APPLIED")
+		for _, one := range all {
+			applied := "pending"
+			if one.AppliedAt != nil {
+				applied = one.AppliedAt.UTC().Format(time.RFC3339)
+			}
+			t.row(one.Name, applied)
+		}
+		return t.flush()
+	})
 }

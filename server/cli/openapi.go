@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/skillsapi"
 )
 
-type openAPICommand struct{}
+type openAPICommand struct{ printed }
 
 func (*openAPICommand) run(_ context.Context, p Process) error {
 	api := httpapi.New(httpapi.Options{})

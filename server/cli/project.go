@@ -85,27 +85,38 @@ func (c *projectShowCommand) run(ctx context.Context, p Process) error {
 
 type projectImportCommand struct {
 	projectName
-	From        string `arg:"" help:"Folder, or archive that ends in .tar, .tar.gz, .tgz or .zip. Links and folders .git are left out." type:"existingpath"`
+	From        string `arg:"" help:"Folder, archive that ends in .tar, .tar.gz, .tgz or .zip, or - for an archive from stdin. Links and folders .git are left out." type:"existingpath"`
+	Type        string `help:"Type of the archive from stdin: ${enum}." enum:"tar.gz,tar,zip" default:"tar.gz"`
 	Description string `help:"Description of a new project." placeholder:"TEXT"`
 	Summary     string `help:"Summary of the change (default: Import)." placeholder:"TEXT"`
 	Strip       bool   `help:"Leave out the one folder that contains all files, as archives of repositories have it."`
-	remote
+	asked
 }
 
 func (c *projectImportCommand) run(ctx context.Context, p Process) (err error) {
-	archive, kind, err := archiveOf(c.From)
+	archive, kind, err := c.archive(p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, archive.Close()) }()
 	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		query := url.Values{"strip": {strconv.FormatBool(c.Strip)}, "summary": {c.Summary}, "description": {c.Description}}
+		err := server.transfer(ctx, http.MethodPost, projectPath(c.Name, "import")+"?"+query.Encode(), io.NopCloser(archive), map[string]string{"Content-Type": kind}, into(&answer))
+		if err != nil {
+			return err
+		}
+		return c.print(p, answer, tellImport(p))
+	})
+}
+
+func tellImport(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
 		var report struct {
 			Project registry.Project
 			Skipped []string
 		}
-		query := url.Values{"strip": {strconv.FormatBool(c.Strip)}, "summary": {c.Summary}, "description": {c.Description}}
-		err := server.transfer(ctx, http.MethodPost, projectPath(c.Name, "import")+"?"+query.Encode(), io.NopCloser(archive), map[string]string{"Content-Type": kind}, into(&report))
-		if err != nil {
+		if err := read(answer, &report); err != nil {
 			return err
 		}
 		for _, name := range report.Skipped {
@@ -114,7 +125,15 @@ func (c *projectImportCommand) run(ctx context.Context, p Process) (err error) {
 			}
 		}
 		return p.say("imported %d files as change %d of %s", report.Project.Files, report.Project.Change, report.Project.Name)
-	})
+	}
+}
+
+// archive opens the archive with its content type.
+func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error) {
+	if c.From == "-" {
+		return io.NopCloser(p.Stdin), map[string]string{"tar.gz": "application/gzip", "tar": "application/x-tar", "zip": "application/zip"}[c.Type], nil
+	}
+	return archiveOf(c.From)
 }
 
 // archiveOf opens an archive, or packs a folder. It returns the archive with its content type.
@@ -195,13 +214,9 @@ type projectHistoryCommand struct {
 }
 
 func (c *projectHistoryCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "changes"), nil, func(answer json.RawMessage) error {
-		var all page[registry.ProjectChange]
-		if err := read(answer, &all); err != nil {
-			return err
-		}
+	return list(ctx, p, c.asked, projectPath(c.Name, "changes"), url.Values{}, 10_000, func(all []registry.ProjectChange) error {
 		t := newTable(p.Stdout, "CHANGE", "DATE", "BY", "FILES", "SUMMARY")
-		for _, one := range all.Items {
+		for _, one := range all {
 			t.row(strconv.FormatInt(one.Number, 10), one.CreatedAt.UTC().Format(time.RFC3339), or(one.Actor.Name, one.Actor.ID), strconv.Itoa(one.Touched), one.Summary)
 		}
 		return t.flush()
@@ -215,17 +230,9 @@ type projectOverlaysCommand struct {
 }
 
 func (c *projectOverlaysCommand) run(ctx context.Context, p Process) error {
-	path := projectPath(c.Name, "overlays")
-	if c.Status != "" {
-		path += "?" + url.Values{"status": {c.Status}}.Encode()
-	}
-	return c.ask(ctx, p, http.MethodGet, path, nil, func(answer json.RawMessage) error {
-		var all page[registry.Overlay]
-		if err := read(answer, &all); err != nil {
-			return err
-		}
+	return list(ctx, p, c.asked, projectPath(c.Name, "overlays"), said(map[string]string{"status": c.Status}), 10_000, func(all []registry.Overlay) error {
 		t := newTable(p.Stdout, "ID", "STATE", "FILES", "RUN", "AGENT", "CREATED", "SUMMARY")
-		for _, o := range all.Items {
+		for _, o := range all {
 			t.row(o.ID, string(o.Status), strconv.Itoa(len(o.Entries)), string(o.RunStatus), or(o.Agent, "(inline)"), o.CreatedAt.UTC().Format(time.RFC3339), o.Summary)
 		}
 		return t.flush()

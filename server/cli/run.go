@@ -19,12 +19,12 @@ type runCommand struct {
 	NoWait bool     `name:"no-wait" help:"If a person must approve the run first, exit with 3 at once."`
 	Quiet  bool     `short:"q" help:"Print only the output and errors."`
 	seen
-	remote
+	asked
 }
 
 // Help returns the text above the flags.
 func (*runCommand) Help() string {
-	return "Prints the output as JSON on stdout. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
+	return "Prints the output as JSON on stdout, or with --json the whole result. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
 		"program succeeded, 1 if it failed, 3 if the server refused the run, or with --no-wait if a person must approve it first.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
 		"run `atelier doctor` for a full test. " +
 		"A reference runs on the server given by --server, else on the server that uses the data directory, else in this process with its database."
@@ -35,7 +35,7 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	console := newConsole(p, c.Quiet)
+	console := newConsole(p, c.Quiet, c.JSON)
 	info, err := os.Stat(c.Target)
 	switch {
 	case err == nil && c.Revision != 0:

@@ -151,6 +151,7 @@ func (c *secretsUses) run(ctx context.Context, p Process) error {
 }
 
 type secretsRotateKey struct {
+	printed
 	database
 	KeyFile string `name:"secrets-key-file" help:"Key file (ATELIER_SECRETS_KEY_FILE; default: secrets.key in the data directory)." placeholder:"FILE"`
 }
@@ -181,5 +182,12 @@ func (c *secretsRotateKey) run(ctx context.Context, p Process) error {
 	if done.File != "" {
 		what = done.File
 	}
-	return p.say("encrypted %d secrets with the key %s from %s", done.Secrets, done.Key, what)
+	result := struct {
+		Secrets int    `json:"secrets"`
+		Key     string `json:"key"`
+		File    string `json:"file"`
+	}{done.Secrets, done.Key, done.File}
+	return c.result(p, result, func() error {
+		return p.say("encrypted %d secrets with the key %s from %s", done.Secrets, done.Key, what)
+	})
 }

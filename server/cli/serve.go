@@ -22,6 +22,7 @@ import (
 )
 
 type serveCommand struct {
+	printed
 	Config   string       `help:"Settings file (default: atelier.yaml in the working directory, if it exists)." placeholder:"FILE"`
 	Settings kong.Plugins `embed:""`
 }
@@ -62,11 +63,13 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
-	greeting, err := greet(ctx, a, p.Version, listener.Addr())
+	started, err := greet(ctx, a, p.Version, listener.Addr())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	_, _ = io.WriteString(p.Stdout, greeting)
+	if err := c.result(p, started, func() error { _, _ = io.WriteString(p.Stdout, started.text()); return nil }); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	_, _ = io.WriteString(p.Stderr, warnings(a.Level())+openTo(settings)+noted(settings))
 	return a.Serve(ctx, listener)
 }
@@ -90,21 +93,36 @@ func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 	}
 }
 
-// greet returns the text of a start, with the link that signs in a browser. A server that cannot write says why.
-func greet(ctx context.Context, a *app.App, version string, address net.Addr) (string, error) {
+// greeting is what a server says when it has started.
+type greeting struct {
+	Version  string `json:"version"`
+	URL      string `json:"url"`
+	Link     string `json:"link"`     // signs in one browser, once; "" for a server that cannot write
+	ReadOnly string `json:"readOnly"` // why nothing can be stored; "" if it can
+}
+
+func (g greeting) text() string {
+	text := fmt.Sprintf("Atelier %s serves %s\n\n", g.Version, g.URL)
+	if g.ReadOnly != "" {
+		return text + "  READ-ONLY  " + g.ReadOnly + " Restart the server for a link that signs in a browser.\n"
+	}
+	return text + "  Open  " + g.Link + "\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n"
+}
+
+// greet returns the greeting of a start, with the link that signs in a browser. A server that cannot write says why.
+func greet(ctx context.Context, a *app.App, version string, address net.Addr) (greeting, error) {
 	base := a.URL(address)
-	greeting := fmt.Sprintf("Atelier %s serves %s\n\n", version, base)
 	link, err := "", a.WriteCredentials(ctx, address)
 	if err == nil {
 		link, err = a.LoginLink(ctx, base)
 	}
 	if why := a.ReadOnly(err); why != "" {
-		return greeting + "  READ-ONLY  " + why + " Restart the server for a link that signs in a browser.\n", nil
+		return greeting{version, base, "", why}, nil
 	}
 	if err != nil {
-		return "", err
+		return greeting{}, err
 	}
-	return greeting + "  Open  " + link + "\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n", nil
+	return greeting{version, base, link, ""}, nil
 }
 
 // warnings returns the warning of every start: the risk the operator has accepted, or the reason why no program can

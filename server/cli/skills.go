@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 type skillsCommand struct {
@@ -31,68 +33,88 @@ type installedSkill struct {
 	}
 }
 
-type skillsList struct{ remote }
+type skillsList struct{ asked }
 
 func (c *skillsList) run(ctx context.Context, p Process) error {
 	return c.with(ctx, p, func(server *client) error {
-		var found struct{ Skills, Drafts []installedSkill }
-		if err := server.call(ctx, http.MethodGet, "/v1/skills", nil, &found); err != nil {
+		var answer struct{ Skills, Drafts []json.RawMessage }
+		if err := server.call(ctx, http.MethodGet, "/v1/skills", nil, &answer); err != nil {
 			return err
 		}
-		listed := map[string]bool{}
-		t := newTable(p.Stdout, "NAME", "VERSION", "STATE", "ORIGIN", "DIGEST")
-		for _, s := range append(found.Skills, found.Drafts...) {
-			if !listed[s.Name] {
-				t.row(s.Name, or(s.Version, "-"), s.State, s.Origin, or(s.Digest[:min(len(s.Digest), 19)], "-"))
-			}
-			listed[s.Name] = true
-		}
-		if err := t.flush(); err != nil {
-			return err
-		}
-		told := map[string]bool{}
-		for _, s := range append(found.Skills, found.Drafts...) {
-			if s.Error == nil || told[s.Name] {
-				continue
-			}
-			told[s.Name] = true
-			text := "\n" + s.Name + ": " + s.Error.Message
-			for _, d := range s.Error.Details {
-				text += "\n  " + place(d) + d.Message
-			}
-			_, _ = fmt.Fprintln(p.Stderr, lines(text))
-		}
-		return nil
+		found := append(append([]json.RawMessage{}, answer.Skills...), answer.Drafts...)
+		return c.result(p, found, func() error { return tellSkills(p, found) })
 	})
 }
 
+// tellSkills prints each skill once, and its errors.
+func tellSkills(p Process, found []json.RawMessage) error {
+	skills := make([]installedSkill, len(found))
+	for i, text := range found {
+		if err := read(text, &skills[i]); err != nil {
+			return err
+		}
+	}
+	listed := map[string]bool{}
+	t := newTable(p.Stdout, "NAME", "VERSION", "STATE", "ORIGIN", "DIGEST")
+	for _, s := range skills {
+		if !listed[s.Name] {
+			t.row(s.Name, or(s.Version, "-"), s.State, s.Origin, or(s.Digest[:min(len(s.Digest), 19)], "-"))
+		}
+		listed[s.Name] = true
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	told := map[string]bool{}
+	for _, s := range skills {
+		if s.Error == nil || told[s.Name] {
+			continue
+		}
+		told[s.Name] = true
+		text := "\n" + s.Name + ": " + s.Error.Message
+		for _, d := range s.Error.Details {
+			text += "\n  " + place(d) + d.Message
+		}
+		_, _ = fmt.Fprintln(p.Stderr, lines(text))
+	}
+	return nil
+}
+
 type skillsInstall struct {
-	From string `arg:"" help:"Folder, FILE.tar.gz, URL or name."`
-	remote
+	From string `arg:"" help:"Folder, FILE.tar.gz, - for a .tar.gz file from stdin, URL or name."`
+	asked
 }
 
 func (c *skillsInstall) run(ctx context.Context, p Process) error {
-	body, headers, err := c.body()
+	body, headers, err := c.body(p)
 	if err != nil {
 		return err
 	}
 	return c.with(ctx, p, func(server *client) (err error) {
-		var made installedSkill
+		var answer json.RawMessage
 		if archive, ok := body.(io.ReadCloser); ok {
-			err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", archive, headers, into(&made))
+			err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", io.NopCloser(archive), headers, into(&answer))
 		} else {
-			err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &made)
+			err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &answer)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.Stdout, "%s@%s %s\n", made.Name, made.Version, made.Digest)
-		return err
+		return c.print(p, answer, func(json.RawMessage) error {
+			var made installedSkill
+			if err := read(answer, &made); err != nil {
+				return err
+			}
+			return p.print(made.Name + "@" + made.Version + " " + made.Digest)
+		})
 	})
 }
 
 // body returns the request body: a folder's files, an unchanged archive, an address or a name.
-func (c *skillsInstall) body() (any, map[string]string, error) {
+func (c *skillsInstall) body(p Process) (any, map[string]string, error) {
+	if c.From == "-" {
+		return io.NopCloser(p.Stdin), map[string]string{"Content-Type": "application/gzip"}, nil
+	}
 	if strings.HasPrefix(c.From, "http://") || strings.HasPrefix(c.From, "https://") {
 		return map[string]string{"url": c.From}, nil, nil
 	}
@@ -120,13 +142,11 @@ func (c *skillsInstall) body() (any, map[string]string, error) {
 type skillsUninstall struct {
 	Name  string `arg:""`
 	Force bool   `help:"Uninstall even if others reference a version."`
-	remote
+	asked
 }
 
 func (c *skillsUninstall) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		return server.call(ctx, http.MethodPost, "/v1/skills/uninstall", map[string]any{"name": c.Name, "force": c.Force}, nil)
-	})
+	return c.ask(ctx, p, http.MethodPost, "/v1/skills/uninstall", map[string]any{"name": c.Name, "force": c.Force}, func(json.RawMessage) error { return nil })
 }
 
 type skillsPromote struct {
@@ -134,23 +154,23 @@ type skillsPromote struct {
 	Number    string `name:"as" field:"version" help:"Version number (default: the number suggested from the changes)." placeholder:"VERSION"`
 	Changelog string `help:"Description of the changes."`
 	Comment   string `help:"Reason for a smaller number than suggested."`
-	remote
+	asked
 }
 
 func (c *skillsPromote) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
+	body := map[string]string{"name": c.Name, "version": c.Number, "changelog": c.Changelog, "comment": c.Comment}
+	return c.ask(ctx, p, http.MethodPost, "/v1/skills/promote", body, func(answer json.RawMessage) error {
 		var made struct{ Reference, Digest string }
-		body := map[string]string{"name": c.Name, "version": c.Number, "changelog": c.Changelog, "comment": c.Comment}
-		if err := server.call(ctx, http.MethodPost, "/v1/skills/promote", body, &made); err != nil {
+		if err := read(answer, &made); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.Stdout, made.Reference, made.Digest)
-		return err
+		return p.print(made.Reference + " " + made.Digest)
 	})
 }
 
 type skillsCheck struct {
 	Dir string `arg:"" help:"Folder of a skill." type:"existingdir"`
+	printed
 }
 
 // run performs the server's checks except for code, which only the sandbox of a server parses.
@@ -168,14 +188,22 @@ func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, w := range skill.Warnings {
-		_, _ = fmt.Fprintln(p.Stderr, lines("note: "+place(w)+w.Message))
-	}
-	_, err = fmt.Fprintf(p.Stdout, "%s@%s: %d files in %s\n", skill.Settings.Name, skill.Settings.Version, len(skill.Spec.Files), skill.Spec.Language)
-	return err
+	checked := struct {
+		Name     string            `json:"name"`
+		Version  string            `json:"version"`
+		Language runtimes.Language `json:"language"`
+		Files    int               `json:"files"`
+		Warnings []fault.Detail    `json:"warnings"`
+	}{skill.Settings.Name, skill.Settings.Version, skill.Spec.Language, len(skill.Spec.Files), append([]fault.Detail{}, skill.Warnings...)}
+	return c.result(p, checked, func() error {
+		for _, w := range skill.Warnings {
+			_, _ = fmt.Fprintln(p.Stderr, lines("note: "+place(w)+w.Message))
+		}
+		return p.print(fmt.Sprintf("%s@%s: %d files in %s", checked.Name, checked.Version, checked.Files, checked.Language))
+	})
 }
 
-type skillsSchema struct{}
+type skillsSchema struct{ printed }
 
 func (skillsSchema) run(_ context.Context, p Process) error {
 	text, err := folders.Schema()

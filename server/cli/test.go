@@ -27,10 +27,10 @@ import (
 type testCommand struct {
 	Target string   `arg:"" help:"Folder with agent.yaml and tests.yaml, or reference (weather for its draft, weather@1.0.0)." placeholder:"DIR|REF"`
 	Only   []string `field:"names" help:"Run the test with this name. Repeatable." placeholder:"NAME"`
-	JUnit  string   `name:"junit" help:"Write the results to a file as JUnit XML too." placeholder:"FILE"`
+	JUnit  string   `name:"junit" help:"Write the results as JUnit XML too, to a file or with - to stdout." placeholder:"FILE|-"`
 	Watch  bool     `help:"Run the tests again whenever a file of the folder changes, until interrupted."`
 	seen
-	remote
+	asked
 }
 
 // Help returns the text above the flags.
@@ -43,6 +43,8 @@ func (*testCommand) Help() string {
 func (c *testCommand) run(ctx context.Context, p Process) error {
 	info, err := os.Stat(c.Target)
 	switch {
+	case c.JSON && (c.JUnit == "-" || c.Watch):
+		return misusedf("--json cannot be combined with --junit - or --watch")
 	case err == nil && !info.IsDir():
 		return misusedf("%s must be a folder with agent.yaml, or a reference", c.Target)
 	case err == nil && c.Revision != 0:
@@ -221,13 +223,19 @@ func namedEvents(stream io.Reader, each func(name string, data []byte) error) er
 // testResults prints results and keeps them for the JUnit file.
 type testResults struct {
 	p     Process
+	to    io.Writer // for people; stdout may have another document
+	json  bool
 	name  string
 	junit string
 	all   []tests.Result
 }
 
 func (c *testCommand) results(p Process, name string) *testResults {
-	return &testResults{p: p, name: name, junit: c.JUnit}
+	to := c.people(p)
+	if c.JUnit == "-" {
+		to = p.Stderr
+	}
+	return &testResults{p: p, to: to, json: c.JSON, name: name, junit: c.JUnit}
 }
 
 func (r *testResults) show(result tests.Result) {
@@ -236,10 +244,10 @@ func (r *testResults) show(result tests.Result) {
 	if !result.Passed {
 		mark = "FAIL"
 	}
-	_, _ = fmt.Fprintf(r.p.Stdout, "%s  %s  (%s)\n", mark, lines(result.Name), milliseconds(result.RunMs))
+	_, _ = fmt.Fprintf(r.to, "%s  %s  (%s)\n", mark, lines(result.Name), milliseconds(result.RunMs))
 	if !result.Passed {
 		for _, line := range reasons(result) {
-			_, _ = fmt.Fprintln(r.p.Stdout, "      "+lines(line))
+			_, _ = fmt.Fprintln(r.to, "      "+lines(line))
 		}
 	}
 }
@@ -261,6 +269,15 @@ func reasons(result tests.Result) []string {
 func (r *testResults) finish(report tests.Report) error {
 	if err := r.writeJUnit(report); err != nil {
 		return err
+	}
+	if r.json {
+		whole := struct {
+			tests.Report
+			Results []tests.Result `json:"results"`
+		}{report, append([]tests.Result{}, r.all...)}
+		if err := r.p.encode(whole); err != nil {
+			return err
+		}
 	}
 	switch total := report.Passed + report.Failed; {
 	case total == 0:
@@ -313,7 +330,12 @@ func (r *testResults) writeJUnit(report tests.Report) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(r.junit, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+	text = append([]byte(xml.Header), append(text, '\n')...)
+	if r.junit == "-" {
+		_, err := r.p.Stdout.Write(text)
+		return err
+	}
+	return os.WriteFile(r.junit, text, 0o644)
 }
 
 func seconds(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 4, 64) }

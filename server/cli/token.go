@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,7 +20,7 @@ type tokenCreate struct {
 	Scope   []string      `field:"scopes" help:"Scopes, separated by commas: read, run, write, approve, admin (default: all except admin). admin includes all others." placeholder:"SCOPE"`
 	Agent   []string      `field:"agents" help:"Restrict the token to this agent. Repeatable (default: all agents)." sep:"none" placeholder:"NAME"`
 	Expires time.Duration `field:"expiresAt" help:"Token lifetime, for example 720h (default: never expires)." placeholder:"DURATION"`
-	remote
+	asked
 }
 
 func (c *tokenCreate) run(ctx context.Context, p Process) error {
@@ -38,13 +37,12 @@ func (c *tokenCreate) run(ctx context.Context, p Process) error {
 	if c.Expires > 0 {
 		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
 	}
-	return c.with(ctx, p, func(server *client) error {
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/tokens", body, func(answer json.RawMessage) error {
 		var made struct{ Secret string }
-		if err := server.call(ctx, http.MethodPost, "/api/v1/tokens", body, &made); err != nil {
+		if err := read(answer, &made); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.Stdout, made.Secret)
-		return err
+		return p.print(made.Secret)
 	})
 }
 
@@ -93,11 +91,9 @@ func (c *tokenList) run(ctx context.Context, p Process) error {
 
 type tokenRevoke struct {
 	ID string `arg:"" help:"ID from the list."`
-	remote
+	asked
 }
 
 func (c *tokenRevoke) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		return server.call(ctx, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(c.ID), nil, nil)
-	})
+	return c.change(ctx, p, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(c.ID), nil)
 }

@@ -6,9 +6,16 @@ import (
 	"runtime"
 )
 
-type versionCommand struct{}
+type versionCommand struct{ printed }
 
-func (*versionCommand) run(_ context.Context, p Process) error {
-	_, err := fmt.Fprintf(p.Stdout, "atelier %s %s/%s %s\n", p.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	return err
+func (c *versionCommand) run(_ context.Context, p Process) error {
+	about := struct {
+		Version string `json:"version"`
+		OS      string `json:"os"`
+		Arch    string `json:"arch"`
+		Go      string `json:"go"`
+	}{p.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+	return c.result(p, about, func() error {
+		return p.print(fmt.Sprintf("atelier %s %s/%s %s", about.Version, about.OS, about.Arch, about.Go))
+	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -18,17 +17,16 @@ type workspaceCommand struct {
 type workspaceCreate struct {
 	Name  string `arg:"" help:"Name, used in X-Workspace. It cannot be changed."`
 	Title string `help:"Display name (default: the name)."`
-	remote
+	asked
 }
 
 func (c *workspaceCreate) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		var made struct{ ID, Name string }
-		if err := server.call(ctx, http.MethodPost, "/api/v1/workspaces", map[string]string{"name": c.Name, "title": c.Title}, &made); err != nil {
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/workspaces", map[string]string{"name": c.Name, "title": c.Title}, func(answer json.RawMessage) error {
+		var made struct{ ID string }
+		if err := read(answer, &made); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.Stdout, made.ID)
-		return err
+		return p.print(made.ID)
 	})
 }
 
@@ -53,11 +51,9 @@ func (c *workspaceList) run(ctx context.Context, p Process) error {
 
 type workspaceClose struct {
 	Name string `arg:"" help:"Name or ID."`
-	remote
+	asked
 }
 
 func (c *workspaceClose) run(ctx context.Context, p Process) error {
-	return c.with(ctx, p, func(server *client) error {
-		return server.call(ctx, http.MethodDelete, "/api/v1/workspaces/"+url.PathEscape(c.Name), nil, nil)
-	})
+	return c.change(ctx, p, http.MethodDelete, "/api/v1/workspaces/"+url.PathEscape(c.Name), nil)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/studio/agents"
 )
 
 // DescribeToo adds the routes of another entry point to the description.
@@ -32,6 +33,7 @@ func (a *API) getOpenAPI() {
 
 func (a *API) getManifestSchema() {
 	a.router.Get("/schemas/tool-manifest.json", a.document("application/schema+json", manifest.Schema))
+	a.router.Get("/schemas/agent.json", a.document("application/schema+json", agents.SettingsSchema))
 }
 
 // document serves a document that does not change while the server runs. It is made for the first request.

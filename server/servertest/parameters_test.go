@@ -122,7 +122,7 @@ func TestQuery_UnknownParameter_BadRequestAtEveryRoute(t *testing.T) {
 	if routes < 90 {
 		t.Errorf("only %d routes", routes)
 	}
-	for _, path := range []string{"/metrics", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/mcp"} {
+	for _, path := range []string{"/metrics", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/schemas/agent.json", "/mcp"} {
 		s.Want(t, http.StatusBadRequest, "GET", path+"?surprise=1", nil)
 	}
 	s.Want(t, http.StatusNotFound, "GET", "/nowhere?surprise=1", nil)

@@ -96,7 +96,7 @@ func TestServerIsReadyAtOnce(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir())
 	began := time.Now()
-	for _, path := range []string{"/ready", "/health", "/docs", "/openapi.json", "/schemas/tool-manifest.json"} {
+	for _, path := range []string{"/ready", "/health", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/schemas/agent.json"} {
 		if answer := p.Do(t, "GET", path, nil, servertest.Headers{"Authorization": ""}); answer.Status != 200 {
 			t.Errorf("%s: %d %s", path, answer.Status, answer.Body)
 		}

@@ -325,7 +325,7 @@ func walks(has possessions) map[string]walk {
 
 // outside lists public routes that are missing in the description.
 func outside() []string {
-	return []string{"GET /", "GET /docs", "GET /login", "GET /metrics", "GET /openapi.json", "GET /schemas/tool-manifest.json", "GET /studio/"}
+	return []string{"GET /", "GET /docs", "GET /login", "GET /metrics", "GET /openapi.json", "GET /schemas/agent.json", "GET /schemas/tool-manifest.json", "GET /studio/"}
 }
 
 // routes lists all routes of the description and the gate, by method and pattern.

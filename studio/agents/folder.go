@@ -20,6 +20,7 @@ func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
 
 // Folder is an agent on disk: its settings and files, and an example input, {} if there is none.
 type Folder struct {
+	Server  string // that agent.yaml names, "" for none
 	Agent   Input
 	Example json.RawMessage
 }
@@ -31,10 +32,11 @@ func ReadFolder(folder fs.FS) (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("read agent: %w", err)
 	}
-	in, err := parseSettings(settings)
+	parsed, err := parseSettings(settings)
 	if err != nil {
 		return Folder{}, err
 	}
+	in := parsed.Input
 	files, err := readFiles(folder)
 	if err != nil {
 		return Folder{}, err
@@ -51,7 +53,7 @@ func ReadFolder(folder fs.FS) (Folder, error) {
 	if !json.Valid(example) {
 		return Folder{}, fault.Invalid("/input", "%s is not valid JSON.", registry.ExampleFile)
 	}
-	return Folder{Agent: in, Example: bytes.TrimSpace(example)}, nil
+	return Folder{Server: parsed.Server, Agent: in, Example: bytes.TrimSpace(example)}, nil
 }
 
 func readFiles(folder fs.FS) (map[string]registry.File, error) {
@@ -87,26 +89,26 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 
 // parseSettings reads agent.yaml. Its field names are those of the HTTP API. Properties keep their order, which
 // determines the order of fields in a form.
-func parseSettings(data []byte) (Input, error) {
+func parseSettings(data []byte) (Settings, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
+		return Settings{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	var asJSON bytes.Buffer
 	if len(document.Content) != 1 {
-		return Input{}, fault.Invalid("", "%s is empty.", registry.SettingsFile)
+		return Settings{}, fault.Invalid("", "%s is empty.", registry.SettingsFile)
 	}
 	if err := writeJSON(&asJSON, document.Content[0], 0); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
+		return Settings{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	decoder := json.NewDecoder(&asJSON)
 	decoder.DisallowUnknownFields()
-	var in Input
+	var in Settings
 	if err := decoder.Decode(&in); err != nil {
-		return Input{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
+		return Settings{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	if in.Tests != nil {
-		return Input{}, fault.Invalid("/tests", "must not be in %s; the tests of a folder are in %s.", registry.SettingsFile, registry.TestsFile)
+		return Settings{}, fault.Invalid("/tests", "must not be in %s; the tests of a folder are in %s.", registry.SettingsFile, registry.TestsFile)
 	}
 	return in, nil
 }

@@ -3,8 +3,11 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,7 +25,34 @@ func WriteSettings(in Input) ([]byte, error) {
 	if err := encoder.Encode(in); err != nil {
 		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
 	}
-	return toYAML(registry.SettingsFile, text.Bytes())
+	settings, err := toYAML(registry.SettingsFile, text.Bytes())
+	return append([]byte(announcement), settings...), err
+}
+
+// WithServer returns agent.yaml with the address of a server in its second line, after the announcement of the schema.
+func WithServer(settings []byte, server string) ([]byte, error) {
+	if server == "" {
+		return settings, nil
+	}
+	line, err := yaml.Marshal(map[string]string{"server": server})
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", registry.SettingsFile, err)
+	}
+	rest := bytes.TrimPrefix(settings, []byte(announcement))
+	return slices.Concat([]byte(announcement), line, rest), nil
+}
+
+// ServerOf returns the server that the agent.yaml of a folder names, "" if there is no such file.
+func ServerOf(folder fs.FS) (string, error) {
+	text, err := fs.ReadFile(folder, registry.SettingsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read agent: %w", err)
+	}
+	parsed, err := parseSettings(text)
+	return parsed.Server, err
 }
 
 // toYAML writes JSON as the YAML of a file.

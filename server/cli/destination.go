@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/atelier-run/atelier/server/app"
+)
+
+// destination is the server of a command, with the credentials that are meant for it.
+type destination struct{ server, token, workspace string }
+
+// destination chooses the server: a flag, else a variable, else agent.yaml of the folder that the command works on, else
+// the current profile. The zero value stands for the server of the data directory. folder is the address in agent.yaml.
+func (r remote) destination(p Process, folder string) (d destination, err error) {
+	if r.Profile != "" && r.Server+r.Data+r.Database != "" {
+		return d, misusedf("--profile excludes --server, --data and --database")
+	}
+	known, err := p.profiles()
+	if err != nil {
+		return d, err
+	}
+	server, name := p.Getenv("ATELIER_SERVER"), p.Getenv("ATELIER_PROFILE")
+	switch {
+	case r.Server != "":
+		d, err = r.direct(p, known, r.Server)
+	case r.Profile != "":
+		d, err = r.ofProfile(p, known, r.Profile)
+	case r.Data != "" || r.Database != "":
+		return d, nil
+	case server != "":
+		d, err = r.direct(p, known, server)
+	case name != "":
+		d, err = r.ofProfile(p, known, name)
+	case folder != "":
+		d, err = r.ofFolder(p, known, folder)
+	case known.Current != "":
+		d, err = r.ofProfile(p, known, known.Current)
+	default:
+		return d, nil
+	}
+	if workspace := or(r.Workspace, p.Getenv("ATELIER_WORKSPACE")); workspace != "" {
+		d.workspace = workspace
+	}
+	return d, err
+}
+
+// direct returns a server that a flag or a variable names.
+func (r remote) direct(p Process, known profiles, server string) (d destination, err error) {
+	if _, err := addressOf(server); err != nil {
+		return d, misusedf("the server: %w", err)
+	}
+	d = destination{server: strings.TrimRight(server, "/"), token: or(r.Token, p.Getenv("ATELIER_TOKEN"))}
+	one, is := known.of(server)
+	if is {
+		d.workspace = one.Workspace
+	}
+	if is && d.token == "" {
+		d.token, err = one.token(p)
+	}
+	if d.token == "" && err == nil {
+		d.token = r.left(p, server)
+	}
+	if d.token == "" && err == nil {
+		err = misusedf("the server requires a token; set --token or ATELIER_TOKEN, or make a profile: atelier profile set NAME --server %s --token-from -", d.server)
+	}
+	return d, err
+}
+
+// ofProfile returns the server of a profile. Its own token has priority over ATELIER_TOKEN, which may belong to another
+// server.
+func (r remote) ofProfile(p Process, known profiles, name string) (d destination, err error) {
+	one, err := known.named(name)
+	if err != nil {
+		return d, err
+	}
+	d = destination{server: strings.TrimRight(one.Server, "/"), token: r.Token, workspace: one.Workspace}
+	if d.token == "" {
+		d.token, err = one.token(p)
+	}
+	if d.token == "" && err == nil {
+		d.token = or(p.Getenv("ATELIER_TOKEN"), r.left(p, one.Server))
+	}
+	if d.token == "" && err == nil {
+		err = misusedf("the profile %s has no token; run: atelier profile set %s --token-from -", name, name)
+	}
+	return d, err
+}
+
+// ofFolder returns the server that agent.yaml names. Somebody else may have written that file, so the server receives only
+// a token that was given for it before: in a profile of the user, or by that server itself in the data directory.
+func (r remote) ofFolder(p Process, known profiles, server string) (d destination, err error) {
+	if one, ok := known.of(server); ok {
+		d = destination{server: strings.TrimRight(one.Server, "/"), token: r.Token, workspace: one.Workspace}
+		if d.token == "" {
+			d.token, err = one.token(p)
+		}
+		if d.token == "" && err == nil {
+			err = misusedf("the profile of %s has no token; set --token", d.server)
+		}
+		return d, err
+	}
+	if token := r.left(p, server); token != "" && r.Token == "" {
+		return destination{server: strings.TrimRight(server, "/"), token: token}, nil
+	}
+	return d, misusedf("agent.yaml names the server %s, which none of your profiles has, so it is sent nothing. If you trust it, run: atelier profile set NAME --server %s --token-from -; "+
+		"or choose a server with --server", server, server)
+}
+
+// left returns the token that the server of the data directory left there, "" if that is another server.
+func (r remote) left(p Process, server string) string {
+	found, err := app.ReadCredentials(r.dataOf(p))
+	if err != nil || !onThisMachine(found.URL) {
+		return ""
+	}
+	wanted, err := addressOf(server)
+	if address, leftErr := addressOf(found.URL); err != nil || leftErr != nil || address != wanted {
+		return ""
+	}
+	return found.Token
+}
+
+// onThisMachine reports whether an address from a data directory is one of this machine, as servers write it. A data
+// directory may be part of a folder that somebody else made.
+func onThisMachine(server string) bool {
+	u, err := url.Parse(server)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return false
+	}
+	if ip.IsLoopback() {
+		return true
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, one := range own {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil && prefix.Addr().Unmap() == ip.Unmap().WithZone("") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// profiles is the user's file of servers that commands can choose by name.
+type profiles struct {
+	Current string             `yaml:"current,omitempty"` // used if nothing else names a server
+	Named   map[string]profile `yaml:"profiles"`
+}
+
+// profile is a server that the user knows. At most one member of the token is set.
+type profile struct {
+	Server    string `yaml:"server"`
+	Workspace string `yaml:"workspace,omitempty"`
+	Token     string `yaml:"token,omitempty"`
+	TokenFile string `yaml:"tokenFile,omitempty"`
+	TokenEnv  string `yaml:"tokenEnv,omitempty"`
+}
+
+// profilesPath returns the path of the user's profiles, "" if the environment has no home directory.
+func (p Process) profilesPath() string {
+	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // its specification has relative paths ignored
+		return filepath.Join(dir, "atelier", "profiles.yaml")
+	}
+	if home := p.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "atelier", "profiles.yaml")
+	}
+	return ""
+}
+
+// maxProfiles bounds the file in bytes.
+const maxProfiles = 1 << 20
+
+// profiles reads the user's profiles. It refuses a file that other users may read or change, because it decides which
+// server receives a token.
+func (p Process) profiles() (profiles, error) {
+	path := p.profilesPath()
+	if path == "" {
+		return profiles{}, nil
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return profiles{}, nil
+	}
+	if err != nil {
+		return profiles{}, misusedf("read the profiles: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return profiles{}, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return profiles{}, misusedf("other users may read or change %s; run: chmod 600 %s", path, path)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxProfiles))
+	if err != nil {
+		return profiles{}, misusedf("read the profiles: %w", err)
+	}
+	return parseProfiles(path, text)
+}
+
+func parseProfiles(path string, text []byte) (profiles, error) {
+	var all profiles
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&all); err != nil && !errors.Is(err, io.EOF) {
+		return profiles{}, misusedf("%s: %w", path, err)
+	}
+	for name, one := range all.Named {
+		if _, err := addressOf(one.Server); err != nil {
+			return profiles{}, misusedf("%s: profile %s: %w", path, name, err)
+		}
+	}
+	return all, nil
+}
+
+// write replaces the user's profiles.
+func (all profiles) write(p Process) error {
+	path := p.profilesPath()
+	if path == "" {
+		return misusedf("profiles are stored in the home directory; set HOME or XDG_CONFIG_HOME")
+	}
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return writeWhole(path, bytes.NewReader(text)) // only the user may read it
+}
+
+// named returns a profile by name.
+func (all profiles) named(name string) (profile, error) {
+	one, ok := all.Named[name]
+	if !ok {
+		return one, misusedf("no profile named %s; `atelier profile list` lists profiles", name)
+	}
+	return one, nil
+}
+
+// of returns a profile of a server. Of several with the same server, it prefers the current one, and one with a token.
+func (all profiles) of(server string) (found profile, ok bool) {
+	address, err := addressOf(server)
+	if err != nil {
+		return profile{}, false
+	}
+	best := -1
+	for name, one := range all.Named {
+		if known, err := addressOf(one.Server); err != nil || known != address {
+			continue
+		}
+		rank := 0
+		if one.source() != "none" {
+			rank = 1
+		}
+		if name == all.Current {
+			rank += 2
+		}
+		if rank > best || rank == best && one.source() < found.source() {
+			found, best = one, rank
+		}
+	}
+	return found, best >= 0
+}
+
+// source says where the token of a profile comes from.
+func (o profile) source() string {
+	switch {
+	case o.Token != "":
+		return "stored"
+	case o.TokenFile != "":
+		return "file:" + o.TokenFile
+	case o.TokenEnv != "":
+		return "env:" + o.TokenEnv
+	}
+	return "none"
+}
+
+// token reads the token of a profile, "" if it has none.
+func (o profile) token(p Process) (string, error) {
+	switch {
+	case o.Token != "":
+		return o.Token, nil
+	case o.TokenFile != "":
+		text, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return "", misusedf("read the token of the profile: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	case o.TokenEnv != "":
+		if token := p.Getenv(o.TokenEnv); token != "" {
+			return token, nil
+		}
+		return "", misusedf("the token of the profile is in %s, which is not set", o.TokenEnv)
+	}
+	return "", nil
+}
+
+// addressOf checks the address of a server and returns its one form, by which addresses are compared.
+func addressOf(server string) (string, error) {
+	u, err := url.Parse(server)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return "", fmt.Errorf("%q must be the address of a server, such as https://atelier.example.com", server)
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		return "", fmt.Errorf("%q must have no user, query or fragment", server)
+	}
+	host := strings.ToLower(u.Host)
+	if port := u.Port(); port == "" || u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
+		host = strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
+	}
+	return u.Scheme + "://" + host + strings.TrimRight(u.EscapedPath(), "/"), nil
+}

@@ -1,0 +1,94 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// SchemaFile is the JSON Schema of agent.yaml in an agent's folder, for editors. Its name starts with a dot, so it is not
+// a file of the agent.
+const SchemaFile = ".agent.schema.json"
+
+// announcement is the first line of agent.yaml. Editors with a YAML language server read it.
+const announcement = "# yaml-language-server: $schema=" + SchemaFile + "\n"
+
+// Settings are the contents of agent.yaml: the fields of the API, and the server that the folder belongs to.
+type Settings struct {
+	Server string `json:"server,omitempty"`
+	Input
+}
+
+// SettingsSchema returns the JSON Schema of agent.yaml, generated from the Go type. It is served at /schemas/agent.json.
+func SettingsSchema() ([]byte, error) {
+	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Mapper: rawSchema}
+	s := reflector.Reflect(Settings{})
+	for _, elsewhere := range []string{"files", "code", "tests"} { // the other files of the folder
+		s.Properties.Delete(elsewhere)
+	}
+	for name, text := range settingTexts() {
+		member, ok := s.Properties.Get(name)
+		if !ok {
+			return nil, fmt.Errorf("make the schema of %s: no member %s", registry.SettingsFile, name)
+		}
+		member.Description = text
+	}
+	member := func(name string) *jsonschema.Schema {
+		found, _ := s.Properties.Get(name) // settingTexts has all names
+		return found
+	}
+	member("name").Pattern = `^[a-z][a-z0-9_-]{0,62}$`
+	member("server").Pattern = `^https?://[^@?#]+$`
+	member("metadata").AnyOf, member("metadata").Type = nil, "object"
+	for _, language := range []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM} {
+		member("language").Enum = append(member("language").Enum, language)
+	}
+	s.Title = "Atelier agent"
+	s.Description = registry.SettingsFile + " describes an agent. All other files of the folder are its program."
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("make the schema of %s: %w", registry.SettingsFile, err)
+	}
+	return append(text, '\n'), nil
+}
+
+// rawSchema describes a member whose value is a JSON Schema.
+func rawSchema(t reflect.Type) *jsonschema.Schema {
+	if t != reflect.TypeFor[json.RawMessage]() {
+		return nil
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, {Type: "boolean"}}}
+}
+
+// settingTexts describes the members for people.
+func settingTexts() map[string]string {
+	return map[string]string{
+		"server":           "Address of the server that the folder belongs to. push and pull use it if a profile of yours has this server.",
+		"name":             "Name: a letter, followed by up to 62 of a-z, 0-9, - and _.",
+		"title":            "Title for people.",
+		"description":      "What the agent does, for people and models.",
+		"tags":             "Words to find the agent by.",
+		"metadata":         "Values for your own use.",
+		"language":         "Language of the entry file.",
+		"runtime":          "auto, or a runtime of the server. It is fixed when a version is published.",
+		"isolation":        "strict: a new process for each run. Without it, the runtime decides.",
+		"entrypoint":       "File with the program's main function.",
+		"inputSchema":      "JSON Schema of the input.",
+		"outputSchema":     "JSON Schema of the output.",
+		"packages":         "Packages with versions, for example requests==2.32.3.",
+		"environment":      "Environment variables of the program. Do not put secrets here.",
+		"secrets":          "Names of secrets. Their values are stored in the workspace.",
+		"capabilities":     "What the program may use besides its input.",
+		"limits":           "Limits of a run. Without one, the limit of the server counts.",
+		"safetyFlags":      "What a caller should know, for example side_effect.",
+		"requiresApproval": "true: a person approves each run.",
+		"deterministic":    "Reserved: servers refuse true.",
+		"rules":            "Rules for the program's code.",
+		"schemaSources":    "Where the schemas came from. The server writes it.",
+	}
+}
