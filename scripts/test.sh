@@ -43,6 +43,9 @@ main() {
     title "semver.org"
     go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 | grep -e 'semver.org' -e '^ *left out'
 
+    title "Labelled programs of the gate"
+    go test -v -run '^TestLabelledPrograms$' ./studio/policy 2>&1 | grep -e 'labelled programs:' -e '^--- FAIL'
+
     title "Studio"
     if [ ! -d node_modules ]; then
       skip studio "Node 20 is not on this machine"

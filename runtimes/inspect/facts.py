@@ -38,9 +38,11 @@ class File:
         self.name, self.names, self.parents, self.called = name, {}, {}, set()
         self.lines = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self.tree = ast.parse(raw, name)
-        for node in ast.walk(self.tree):
+        self.nodes = [self.tree]  # in the order of ast.walk
+        for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+                self.nodes.append(child)
             if isinstance(node, ast.Call):
                 self.called.add(node.func)
 
@@ -61,7 +63,10 @@ class File:
     def bind(self):
         """Learns the names that imports and plain assignments give to modules and functions."""
         own = set()
-        for node in ast.walk(self.tree):
+        assigned = []
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
+                assigned.append(node)
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     self.names[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -79,12 +84,11 @@ class File:
         if "ctx" in own:
             self.names["ctx"] = "ctx"
         for _ in range(3):  # e = eval; f = e
-            for node in ast.walk(self.tree):
-                if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
-                    known = self.qualified(node.value)
-                    for target in node.targets:
-                        if known and isinstance(target, ast.Name):
-                            self.names.setdefault(target.id, known)
+            for node in assigned:
+                known = self.qualified(node.value)
+                for target in node.targets:
+                    if known and isinstance(target, ast.Name):
+                        self.names.setdefault(target.id, known)
 
     def text(self, node):
         """Returns the value of a string expression that needs no run, None for any other."""
@@ -276,7 +280,7 @@ class File:
 
     def list(self):
         self.bind()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     self.add(node, "import", alias.name)
