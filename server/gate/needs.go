@@ -141,6 +141,7 @@ func needs() map[string]need {
 		"POST " + api + "/blocked/{request}":             {approve, workspace},
 		"GET " + api + "/gate":                           {read, workspace},
 		"PUT " + api + "/gate":                           {admin, workspace},
+		"POST " + api + "/gate/try":                      {read, workspace},
 		"GET " + api + "/rule-packs":                     {read, workspace},
 		"PUT " + api + "/rule-packs/{pack}":              {admin, workspace},
 		"DELETE " + api + "/rule-packs/{pack}":           {admin, workspace},

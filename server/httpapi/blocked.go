@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/approvals"
 )
 
 // BlockedRequest is a run that the policy service denied.
@@ -20,6 +22,7 @@ type BlockedRequest struct {
 	Agent       string          `json:"agent" doc:"Empty for inline code."`
 	Version     string          `json:"version"`
 	Reason      string          `json:"reason"`
+	Remedy      string          `json:"remedy,omitempty" doc:"How to change the decision of the policy service."`
 	Policy      string          `json:"policyVersion" doc:"Digest of the gate's rules and thresholds when the request was blocked."`
 	Input       json.RawMessage `json:"input,omitempty" doc:"Absent in lists."`
 	Requester   registry.Actor  `json:"requester"`
@@ -38,11 +41,14 @@ func blockedOf(a registry.Approval) BlockedRequest {
 	b.Status = map[registry.ApprovalStatus]string{
 		registry.ApprovalPending: "blocked", registry.ApprovalApproved: "resubmitted", registry.ApprovalDenied: "dropped", registry.ApprovalExpired: "expired", registry.ApprovalWithdrawn: "dropped",
 	}[a.Status]
-	if a.Status == registry.ApprovalApproved {
+	if a.Status == registry.ApprovalApproved && !strings.HasPrefix(a.Outcome, approvals.NotStarted) {
 		b.Resubmitted = a.ID
 	}
 	if len(a.Reasons) > 0 {
 		b.Reason = a.Reasons[0]
+	}
+	if len(a.Reasons) > 1 {
+		b.Remedy = a.Reasons[1]
 	}
 	return b
 }

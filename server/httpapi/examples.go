@@ -57,6 +57,7 @@ func bodyExamples() map[string]string {
 		"saveAgent":         `{"code":"def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"}`,
 		"runTests":          `{"version":"draft","names":["Oslo"]}`,
 		"setGate":           `{"gate":"enforce","packs":["standard"],"disabledRules":[],"blockAt":"critical","escalateAt":"high","newCapability":"escalate","selfApproval":false,"approvalHours":72,"approveSideEffects":true}`,
+		"tryRules":          `{"language":"python","code":"import os\nos.system(\"ls\")\n","pack":"standard"}`,
 		"setQuotas":         `{"runsPerDay":10000}`,
 		"setRole":           `{"role":"developer"}`,
 		"setSecret":         `{"value":"not a real key"}`,

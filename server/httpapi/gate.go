@@ -6,6 +6,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/policy"
 )
 
@@ -99,6 +100,29 @@ func (a *API) getDraftVerdict() {
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		verdict, err := a.Agents.Verdict(ctx, actor(ctx), q.Agent, registry.SeenRevision(q.Revision))
+		return &out{verdict}, err
+	})
+}
+
+// TrialBody is a program to try rules on.
+type TrialBody struct {
+	Language runtimes.Language `json:"language"`
+	Code     string            `json:"code" maxLength:"262144"`
+	Pack     string            `json:"pack,omitempty" maxLength:"63" doc:"Name of the only rule pack to try, active or not (default: the active packs)."`
+	Rule     string            `json:"rule,omitempty" maxLength:"63" doc:"ID of the only rule of the pack to try."`
+	Source   string            `json:"source,omitempty" maxLength:"262144" doc:"YAML of a rule pack to try instead. It is not stored."`
+}
+
+func (a *API) tryRules() {
+	type in struct{ Body TrialBody }
+	type out struct{ Body registry.Verdict }
+	add(a, endpoint{
+		id: "tryRules", method: http.MethodPost, path: Base + "/gate/try", tag: "approvals", summary: "Try rules on a piece of code",
+		about:    "Nothing is stored. A pack or rule that is turned off can be tried. A source that is not valid is refused with line and reason.",
+		refusals: []fault.Code{fault.InvalidInput, fault.NameTaken, fault.SandboxUnavailable, fault.QueueFull},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		b := q.Body
+		verdict, err := a.Policy.Try(ctx, actor(ctx), policy.Trial{Language: b.Language, Code: b.Code, Pack: b.Pack, Rule: b.Rule, Source: b.Source})
 		return &out{verdict}, err
 	})
 }

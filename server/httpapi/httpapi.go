@@ -218,6 +218,7 @@ func (a *API) gateRoutes() {
 	a.decideBlocked()
 	a.getGate()
 	a.setGate()
+	a.tryRules()
 	a.listRulePacks()
 	a.putRulePack()
 	a.deleteRulePack()

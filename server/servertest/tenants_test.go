@@ -236,6 +236,7 @@ func walks(has possessions) map[string]walk {
 		"POST /api/v1/blocked/{request}":          {about: has.approvals, at: "request", body: `{"action":"drop"}`},
 		"GET /api/v1/gate":                        anything,
 		"PUT /api/v1/gate":                        anything,
+		"POST /api/v1/gate/try":                   {body: code},
 		"GET /api/v1/rule-packs":                  anything,
 		"PUT /api/v1/rule-packs/{pack}":           {about: has.packs, at: "pack", body: `{"source":"name: other\nrules: []\n"}`, wants: -1},
 		"DELETE /api/v1/rule-packs/{pack}":        {about: has.packs, at: "pack"},

@@ -422,6 +422,9 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 	kind, keep := registry.RunApproval, time.Duration(settings.ApprovalHours)*time.Hour
 	if r.Blocked {
 		kind, keep = registry.BlockedRequest, s.Keep
+		if r.Remedy != "" {
+			r.Reasons = append(r.Reasons, r.Remedy)
+		}
 	}
 	if !r.Blocked {
 		n, err := s.Reader.CountPending(ctx, run.Workspace)

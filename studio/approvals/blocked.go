@@ -10,6 +10,9 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
+// NotStarted begins the outcome of a request that was submitted again and could not be run.
+const NotStarted = "Not started: "
+
 // question returns what the policy service is asked about a run.
 func question(actor registry.Actor, c runs.Candidate) opa.Question {
 	resource := c.Version.Agent
@@ -100,7 +103,7 @@ func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 	case "":
 		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Runs as "+a.ID+".")
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
-		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Not started: "+err.Error())
+		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, NotStarted+err.Error())
 	}
 	return err
 }

@@ -1,10 +1,11 @@
 // Paged lists. A screen reads a list with useListing and shows it with <Listed>.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { keys } from './queries';
-import type { AgentSummary, RunSummary } from './types';
+import type { AgentSummary, BlockedRequest, RunSummary } from './types';
 import {
   browseRegistry,
   listAgents,
+  pageBlocked,
   pageRuns,
   type AgentFilter,
   type ListPage,
@@ -63,6 +64,9 @@ export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
 
 export const useRunListing = (filter: RunFilter): Listing<RunSummary> =>
   useListing([...keys.allRuns, filter], (cursor, signal) => pageRuns(filter, cursor, signal), true);
+
+export const useBlockedListing = (all: boolean): Listing<BlockedRequest> =>
+  useListing([...keys.blocked, all], (cursor, signal) => pageBlocked(all, cursor, signal), true);
 
 export const useRegistryListing = (filter: RegistryFilter): Listing<AgentSummary> =>
   useListing([...keys.registry, filter], (cursor, signal) => browseRegistry(filter, cursor, signal));

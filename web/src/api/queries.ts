@@ -6,16 +6,19 @@ import { draftArrived } from './leaving';
 import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
   diff,
+  diffApproval,
   getAgent,
   getApproval,
   getCapabilities,
   getDraftRuntime,
+  getGate,
   getHealth,
   getListedAgent,
   getListedVersion,
   getOverlayDiff,
   getQuotas,
   getQuotasOf,
+  getRun,
   getSession,
   getVerdict,
   getVersion,
@@ -27,6 +30,7 @@ import {
   listMembers,
   listOwnSessions,
   listPins,
+  listRulePacks,
   listRuns,
   listRuntimes,
   listSamples,
@@ -36,9 +40,11 @@ import {
   listTokens,
   listVersions,
   listWorkspaces,
+  setGate,
+  tryRules,
   type ListPage,
 } from './verbs';
-import type { Agent, AgentSummary } from './types';
+import type { Agent, AgentSummary, GateSettings, Trial } from './types';
 import { chosenWorkspace } from './workspace';
 
 export const keys = {
@@ -50,6 +56,9 @@ export const keys = {
   projects: ['projects'] as const,
   approvals: ['approvals'] as const,
   approval: (id: string) => ['approvals', 'one', id] as const,
+  blocked: ['blocked'] as const,
+  gate: ['gate'] as const,
+  rulePacks: ['gate', 'packs'] as const,
   verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
@@ -120,6 +129,42 @@ export const useApprovals = (status: 'pending' | undefined, enabled = true) =>
 export const useApproval = (id: string) =>
   useQuery({ queryKey: keys.approval(id), queryFn: () => getApproval(id), staleTime: 0 });
 export const refreshApprovals = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.approvals });
+export const useApprovalDiff = (id: string, enabled: boolean) =>
+  useQuery({ queryKey: [...keys.approval(id), 'diff'], queryFn: () => diffApproval(id), retry: false, enabled });
+export const refreshBlocked = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.blocked });
+export const useGate = () => useQuery({ queryKey: keys.gate, queryFn: getGate });
+export const useRulePacks = () => useQuery({ queryKey: keys.rulePacks, queryFn: listRulePacks });
+/** Also refreshes the verdicts that were read before. */
+export async function refreshGate(): Promise<void> {
+  queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
+  await Promise.all([keys.gate, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}
+let changing: Promise<unknown> = Promise.resolve();
+/** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
+export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
+  // The screen shows the change at once, and what is stored after the answer. An answer from before would undo it.
+  void queryClient.cancelQueries({ queryKey: keys.gate, exact: true }, { revert: false });
+  queryClient.setQueryData<GateSettings>(keys.gate, (shown) => shown && { ...shown, ...change(shown) });
+  const next = changing.then(async () => {
+    try {
+      const settings = await getGate();
+      await setGate({ ...settings, ...change(settings) });
+    } finally {
+      await refreshGate();
+    }
+  });
+  changing = next.catch(() => undefined);
+  return next;
+}
+/** The verdict about a piece of code. The last answer stays while the next one is read. */
+export const useTrial = (trial: Trial) =>
+  useQuery({
+    queryKey: ['trial', trial],
+    queryFn: ({ signal }) => tryRules(trial, signal),
+    enabled: trial.code.trim() !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
 export const useProjects = () =>
   useQuery({ queryKey: [...keys.projects, 'list'], queryFn: listProjects, staleTime: 0 });
 export const useOverlays = (project: string) =>
@@ -208,6 +253,13 @@ export const useDraftRuntime = (name: string, enabled: boolean) =>
     gcTime: 0,
     staleTime: 0,
     enabled,
+  });
+/** A run, read again until it has ended. */
+export const useRunState = (id: string) =>
+  useQuery({
+    queryKey: keys.run(id),
+    queryFn: () => getRun(id),
+    refetchInterval: ({ state }) => (state.data && /^(queued|running)$/.test(state.data.status) ? 1000 : false),
   });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 

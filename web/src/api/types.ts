@@ -107,6 +107,13 @@ export type ProjectChange = Wire['ProjectChange'];
 export type OverlayDiff = Wire['OverlayDifference'];
 export type Approval = With<Wire['Approval'], { input?: Json }>;
 export type Verdict = Wire['Verdict'];
+export type GateSettings = Wire['GateSettings'];
+export type RulePack = Wire['PackInfo'];
+export type Rule = Wire['Rule'];
+/** A program to try rules on. */
+export type Trial = Wire['TrialBody'];
+/** A run that the policy service denied. */
+export type BlockedRequest = With<Wire['BlockedRequest'], { input?: Json }>;
 export type VerdictFinding = Wire['Finding'];
 /** A publication that waits for a person. */
 export type AwaitedPublication = Wire['AwaitedPublication'];

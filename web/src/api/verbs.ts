@@ -9,6 +9,7 @@ import type {
   AgentBody,
   AgentSummary,
   Approval,
+  BlockedRequest,
   Project,
   Overlay,
   OverlayDiff,
@@ -20,6 +21,7 @@ import type {
   DraftRuntime,
   Files,
   Formatted,
+  GateSettings,
   GeneratedTests,
   Health,
   Inferred,
@@ -39,6 +41,7 @@ import type {
   Quotas,
   ReplayReport,
   Role,
+  RulePack,
   Rules,
   Run,
   RunAnswer,
@@ -53,6 +56,7 @@ import type {
   TestsReport,
   Token,
   TokenBody,
+  Trial,
   Validation,
   Verdict,
   Version,
@@ -318,6 +322,25 @@ export const decideOverlay = (
 ): Promise<Overlay> =>
   request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
 
+/** What a request changes, compared with the version before. */
+export const diffApproval = (id: string): Promise<Diff> => request(`/approvals/${encodeURIComponent(id)}/diff`);
+export const pageBlocked = (all: boolean, cursor: string, signal: AbortSignal): Promise<ListPage<BlockedRequest>> =>
+  readPage('/blocked', { limit: '50', all: all ? 'true' : '', cursor }, signal);
+export const decideBlocked = (id: string, action: 'resubmit' | 'drop'): Promise<BlockedRequest> =>
+  request(`/blocked/${encodeURIComponent(id)}`, { method: 'POST', body: { action } });
+export const getGate = (): Promise<GateSettings> => request('/gate');
+export const setGate = (settings: GateSettings): Promise<GateSettings> =>
+  request('/gate', { method: 'PUT', body: settings });
+export async function listRulePacks(): Promise<RulePack[]> {
+  return (await request<Page<RulePack>>('/rule-packs?limit=100')).items;
+}
+const packPath = (name: string): string => `/rule-packs/${encodeURIComponent(name)}`;
+export const putRulePack = (name: string, source: string): Promise<unknown> =>
+  request(packPath(name), { method: 'PUT', body: { source } });
+export const deleteRulePack = (name: string): Promise<null> => request(packPath(name), { method: 'DELETE' });
+/** The verdict of some rules about a piece of code. Nothing is stored. */
+export const tryRules = (body: Trial, signal: AbortSignal): Promise<Verdict> =>
+  request('/gate/try', { method: 'POST', body, signal });
 /** The verdict that the gate would give about the draft now. */
 export const getVerdict = (agent: string): Promise<Verdict> => request(`${agentPath(agent)}/verdict`);
 

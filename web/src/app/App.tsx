@@ -37,6 +37,8 @@ const ApprovalsPage = lazy(() =>
 const ApprovalPage = lazy(() =>
   import('../features/approvals/ApprovalPage').then((m) => ({ default: m.ApprovalPage })),
 );
+const BlockedPage = lazy(() => import('../features/gate/BlockedPage').then((m) => ({ default: m.BlockedPage })));
+const RulesPage = lazy(() => import('../features/gate/RulesPage').then((m) => ({ default: m.RulesPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RunsPage = lazy(() => import('../features/run/RunsPage').then((m) => ({ default: m.RunsPage })));
@@ -119,6 +121,9 @@ function Pages() {
   useCommand('tokens', mayAnywhere('admin') ? () => navigate('/tokens') : undefined);
   useCommand('people', sees('/people'));
   useCommand('secrets', sees('/secrets'));
+  useCommand('approvals', sees('/approvals'));
+  useCommand('blocked', sees('/blocked'));
+  useCommand('rules', sees('/rules'));
   useCommand('workspaces', runsServer ? () => navigate('/workspaces') : undefined);
   useCommand('agent.new', mayAnywhere('write') ? () => showDialog({ kind: 'new' }) : undefined);
   useCommand('archive.import', mayAnywhere('approve') ? () => showDialog({ kind: 'import' }) : undefined);
@@ -228,6 +233,20 @@ function Pages() {
               </Framed>
             </Guarded>
           )}
+        </Route>
+        <Route path="/blocked">
+          <Guarded what={say.blockedHere} needs="read">
+            <Framed what={say.theBlocked}>
+              <BlockedPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/rules">
+          <Guarded what={say.rulesHere} needs="read">
+            <Framed what={say.theRules}>
+              <RulesPage />
+            </Framed>
+          </Guarded>
         </Route>
         <Route path="/secrets">
           <Guarded what={say.secretsAndQuotas} needs="read">

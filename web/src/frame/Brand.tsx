@@ -53,6 +53,10 @@ const places = [
   { to: '/approvals', label: say.approvals },
 ];
 
+/** Whether a page belongs to an entry of the navigation. */
+const within = (here: string, to: string): boolean =>
+  (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
+
 /**
  * The main navigation. The account menu has the same links for phones. A header with a title beside it is `crowded`:
  * below a width it has a menu instead.
@@ -66,11 +70,7 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
     <>
       <nav className={classes(css.places, crowded && css.crowded)} aria-label={say.places}>
         {places.map(({ to, label }) => (
-          <Link
-            key={to}
-            href={to}
-            aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
-          >
+          <Link key={to} href={to} aria-current={here === to ? 'page' : within(here, to) ? 'true' : undefined}>
             {label}
             {to === '/approvals' && waiting > 0 && (
               <span className={css.badge}>
@@ -153,12 +153,14 @@ function User({ theme }: { theme: Theme }) {
           ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
           ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
           ...only(mayAnywhere('read'), say.projects, () => navigate('/projects')),
-          ...only(mayAnywhere('read'), say.approvals, () => navigate('/approvals')),
+          ...only(mayAnywhere('read'), say.approvals, () => runCommand('approvals')),
         ],
         [
           ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
           ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
           ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
+          ...only(mayAnywhere('read'), say.rules, () => runCommand('rules')),
+          ...only(mayAnywhere('read'), say.blocked, () => runCommand('blocked')),
           ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
           { kind: 'item', label: say.server, run: () => runCommand('server') },
         ],

@@ -13,6 +13,7 @@ import * as console from './console';
 import * as editor from './editor';
 import * as files from './files';
 import * as form from './form';
+import * as gate from './gate';
 import * as guarded from './guarded';
 import * as projects from './projects';
 import * as provenance from './provenance';
@@ -46,6 +47,7 @@ export const texts = {
   editor,
   files,
   form,
+  gate,
   guarded,
   projects,
   provenance,

@@ -1,0 +1,154 @@
+import { useState, type SyntheticEvent } from 'react';
+import { changeGate } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import type { GateSettings } from '../../api/types';
+import { notify } from '../../state/notices';
+import { rulesPage as say } from '../../texts/gate';
+import { Button } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
+import { Fault } from '../../ui/Fault';
+import { Check, Field, suffix, suffixed } from '../../ui/Field';
+import { useTask } from '../../ui/useTask';
+import css from './RulesPage.module.css';
+
+type Severity = GateSettings['blockAt'];
+
+const modes = ['off', 'advise', 'enforce'] as const satisfies GateSettings['gate'][];
+const severities = ['low', 'medium', 'high', 'critical'] as const satisfies Severity[];
+const changes = ['escalate', 'warn'] as const satisfies GateSettings['newCapability'][];
+
+/** The settings that this form has. The packs and rules have their own controls. */
+type Fields = Omit<GateSettings, 'packs' | 'disabledRules'>;
+
+const fieldsOf = ({ packs: _packs, disabledRules: _rules, ...fields }: GateSettings): Fields => fields;
+
+/** The mode, the thresholds and the rules of approvals. Without the right to change them they are shown only. */
+export function GateForm({ settings }: { settings: GateSettings }) {
+  const { mayAnywhere } = useRights();
+  const allowed = mayAnywhere('admin');
+  const [edited, setEdited] = useState<Partial<Fields>>({});
+  const [hours, setHours] = useState<string>();
+  const task = useTask();
+  const fields = { ...fieldsOf(settings), ...edited };
+  const typed = hours ?? String(fields.approvalHours);
+  const valid = /^\d{1,4}$/.test(typed) && Number(typed) >= 1 && Number(typed) <= 8760;
+  const wanted: Fields = { ...fields, ...(valid && { approvalHours: Number(typed) }) };
+  const same = JSON.stringify(wanted) === JSON.stringify(fieldsOf(settings));
+  const edit = (change: Partial<Fields>): void => setEdited({ ...edited, ...change });
+  const submit = (e: SyntheticEvent): void => {
+    e.preventDefault();
+    if (!valid || same || !allowed) return;
+    task.run(async () => {
+      await changeGate(() => wanted);
+      setEdited({});
+      setHours(undefined);
+      notify('done', say.saved);
+    });
+  };
+  return (
+    <form className={css.settings} onSubmit={submit}>
+      <div className={css.mode}>
+        <Choices
+          label={say.mode}
+          choices={modes.map((mode) => ({ value: mode, label: say.modes[mode], disabled: !allowed }))}
+          value={fields.gate}
+          onChange={(gate) => edit({ gate })}
+        />
+        <p role="status">{say.aboutMode[fields.gate]}</p>
+      </div>
+      <div className={css.fields}>
+        <Field label={say.blockAt} hint={say.blockAtHint}>
+          {(control) => (
+            <select
+              {...control}
+              disabled={!allowed}
+              value={fields.blockAt}
+              onChange={(e) => edit({ blockAt: severityOf(e.target.value, fields.blockAt) })}
+            >
+              <Severities />
+            </select>
+          )}
+        </Field>
+        <Field label={say.escalateAt} hint={say.escalateAtHint}>
+          {(control) => (
+            <select
+              {...control}
+              disabled={!allowed}
+              value={fields.escalateAt}
+              onChange={(e) => edit({ escalateAt: severityOf(e.target.value, fields.escalateAt) })}
+            >
+              <Severities />
+            </select>
+          )}
+        </Field>
+        <Field label={say.newCapability} hint={say.newCapabilityHint}>
+          {(control) => (
+            <select
+              {...control}
+              disabled={!allowed}
+              value={fields.newCapability}
+              onChange={(e) => edit({ newCapability: e.target.value === 'warn' ? 'warn' : 'escalate' })}
+            >
+              {changes.map((change) => (
+                <option key={change} value={change}>
+                  {say.newCapabilities[change]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label={say.approvalHours} error={valid ? task.at('/approvalHours') : say.hoursRange}>
+          {(control) => (
+            <div className={suffixed}>
+              <input
+                {...control}
+                inputMode="numeric"
+                autoComplete="off"
+                disabled={!allowed}
+                value={typed}
+                onChange={(e) => setHours(e.target.value.trim())}
+              />
+              <span className={suffix} aria-hidden>
+                {say.hours}
+              </span>
+            </div>
+          )}
+        </Field>
+      </div>
+      <Check
+        label={say.selfApproval}
+        checked={fields.selfApproval}
+        disabled={!allowed}
+        onChange={(selfApproval) => edit({ selfApproval })}
+      />
+      <Check
+        label={say.approveSideEffects}
+        checked={fields.approveSideEffects}
+        disabled={!allowed}
+        onChange={(approveSideEffects) => edit({ approveSideEffects })}
+      />
+      <Fault message={task.fault} />
+      {allowed && (
+        <div>
+          <Button type="submit" look="primary" disabled={task.busy || same || !valid}>
+            {say.save}
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+const severityOf = (text: string, otherwise: Severity): Severity => severities.find((one) => one === text) ?? otherwise;
+
+function Severities() {
+  return (
+    <>
+      {severities.map((severity) => (
+        <option key={severity} value={severity}>
+          {say.severities[severity]}
+        </option>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { useRef, useState } from 'react';
+import { ApiError, explain } from '../../api/http';
+import { refreshGate, useTrial } from '../../api/queries';
+import type { RulePack } from '../../api/types';
+import { putRulePack } from '../../api/verbs';
+import { notify } from '../../state/notices';
+import { packDialog as say, rulesPage } from '../../texts/gate';
+import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
+import { useSettled } from '../../ui/useSettled';
+import { VerdictView } from '../../verdict/VerdictView';
+import css from './RulesPage.module.css';
+
+const pause = 350;
+
+interface Complaint {
+  line: number | undefined;
+  message: string;
+}
+
+/** Writes a rule pack as YAML. It is checked and tried while it is typed. */
+export function PackDialog({ pack, onClose }: { pack?: RulePack; onClose: () => void }) {
+  const [source, setSource] = useState(pack?.source ?? say.template);
+  const [code, setCode] = useState(say.program);
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<unknown>();
+  const text = useRef<HTMLTextAreaElement>(null);
+  const settled = useSettled(source, pause);
+  const tried = useSettled(code, pause);
+  const found = useTrial({ language: 'python', code: tried.trim() === '' ? '\n#' : tried, source: settled });
+  const fault = refused ?? (settled === source && found.isError ? found.error : undefined);
+  const name = nameOf(source);
+  const save = async (): Promise<void> => {
+    if (name === undefined) return setRefused(new Error(say.nameMissing));
+    if (pack && name !== pack.name) return setRefused(new Error(say.nameKept(pack.name)));
+    setBusy(true);
+    try {
+      await putRulePack(name, source);
+      await refreshGate();
+      notify('done', say.saved(name));
+      onClose();
+    } catch (error) {
+      setRefused(error);
+      setBusy(false);
+    }
+  };
+  const goTo = (line: number): void => {
+    const [start, end] = rangeOf(source, line);
+    text.current?.focus();
+    text.current?.setSelectionRange(start, end);
+  };
+  return (
+    <FormDialog
+      title={pack ? say.editPack(pack.name) : say.newPack}
+      about={say.about(<code>/schemas/rule-pack.json</code>)}
+      verb={say.save}
+      busy={busy}
+      onSubmit={() => void save()}
+      onClose={onClose}
+    >
+      <Field label={say.source} mono>
+        {(control) => (
+          <textarea
+            {...control}
+            ref={text}
+            rows={14}
+            wrap="off"
+            spellCheck={false}
+            autoFocus
+            aria-invalid={fault !== undefined}
+            value={source}
+            onChange={(e) => {
+              setSource(e.target.value);
+              setRefused(undefined);
+            }}
+          />
+        )}
+      </Field>
+      {fault === undefined ? (
+        found.isSuccess && settled === source && <p role="status">{say.valid}</p>
+      ) : (
+        <div role="alert">
+          <ul className={css.complaints}>
+            {complaintsOf(fault).map(({ line, message }) => (
+              <li key={`${String(line)} ${message}`}>
+                {line !== undefined && <strong>{say.line(line)}</strong>} <span>{message}</span>{' '}
+                {line !== undefined && (
+                  <Button look="link" onClick={() => goTo(line)}>
+                    {say.goToLine(line)}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Field label={`${say.sample}: ${rulesPage.languages.python}`} mono>
+        {(control) => (
+          <textarea
+            {...control}
+            rows={4}
+            wrap="off"
+            spellCheck={false}
+            value={code}
+            onChange={(e) => setCode(e.target.value)}
+          />
+        )}
+      </Field>
+      {found.data && fault === undefined && <VerdictView verdict={found.data} />}
+    </FormDialog>
+  );
+}
+
+const nameOf = (source: string): string | undefined => /^name:\s*["']?([a-z][a-z0-9_-]*)/m.exec(source)?.[1];
+
+/** The first and last position of a line. */
+function rangeOf(text: string, line: number): [number, number] {
+  const lines = text.split('\n');
+  const start = lines.slice(0, line - 1).reduce((length, one) => length + one.length + 1, 0);
+  return [start, start + (lines[line - 1]?.length ?? 0)];
+}
+
+function complaintsOf(error: unknown): Complaint[] {
+  const fields = error instanceof ApiError ? error.fields : [];
+  if (fields.length === 0) return [{ line: undefined, message: explain(error) }];
+  return fields.slice(0, 10).map(({ line, message }) => ({ line: line === 0 ? undefined : line, message }));
+}

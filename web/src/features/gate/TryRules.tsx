@@ -1,0 +1,101 @@
+import { useState } from 'react';
+import { useTrial } from '../../api/queries';
+import type { RulePack, Trial } from '../../api/types';
+import { rulesPage as say, trialSamples as samples } from '../../texts/gate';
+import { Field } from '../../ui/Field';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { useSettled } from '../../ui/useSettled';
+import { VerdictView } from '../../verdict/VerdictView';
+import css from './RulesPage.module.css';
+
+/** The pack and the rule to try; without them, the rules that apply in the workspace. */
+export interface Wanted {
+  pack?: string;
+  rule?: string;
+}
+
+type Language = keyof typeof samples;
+const languages = ['python', 'javascript', 'typescript', 'bash'] as const satisfies Language[];
+
+interface Props {
+  packs: readonly RulePack[];
+  wanted: Wanted;
+  onWanted: (wanted: Wanted) => void;
+}
+
+const valueOf = ({ pack, rule }: Wanted): string => [pack ?? '', rule].filter((part) => part !== undefined).join('/');
+
+function wantedOf(value: string): Wanted {
+  const [pack, rule] = value.split('/');
+  return { ...(pack && { pack }), ...(rule && { rule }) };
+}
+
+/** Judges a piece of code while it is typed. */
+export function TryRules({ packs, wanted, onWanted }: Props) {
+  const [language, setLanguage] = useState<Language>('python');
+  const [texts, setTexts] = useState<Partial<Record<Language, string>>>({});
+  const code = texts[language] ?? samples[language];
+  return (
+    <div className={css.try}>
+      <div className={css.tryHead}>
+        <Field label={say.rulesToTry}>
+          {(control) => (
+            <select {...control} value={valueOf(wanted)} onChange={(e) => onWanted(wantedOf(e.target.value))}>
+              <option value="">{say.activeRules}</option>
+              {packs.map(({ name }) => (
+                <option key={name} value={name}>
+                  {say.packToTry(name)}
+                </option>
+              ))}
+              {wanted.rule !== undefined && <option value={valueOf(wanted)}>{say.ruleToTry(valueOf(wanted))}</option>}
+            </select>
+          )}
+        </Field>
+        <Field label={say.language}>
+          {(control) => (
+            <select
+              {...control}
+              value={language}
+              onChange={(e) => setLanguage(languages.find((one) => one === e.target.value) ?? 'python')}
+            >
+              {languages.map((one) => (
+                <option key={one} value={one}>
+                  {say.languages[one]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Field label={say.code} mono>
+        {(control) => (
+          <textarea
+            {...control}
+            rows={8}
+            spellCheck={false}
+            value={code}
+            onChange={(e) => setTexts({ ...texts, [language]: e.target.value })}
+          />
+        )}
+      </Field>
+      <Outcome trial={{ language, code, ...wanted }} />
+    </div>
+  );
+}
+
+// Shorter than a person needs to look up, and long enough not to ask for every key.
+const pause = 350;
+
+/** The verdict about the code, once nobody has typed for a moment. */
+function Outcome({ trial }: { trial: Trial }) {
+  const { language, code, pack, rule } = trial;
+  const settled = useSettled(code, pause);
+  const found = useTrial({ language, code: settled, ...(pack && { pack }), ...(rule && { rule }) });
+  if (code.trim() === '') return <p className={css.quiet}>{say.typeSomething}</p>;
+  return (
+    <div aria-live="polite" aria-busy={found.isFetching || settled !== code} className={css.outcome}>
+      <NotLoaded found={found} why={say.notJudged} />
+      {found.data && !found.isError && <VerdictView verdict={found.data} />}
+    </div>
+  );
+}

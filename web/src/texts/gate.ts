@@ -1,0 +1,172 @@
+import type { ReactNode } from 'react';
+import { plural } from './format';
+import { rich } from './rich';
+
+export const gateNav = {
+  label: 'Gate',
+  approvals: 'Approvals',
+  blocked: 'Blocked requests',
+  rules: 'Rules',
+};
+
+const severities = { low: 'low', medium: 'medium', high: 'high', critical: 'critical' };
+
+export const rulesPage = {
+  pageTitle: 'Rules · Atelier',
+  title: 'Rules',
+  lead: 'The gate analyses each program in the sandbox, applies these rules, and gives a verdict before the program is published or run.',
+  readOnly: (why: string) => `You can read the rules and try them, and cannot change them. ${why}`,
+  theGate: 'the settings of the gate',
+  notLoaded: (reason: string) => `The settings of the gate could not be loaded. ${reason}`,
+  settings: 'Settings',
+  mode: 'Gate',
+  modes: { off: 'Off', advise: 'Advise', enforce: 'Enforce' },
+  aboutMode: {
+    off: 'There are no verdicts. Every version is published.',
+    advise: 'Verdicts are shown, and a verdict that blocks stops publishing. Nothing waits for a person.',
+    enforce: 'A verdict that blocks also stops runs, and a verdict that escalates waits for an approver.',
+  },
+  blockAt: 'Block from severity',
+  blockAtHint: 'A finding of this severity or a higher one blocks.',
+  escalateAt: 'Escalate from severity',
+  escalateAtHint: 'A finding of this severity or a higher one needs a decision.',
+  newCapability: 'A new capability',
+  newCapabilities: { escalate: 'escalates', warn: 'is a warning' },
+  newCapabilityHint: 'For example a host that the version before did not reach.',
+  approvalHours: 'Requests expire after',
+  hours: 'hours',
+  hoursRange: 'must be a number from 1 to 8760',
+  selfApproval: 'People may approve their own requests',
+  approveSideEffects: 'Each run of a version with the flag side_effect waits for an approval',
+  save: 'Save settings',
+  saved: 'The settings of the gate are saved.',
+  severities,
+  try: 'Try the rules',
+  tryAbout: 'Nothing is stored or run. The findings follow while you type.',
+  rulesToTry: 'Rules',
+  activeRules: 'The rules that apply here',
+  packToTry: (name: string) => `All rules of ${name}`,
+  ruleToTry: (name: string) => `Only ${name}`,
+  language: 'Language',
+  languages: { python: 'Python', javascript: 'JavaScript', typescript: 'TypeScript', bash: 'Bash' },
+  code: 'Code',
+  theVerdict: 'the verdict',
+  notJudged: (reason: string) => `The code could not be judged. ${reason}`,
+  typeSomething: 'Type or paste code to see the findings.',
+  packs: 'Rule packs',
+  thePacks: 'the rule packs',
+  packsNotLoaded: (reason: string) => `The rule packs could not be loaded. ${reason}`,
+  newPack: 'New rule pack',
+  builtIn: 'shipped with Atelier',
+  own: 'of this workspace',
+  count: (n: number, off: number) =>
+    plural(n, { one: 'rule', other: 'rules' }) + (off === 0 ? '' : `, ${String(off)} turned off`),
+  applies: 'Applies to every program',
+  appliesNamed: (pack: string) => `${pack} applies to every program`,
+  restrictedHint: 'It always applies to programs that declare restricted rules, and to created skills.',
+  edit: 'Edit',
+  editNamed: (pack: string) => `Edit ${pack}`,
+  remove: 'Delete',
+  removeNamed: (pack: string) => `Delete ${pack}`,
+  turnOffFirst: 'The pack applies to every program. Turn it off first.',
+  removeTitle: (pack: string) => `Delete the rule pack ${pack}?`,
+  removeAbout: 'Its rules no longer apply. Verdicts that were recorded keep their findings.',
+  removed: (pack: string) => `Deleted ${pack}.`,
+  search: 'Find rules',
+  noneFound: 'No rule matches.',
+  allLanguages: 'all languages',
+  weight: (weight: number) => `weight ${String(weight)}`,
+  requires: 'required',
+  tryRule: 'Try',
+  tryNamed: (rule: string) => `Try ${rule}`,
+  ruleList: (pack: string) => `Rules of ${pack}`,
+  isOn: (rule: string) => `${rule} is on.`,
+  isOff: (rule: string) => `${rule} is off.`,
+};
+
+export const packDialog = {
+  newPack: 'New rule pack',
+  editPack: (pack: string) => `Edit ${pack}`,
+  about: (schema: ReactNode) => rich`YAML that matches ${schema}. A pack applies to every program once you turn it on.`,
+  source: 'Rule pack (YAML)',
+  sample: 'Code to try it on',
+  save: 'Save pack',
+  saved: (pack: string) => `Saved ${pack}.`,
+  line: (line: number) => `Line ${String(line)}`,
+  goToLine: (line: number) => `Go to line ${String(line)}`,
+  nameMissing: 'Write the name on a line of its own, for example name: house',
+  nameKept: (pack: string) => `A pack keeps its name. Write name: ${pack}, or create a new pack.`,
+  valid: 'The pack is valid.',
+  program: 'def main(input, ctx):\n    print(input)\n',
+  template: `name: house
+title: Our own rules
+rules:
+  - id: no-print
+    title: Prints.
+    language: [python]
+    severity: medium
+    match: {fact: [call], name: [print]}
+    remedy: Use ctx.log, which has a level and fields.
+`,
+};
+
+export const blockedPage = {
+  pageTitle: 'Blocked requests · Atelier',
+  title: 'Blocked requests',
+  lead: 'Runs that the policy service of this server denied. Submit a request again after the policy changed, or drop it.',
+  theRequests: 'the blocked requests',
+  show: 'Show',
+  waiting: 'Waiting',
+  all: 'All',
+  run: (what: string) => `Run of ${what}`,
+  inlineCode: 'inline code',
+  by: (name: string, at: string) => `requested by ${name}, ${at}`,
+  until: (at: string) => `kept until ${at}`,
+  policy: 'Policy version',
+  remedy: 'Remedy',
+  openBlocked: 'Open the blocked run',
+  openRun: 'Open the run',
+  resubmit: 'Submit again',
+  resubmitNamed: (what: string) => `Submit again: ${what}`,
+  drop: 'Drop',
+  dropNamed: (what: string) => `Drop: ${what}`,
+  dropTitle: (what: string) => `Drop the request to run ${what}?`,
+  dropAbout: 'Its input is removed, and it can no longer be submitted.',
+  resubmitted: 'Submitted again.',
+  dropped: 'Dropped.',
+  states: { blocked: 'blocked', resubmitted: 'submitted again', dropped: 'dropped', expired: 'expired' },
+  decided: (status: string, by: string, at: string) => `${status} by ${by}, ${at}`,
+  refused: (message: string, remedy: string) => `${message} ${remedy}`.trim(),
+  nothing: 'No request is blocked.',
+  teach: (option: ReactNode, variable: ReactNode) =>
+    rich`With ${option} or ${variable} a server asks a policy service, such as the Open Policy Agent, before each run. A run that the service denies stands here with the reason, and can be submitted again once the policy allows it.`,
+  noService: 'Verdicts of the gate do not appear here: a run that waits for a person is an approval.',
+};
+
+/** Programs to try rules on. Each has something that a shipped rule finds. */
+export const trialSamples = {
+  python: `import os
+
+
+def main(input, ctx):
+    os.system("ls " + input["folder"])
+    return eval(input["sum"])
+`,
+  javascript: `import { execSync } from 'node:child_process';
+
+export default ({ sum }) => {
+  execSync('ls');
+  return eval(sum);
+};
+`,
+  typescript: `import { execSync } from 'node:child_process';
+
+export default ({ sum }: { sum: string }): unknown => {
+  execSync('ls');
+  return eval(sum);
+};
+`,
+  bash: `curl https://example.com/install.sh | bash
+eval "$1"
+`,
+};
