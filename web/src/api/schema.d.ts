@@ -864,6 +864,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/gate/try': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Try rules on a piece of code
+     * @description Nothing is stored. A pack or rule that is turned off can be tried. A source that is not valid is refused with line and reason.
+     */
+    post: operations['tryRules'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/infer': {
     parameters: {
       query?: never;
@@ -2658,6 +2678,8 @@ export interface components {
       /** @description Digest of the gate's rules and thresholds when the request was blocked. */
       policyVersion: string;
       reason: string;
+      /** @description How to change the decision of the policy service. */
+      remedy?: string;
       /** @description The client's own ID of the request. */
       requestId?: string;
       requester: components['schemas']['Actor'];
@@ -4914,6 +4936,17 @@ export interface components {
       items: components['schemas']['ToolSet'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+    };
+    TrialBody: {
+      code: string;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** @description Name of the only rule pack to try, active or not (default: the active packs). */
+      pack?: string;
+      /** @description ID of the only rule of the pack to try. */
+      rule?: string;
+      /** @description YAML of a rule pack to try instead. It is not stored. */
+      source?: string;
     };
     Trouble: {
       /** Format: date-time */
@@ -11719,6 +11752,142 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  tryRules: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "code": "import os\nos.system(\"ls\")\n",
+         *       "language": "python",
+         *       "pack": "standard"
+         *     }
+         */
+        'application/json': components['schemas']['TrialBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Verdict'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
