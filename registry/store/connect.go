@@ -55,8 +55,13 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 		wait = briefly
 	}
 	// SQLite would create, write and delete a file for the undo log of each statement with many runs.
-	// The space of removed rows can be returned in steps only if that is chosen before the first table exists.
-	writing, err := sqliteConnector(path, wait, "_txlock=immediate&_pragma=temp_store(MEMORY)", "&_pragma=auto_vacuum(INCREMENTAL)")
+	// The space of removed rows can be returned in steps only if that is chosen before the first table exists. Later the
+	// statement would write to the file, which may be on a full disk.
+	first := ""
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+		first = "&_pragma=auto_vacuum(INCREMENTAL)"
+	}
+	writing, err := sqliteConnector(path, wait, "_txlock=immediate&_pragma=temp_store(MEMORY)", first)
 	if err != nil {
 		return err
 	}

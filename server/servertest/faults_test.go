@@ -31,6 +31,7 @@ type disorder struct {
 	inject func(t *testing.T, data string)
 	heal   func(t *testing.T, data string) // nil if the server cannot recover
 	reads  bool                            // data can still be read
+	passes bool                            // the database answers again after inject
 }
 
 func sqliteIn(dir func(t *testing.T) string) func(t *testing.T) (string, map[string]string) {
@@ -111,13 +112,49 @@ func faults(t *testing.T) map[string]disorder {
 				t.Fatal(err)
 			}
 		}},
+		"SQLite read-only": {setup: sqliteIn((*testing.T).TempDir), reads: true, inject: func(t *testing.T, data string) {
+			immutable(t, data, true)
+		}, heal: func(t *testing.T, data string) {
+			immutable(t, data, false)
+		}},
 		"SQLite corrupt": {setup: sqliteIn((*testing.T).TempDir), inject: corrupt},
 		"PostgreSQL frozen": {setup: onCluster,
 			inject: func(t *testing.T, _ string) { cluster.Freeze(t) }, heal: func(t *testing.T, _ string) { cluster.Thaw(t) }},
 		"PostgreSQL down": {setup: onCluster,
 			inject: func(t *testing.T, _ string) { cluster.Stop(t) }, heal: func(t *testing.T, _ string) { cluster.Start(t) }},
+		// Another server with the same data takes over the address, as a promoted standby does. All connections end.
+		"PostgreSQL failed over": {setup: onCluster, reads: true, passes: true, inject: func(t *testing.T, _ string) {
+			cluster.Stop(t)
+			cluster.Start(t)
+		}},
 		"PostgreSQL read-only": {setup: onCluster, reads: true,
 			inject: func(t *testing.T, _ string) { onlyReads(t, cluster, "on") }, heal: func(t *testing.T, _ string) { onlyReads(t, cluster, "off") }},
+	}
+}
+
+// immutable makes the kernel refuse writes to the files of a SQLite database, also through open descriptors.
+func immutable(t *testing.T, data string, is bool) {
+	t.Helper()
+	const flag = 0x10 // FS_IMMUTABLE_FL
+	for _, name := range []string{"atelier.db", "atelier.db-wal"} {
+		file, err := os.Open(filepath.Join(data, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags, err := unix.IoctlGetInt(int(file.Fd()), unix.FS_IOC_GETFLAGS)
+		if flags &^= flag; is {
+			flags |= flag
+		}
+		err = errors.Join(err, unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, flags), file.Close())
+		if err != nil && is && name == "atelier.db" {
+			t.Skipf("this file system has no immutable files, or they need root: %v", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is {
+		t.Cleanup(func() { immutable(t, data, false) })
 	}
 }
 
@@ -207,6 +244,9 @@ func TestDatabaseFaults(t *testing.T) {
 					t.Errorf("%s is answered with %v", r.name, c.statuses)
 				}
 			}
+			if fault.passes {
+				return
+			}
 			refused := cells["execute"].last
 			if refused.Header.Get("Retry-After") == "" || refused.Problem(t).Code != "storage_unavailable" {
 				t.Errorf("a run is refused with %v %s", refused.Header, refused.Body)
@@ -270,8 +310,11 @@ func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell
 	return cells
 }
 
-// isRight reports whether an answer tells that the database has the fault.
+// isRight reports whether an answer tells that the database has the fault, or is the usual one after a fault that passes.
 func isRight(name string, answer servertest.Answer, fault disorder) bool {
+	if fault.passes {
+		return answer.Status == http.StatusOK && (name != "/health" || bytes.Contains(answer.Body, []byte(`"writable":true`)))
+	}
 	switch name {
 	case "/health":
 		return answer.Status == http.StatusOK && bytes.Contains(answer.Body, []byte(`"writable":false`)) && bytes.Contains(answer.Body, []byte("degraded"))
