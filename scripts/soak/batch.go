@@ -33,7 +33,7 @@ type batch struct {
 }
 
 func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
-	for _, p := range slices.Concat(load.Hello(), troubles(), []load.Program{endless()}) {
+	for _, p := range slices.Concat(load.Hello(), troubles(), []load.Program{endless(), node()}) {
 		if err := server.Publish(ctx, p); err != nil {
 			return nil, err
 		}
@@ -66,13 +66,18 @@ func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	killer.Wait()
 }
 
-// one executes the nth run. Of a hundred, eighty are simple, two are cancelled, and the others fail in some way.
+// one executes the nth run. Of a hundred, eighty are simple, four are followed by a reader, two are cancelled, and the
+// others fail in some way.
 func (c *batch) one(ctx context.Context, n int) {
 	hello, troubles := load.Hello(), troubles()
 	began := time.Now()
 	switch kind := n % 100; {
-	case kind < 50:
+	case kind < 45:
 		c.note(began, c.ask(ctx, hello[0], n))
+	case kind < 50:
+		c.note(began, c.ask(ctx, node(), n))
+	case kind < 54:
+		c.note(began, c.follow(ctx, hello[kind%2], n))
 	case kind < 70:
 		c.note(began, c.ask(ctx, hello[1], n))
 	case kind < 80:
@@ -93,6 +98,42 @@ func (c *batch) ask(ctx context.Context, p load.Program, n int) error {
 	c.ends[run.Status]++
 	c.mu.Unlock()
 	return p.Check(run, n)
+}
+
+// follow starts a run and reads its events until the result.
+func (c *batch) follow(ctx context.Context, p load.Program, n int) error {
+	body := append(append([]byte(`{"version":"1.0.0","input":`), p.Input(n)...), '}')
+	answer, err := c.server.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+p.Name+"/execute", body, map[string]string{"Prefer": "respond-async"})
+	if err != nil {
+		return err
+	}
+	var run load.Run
+	if err := json.Unmarshal(answer, &run); err != nil {
+		return err
+	}
+	var last int64
+	var result struct{ Data load.Run }
+	ended := false
+	err = c.server.Events(ctx, run.RunID, 0, func(seq int64, kind string, data []byte) error {
+		if seq <= last || ended {
+			return fmt.Errorf("run %s shows event %d after %d", run.RunID, seq, last)
+		}
+		last, ended = seq, kind == "result"
+		if !ended {
+			return nil
+		}
+		return json.Unmarshal(data, &result)
+	})
+	if err != nil {
+		return err
+	}
+	if !ended {
+		return fmt.Errorf("the events of run %s end without a result", run.RunID)
+	}
+	c.mu.Lock()
+	c.ends[result.Data.Status]++
+	c.mu.Unlock()
+	return p.Check(result.Data, n)
 }
 
 // cancel starts an endless run and cancels it.
@@ -125,14 +166,21 @@ func (c *batch) cancel(ctx context.Context) error {
 // helper fails.
 const shadow = time.Second
 
-// note counts a run with an unexpected end. It is excused if a killed worker may have executed it and it was answered.
+// toldOfKill reports whether an answer says that the process of the run ended. Any other answer is wrong, also after a kill.
+func toldOfKill(err error) bool {
+	return slices.ContainsFunc([]string{"ended unexpectedly", "killed by signal", "lost contact", "could not start", "could not be prepared"}, func(words string) bool {
+		return strings.Contains(err.Error(), words)
+	})
+}
+
+// note counts a run with an unexpected end. It is excused if a killed worker may have executed it and the answer says so.
 func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.killed.IsZero() && began.Before(c.killed.Add(shadow)) {
+	if !c.killed.IsZero() && began.Before(c.killed.Add(shadow)) && toldOfKill(err) {
 		c.excused++
 		return
 	}

@@ -64,7 +64,7 @@ func run(ctx context.Context, binary string, span time.Duration, most int64) (er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		sample, err := look(ctx, server, temporary)
+		sample, err := look(ctx, server, temporary, filepath.Join(dir, "data"), batch.runs.Load())
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ var resources = []struct {
 	slack float64
 }{
 	{"processes", 3}, {"descriptors", 10}, {"mounts", 0}, {"cgroups", 6}, {"temp files", 0}, {"goroutines", 8},
-	{"MB of live heap", 3}, {"MB of the server", 12}, {"MB of its workers", 24},
+	{"MB of live heap", 3}, {"MB of the server", 12}, {"MB of its workers", 24}, {"KB of disk per run", 1},
 }
 
 // sample is a count of each resource.
@@ -37,7 +37,7 @@ func (s sample) String() string {
 }
 
 // look waits until the server is idle and counts its resources.
-func look(ctx context.Context, server *load.Server, temporary string) (sample, error) {
+func look(ctx context.Context, server *load.Server, temporary, data string, runs int64) (sample, error) {
 	if err := idle(ctx, server); err != nil {
 		return nil, err
 	}
@@ -58,6 +58,7 @@ func look(ctx context.Context, server *load.Server, temporary string) (sample, e
 		float64(files(temporary)), metrics["go_goroutines"],
 		metrics["go_memstats_next_gc_bytes"] / 2 / mega, // the collector lets the heap double before it runs again
 		float64(own) / mega, float64(tree.PSS-own) / mega,
+		float64(size(data)) / 1024 / float64(max(runs, 1)),
 	}, nil
 }
 
@@ -106,6 +107,20 @@ func files(dir string) int {
 	n := -1 // the group itself
 	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
 	return n
+}
+
+// size adds up the bytes of files, without the log of the database, which has a fixed size in the end.
+func size(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, "-wal") {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil { // a file may be gone
+			total += info.Size()
+		}
+		return nil
+	})
+	return total
 }
 
 // cgroups counts the control groups that this server created, by name, and their descendants.

@@ -11,6 +11,8 @@ func nothing(int) []byte { return []byte(`{}`) }
 func troubles() []load.Program {
 	short, little := map[string]int{"timeoutMs": 150}, map[string]int{"outputBytes": 65536}
 	programs := []load.Program{
+		{Name: "hoards-py", Language: "python", Code: "def main(input, ctx):\n    return len(bytearray(200 << 20))\n", Limits: map[string]int{"memoryBytes": 64 << 20}, Status: "failed"},
+		{Name: "hoards-node", Language: "javascript", Runtime: "node", Code: "export default () => { const all = []; for (;;) all.push('x'.repeat(1 << 20) + all.length) }\n", Limits: map[string]int{"memoryBytes": 64 << 20}, Status: "failed"},
 		{Name: "throws-js", Language: "javascript", Code: "export default () => { throw new Error('no') }\n", Status: "failed"},
 		{Name: "raises-py", Language: "python", Code: "def main(input, ctx):\n    raise ValueError('no')\n", Status: "failed"},
 		{Name: "exits-sh", Language: "bash", Code: "exit 3\n", Status: "failed"},
@@ -25,6 +27,13 @@ func troubles() []load.Program {
 		programs[i] = complete(programs[i])
 	}
 	return programs
+}
+
+// node returns a program that adds two numbers in Node.
+func node() load.Program {
+	p := load.Hello()[0]
+	p.Name, p.Runtime = "hello-node", "node"
+	return p
 }
 
 // endless returns the program to cancel.

@@ -42,6 +42,11 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.missing(local); err != nil {
 		return err
 	}
+	for _, draft := range keyDrafts(a.Config.Data) {
+		if err := os.Remove(draft); err != nil {
+			a.Log.LogAttrs(ctx, slog.LevelWarn, "remove a file of a write that was killed", slog.Any("error", err))
+		}
+	}
 	if n, err := local.SweepLeftovers(); err != nil {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "remove files of writes that were killed", slog.Any("error", err)) // a full or read-only disk
 	} else if n > 0 {
@@ -68,6 +73,12 @@ func (a *App) openStore(ctx context.Context) error {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys), slog.Int("approvals_withdrawn", done.Approvals))
 	}
 	return nil
+}
+
+// keyDrafts lists the files of keys that were written when a process was killed, and that nothing uses.
+func keyDrafts(dir string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, keysFile+".next-*")) // the pattern is correct
+	return found
 }
 
 // missing rejects a data directory whose database is gone: a new one would hide that agents and secrets are lost.

@@ -36,8 +36,8 @@ func TestStart_DamagedDataDirectory(t *testing.T) {
 	if code := first.Exit(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, first.Log)
 	}
-	key, leftover := filepath.Join(data, "secrets.key"), filepath.Join(data, "blobs", "ab", ".new-1")
-	if err := errors.Join(os.Chmod(key, 0o644), os.MkdirAll(filepath.Dir(leftover), 0o700), os.WriteFile(leftover, nil, 0o600)); err != nil {
+	key, leftover, draft := filepath.Join(data, "secrets.key"), filepath.Join(data, "blobs", "ab", ".new-1"), filepath.Join(data, "secrets.key.next-1")
+	if err := errors.Join(os.Chmod(key, 0o644), os.MkdirAll(filepath.Dir(leftover), 0o700), os.WriteFile(leftover, nil, 0o600), os.WriteFile(draft, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	second := servertest.Spawn(t, data)
@@ -48,8 +48,10 @@ func TestStart_DamagedDataDirectory(t *testing.T) {
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(second.Log.String(), "mode is 600 now") {
 		t.Errorf("the key has the mode %v, %v", info.Mode(), err)
 	}
-	if _, err := os.Stat(leftover); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the leftover is still there: %v", err)
+	for _, path := range []string{leftover, draft} {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the leftover %s is still there: %v", path, err)
+		}
 	}
 	database := filepath.Join(data, "atelier.db")
 	gone, err := filepath.Glob(database + "*")
