@@ -89,7 +89,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
   'the registry': async (page) => {
     await page.goto('/studio/registry');
-    await page.getByRole('list', { name: 'Listed agents' }).waitFor();
+    await page.getByRole('table', { name: 'Listed agents' }).waitFor();
   },
   'the registry, narrowed to nothing': async (page) => {
     await page.goto('/studio/registry?tag=none&lang=python');

@@ -240,7 +240,7 @@ test('loading content shows a placeholder, is announced once and offers a retry'
   await main.getByRole('button', { name: 'Retry' }).click();
   await expect.poll(() => asked).toBeGreaterThan(before);
   release();
-  await main.getByRole('list', { name: 'Listed agents' }).waitFor();
+  await main.getByRole('table', { name: 'Listed agents' }).waitFor();
   expect(await form.count()).toBe(0);
   await session.close();
 });

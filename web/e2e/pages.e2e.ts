@@ -1,15 +1,18 @@
 // The pages around the workbench: what needs attention, runs with their people and inputs, results as the schema asks.
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { signIn, type Session } from './kit/browser';
 import { must, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn } from './kit/stage';
-import type { Studio } from './kit/studio';
+import { Studio } from './kit/studio';
 
 let atelier: Atelier;
+let browser: Browser;
 let page: Page;
 let studio: Studio;
-eachSignedIn((stage) => ({ atelier, page, studio } = stage));
+eachSignedIn((stage) => ({ atelier, browser, page, studio } = stage));
 
 const divides =
   'export default ({ by }) => {\n  if (by === 0) throw new Error("zero");\n  return { half: 1 / by };\n};\n';
@@ -170,6 +173,49 @@ test('a result is shown as its schema asks, sorts, and downloads as CSV', async 
   const saved = page.waitForEvent('download');
   await result.getByRole('button', { name: 'CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('rows.csv');
+});
+
+describe('the tour of the first visit', () => {
+  const open = async (width: number): Promise<Session> => {
+    const first = await signIn(browser, atelier, { tour: true, width, height: 844 });
+    await first.page.goto('/studio/a/toured');
+    return first;
+  };
+
+  test.each([1440, 390])('%i wide: five steps that can be left, once', async (width) => {
+    await must(atelier, 'POST', '/code-agents', { name: 'toured', language: 'javascript', code: divides }).catch(
+      () => undefined, // the other width has created it
+    );
+    const first = await open(width);
+    const card = first.page.getByRole('region', { name: 'Tour', exact: true });
+    for (let n = 1; n <= 5; n++) {
+      await card.getByText(`${n} of 5`).waitFor();
+      const box = await card.boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= 844).toBe(true);
+      expect(await violations(first.page)).toEqual([]);
+      await card.getByRole('button', { name: n < 5 ? 'Next' : 'Done' }).click();
+    }
+    await card.waitFor({ state: 'detached' });
+    await first.page.reload();
+    await new Studio(first.page).editorReady();
+    expect(await card.count()).toBe(0);
+    await first.close();
+  });
+
+  test('does not stop anybody from working, and comes back on demand', async () => {
+    await must(atelier, 'POST', '/code-agents', { name: 'toured-2', language: 'javascript', code: divides });
+    const first = await signIn(browser, atelier, { tour: true });
+    const here = new Studio(first.page);
+    await here.openAgent('toured-2');
+    const card = first.page.getByRole('region', { name: 'Tour', exact: true });
+    await card.waitFor();
+    await here.replaceCode('export default () => 1;\n');
+    await card.getByRole('button', { name: 'Leave the tour' }).click();
+    await card.waitFor({ state: 'detached' });
+    await here.command('tour', 'Tour of the workbench');
+    await card.getByText('1 of 5').waitFor();
+    await first.close();
+  });
 });
 
 describe('the workbench', () => {

@@ -114,7 +114,7 @@ describe('people', () => {
       expect(await page.getByRole('menuitem', { name: 'Tokens' }).count()).toBe(0);
       await page.keyboard.press('Escape');
 
-      const people = admin.page.getByRole('list', { name: 'People' });
+      const people = admin.page.getByRole('table', { name: 'People' });
       await admin.page.reload();
       await people.getByLabel(`Role of Grace ${theme}`).selectOption('developer');
       await admin.page.getByText(`Grace ${theme} is now developer`).waitFor();

@@ -89,7 +89,7 @@ beforeEach(async () => {
 });
 afterEach(() => session.close());
 
-const agents = () => page.getByRole('list', { name: 'Listed agents' });
+const agents = () => page.getByRole('table', { name: 'Listed agents' });
 const names = (): Promise<string[]> => agents().getByRole('link').allTextContents();
 
 describe('the list', () => {

@@ -49,9 +49,9 @@ describe('secrets', () => {
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Set' }).click();
       await dialog.waitFor({ state: 'detached' });
-      const row = page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').filter({ hasText: name });
+      const row = page.getByRole('table', { name: 'Secrets' }).getByRole('row').filter({ hasText: name });
       await row.getByText('Sent to api.example.com:443 as Authorization').waitFor();
-      await row.getByText('never used').waitFor();
+      await row.getByText('never', { exact: true }).waitFor();
       await page.getByRole('list', { name: 'Quotas' }).getByText('Runs at once').waitFor();
       expect(await violations(page)).toEqual([]);
       await row.getByRole('button', { name: `Replace ${name}` }).click();

@@ -36,10 +36,7 @@ describe('skills', () => {
     await write('handler.py', 'def greet(name):\n    return {"text": name}\n');
     await write('schema.json', '{"input": {"type": "object"}, "output": {"type": "object"}}');
     await write('skill.yaml', settings('1.0.0'));
-    const row = page
-      .getByRole('list', { name: 'Skills' })
-      .getByRole('listitem')
-      .filter({ hasText: 'Greets somebody.' });
+    const row = page.getByRole('table', { name: 'Skills' }).getByRole('row').filter({ hasText: 'Greets somebody.' });
     await row.getByText('1.0.0').waitFor();
     await write('handler.py', 'def greet(name:\n');
     await write('skill.yaml', settings('1.1.0'));
@@ -62,10 +59,7 @@ describe('skills', () => {
     const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
     const { page } = session;
     await page.goto('/studio/skills');
-    const draft = page
-      .getByRole('list', { name: 'Skills' })
-      .getByRole('listitem')
-      .filter({ hasText: 'Adds numbers up.' });
+    const draft = page.getByRole('table', { name: 'Skills' }).getByRole('row').filter({ hasText: 'Adds numbers up.' });
     await draft.getByText('Python', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Promote adder' }).click();
     await page.getByRole('button', { name: 'Promote adder' }).waitFor({ state: 'detached' });

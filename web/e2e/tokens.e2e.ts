@@ -49,10 +49,10 @@ describe('tokens', () => {
       expect((await ask(secret, '/api/v1/code-agents/weather')).status).toBe(200);
       expect((await ask(secret, '/api/v1/code-agents')).status).toBe(403);
       await dialog.getByRole('button', { name: 'Done' }).click();
-      const row = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem').filter({ hasText: name });
+      const row = page.getByRole('table', { name: 'Tokens' }).getByRole('row').filter({ hasText: name });
       await row.getByText('Only weather').waitFor();
       await page.reload();
-      await row.getByText('used just now').waitFor();
+      await row.getByText('just now').nth(1).waitFor();
       expect(await page.content()).not.toContain(secret);
       expect(await violations(page)).toEqual([]);
       await row.getByRole('button', { name: `Revoke ${name}` }).click();
@@ -66,6 +66,43 @@ describe('tokens', () => {
       await session.close();
     });
   }
+
+  test('the table sorts, narrows, and is walked by the arrow keys', async () => {
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    for (const [name, scopes] of [
+      ['robot-10', ['read']],
+      ['robot-9', ['read', 'run']],
+      ['robot-2', ['read', 'run', 'write']],
+      ['other-1', ['read']],
+      ['other-2', ['read']],
+    ] as const)
+      await atelier.api('POST', '/api/v1/tokens', { name, scopes });
+    await page.goto('/studio/tokens');
+    const table = page.getByRole('table', { name: 'Tokens' });
+    const names = async (): Promise<string[]> =>
+      (await table.locator('tbody strong').allInnerTexts()).filter((name) => name.startsWith('robot-'));
+    await page.getByRole('searchbox', { name: 'Filter Tokens' }).fill('robot read');
+    await page.getByText(/^3 of \d+$/).waitFor();
+    await table.getByRole('button', { name: 'Name' }).click();
+    await expect.poll(names).toEqual(['robot-2', 'robot-9', 'robot-10']);
+    await table.getByRole('button', { name: 'Name' }).click();
+    await expect.poll(names).toEqual(['robot-10', 'robot-9', 'robot-2']);
+    expect(await table.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending');
+    const focused = (): Promise<string | null> =>
+      page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? null);
+    await table.getByRole('button', { name: 'Revoke robot-10' }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe('Revoke robot-9');
+    await page.keyboard.press('End');
+    expect(await focused()).toBe('Revoke robot-2');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe('Revoke robot-2');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('searchbox', { name: 'Filter Tokens' }).fill('nobody');
+    await page.getByText('Nothing matches.').waitFor();
+    await session.close();
+  });
 
   test('why a login was refused leaves the address with the next one', async () => {
     const session = await openSession(browser, atelier);

@@ -366,9 +366,12 @@ describe('the public registry', () => {
     await page.getByRole('searchbox', { name: 'Search the registry' }).fill('shared');
     await page.getByRole('button', { name: 'Copy shared' }).click();
     const copy = dialog('Copy shared 1.0.0');
+    const name = copy.getByRole('textbox', { name: 'Name of the copy' });
+    expect(await name.inputValue()).toBe('shared-2'); // the first name that is free
+    await name.fill('shared');
     await copy.getByRole('button', { name: 'Copy' }).click();
     await copy.getByText(/An agent named shared already exists/).waitFor();
-    await copy.getByRole('textbox', { name: 'Name of the copy' }).fill('mine');
+    await name.fill('mine');
     await copy.getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('heading', { name: 'mine', level: 1 }).waitFor();
 
@@ -483,7 +486,7 @@ describe('failed loads succeed on retry', () => {
     let allow = await refuse(page, '**/code-agents/away-1/versions');
     await studio.versions('away-1');
     await askAgain(page, 'The versions could not be loaded.', allow);
-    const list = page.getByRole('list', { name: 'Versions of away-1' });
+    const list = page.getByRole('table', { name: 'Versions of away-1' });
     await list.getByRole('link', { name: '1.0.0' }).waitFor();
 
     allow = await refuse(page, '**/code-agents/away-1/pins');
@@ -614,7 +617,7 @@ describe('loading states of dialogs', () => {
     await saveDraft(atelier, 'slow-3', program('Fog'));
     const release = await hold(page, '**/diff?*');
     await studio.versions('slow-3');
-    const since = page.getByRole('list', { name: 'Versions of slow-3' });
+    const since = page.getByRole('table', { name: 'Versions of slow-3' });
     await since.getByText('Comparing with 1.0.0…').waitFor();
     await page.getByRole('button', { name: 'Compare…' }).click();
     await waits(dialog('Compare slow-3'), 'the comparison');

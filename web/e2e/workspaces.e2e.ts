@@ -152,7 +152,7 @@ describe('pages that are not for everybody', () => {
     expect(found).toEqual(['/tokens', '/workspaces']);
     expect(denied).toEqual([]);
     await page.goto('/studio/secrets');
-    await page.getByRole('list', { name: 'Secrets' }).getByText('API_KEY').waitFor();
+    await page.getByRole('table', { name: 'Secrets' }).getByText('API_KEY').waitFor();
     for (const name of [/^Replace/, /^Remove/, /^New secret/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }

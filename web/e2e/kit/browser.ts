@@ -12,8 +12,15 @@ export type Session = {
   close: () => Promise<void>;
 };
 
-/** Options of a session. `also` is a foreign server whose pages are not checked. */
-export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
+/** Options of a session. `also` is a foreign server whose pages are not checked. `tour` keeps the tour. */
+export type Look = {
+  theme?: 'dark' | 'light';
+  width?: number;
+  height?: number;
+  scale?: number;
+  also?: string;
+  tour?: boolean;
+};
 
 // The first features are Playwright's defaults, which this flag replaces. The last ones turn off two pages behind the
 // address bar of every window: their processes used more CPU than the window.
@@ -55,13 +62,23 @@ export function launch(...more: string[]): Promise<Browser> {
 }
 
 /** Starts a browser with a persistent profile, so that its cache survives. */
-export function launchProfile(folder: string, atelier: Atelier): Promise<BrowserContext> {
-  return chromium.launchPersistentContext(folder, {
+export async function launchProfile(folder: string, atelier: Atelier): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext(folder, {
     ...started,
     baseURL: atelier.url,
     viewport: { width: 1440, height: 900 },
   });
+  await leaveTour(context);
+  return context;
 }
+
+/** Pages behave as on a later visit: the tour of the first visit is not offered. */
+const leaveTour = (context: BrowserContext): Promise<unknown> =>
+  context.addInitScript(() => {
+    // The blank page has no storage.
+    if (location.protocol.startsWith('http'))
+      localStorage.setItem('atelier.tour', '{"state":{"done":true},"version":0}');
+  });
 
 /** Opens a session without a cookie. */
 export async function openSession(browser: Browser, atelier: Atelier, look: Look = {}): Promise<Session> {
@@ -74,6 +91,7 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(patience);
+  if (look.tour !== true) await leaveTour(context);
   if (look.also !== undefined) await context.route('https://**', (route) => route.abort());
   const faults = watch(context, atelier.url, look.also);
   const page = await context.newPage();

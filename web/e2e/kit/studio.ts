@@ -24,7 +24,7 @@ export class Studio {
   /** Opens the versions page of an agent. */
   async versions(name: string): Promise<void> {
     await this.page.goto(`/studio/a/${name}/versions`);
-    await this.page.getByRole('list', { name: `Versions of ${name}` }).waitFor();
+    await this.page.getByRole('table', { name: `Versions of ${name}` }).waitFor();
   }
 
   /**

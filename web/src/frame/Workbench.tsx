@@ -30,7 +30,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
       <a className={css.skip} href="#editor" onClick={(e) => skip(e)}>
         {editor ? say.skipToTheEditor : say.skipToThePage}
       </a>
-      <header className={css.header} data-region tabIndex={-1}>
+      <header className={css.header} data-tour="header" data-region tabIndex={-1}>
         {header}
       </header>
       <div className={css.body}>
@@ -54,7 +54,14 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
           />
         )}
         <div className={css.centre}>
-          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label={editor ? say.editor : say.page}>
+          <main
+            id="editor"
+            className={css.main}
+            data-tour="code"
+            data-region
+            tabIndex={-1}
+            aria-label={editor ? say.editor : say.page}
+          >
             {main}
           </main>
           {bottom !== undefined && <Bottom>{bottom}</Bottom>}
@@ -90,6 +97,7 @@ function Bottom({ children }: { children: ReactNode }) {
       )}
       <section
         aria-label={say.output}
+        data-tour="output"
         data-region
         tabIndex={-1}
         className={classes(css.bottom, !bottomOpen && css.closed)}
@@ -120,6 +128,7 @@ function Right({ children }: { children: ReactNode }) {
       )}
       <aside
         aria-label={say.configuration}
+        data-tour="config"
         data-region
         tabIndex={-1}
         className={classes(css.right, !rightOpen && css.closed, sheetOpen && css.sheetOpen)}

@@ -64,6 +64,7 @@ export const commands = [
   { id: 'view.wrap', title: say.wrapLines, group: 'View' },
   { id: 'view.editor', title: say.editorSettings, group: 'View' },
   { id: 'view.theme', title: say.switchTheme, group: 'View' },
+  { id: 'help.tour', title: say.tour, group: 'Help' },
   { id: 'help.reference', title: say.reference, group: 'Help' },
   { id: 'help.keys', title: say.keyboardShortcuts, group: 'Help', keys: '?' },
 ] as const satisfies readonly Command[];

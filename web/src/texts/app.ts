@@ -166,6 +166,7 @@ export const workbench = {
 export const hotkeys = {
   allCommands: 'All commands',
   reference: 'ctx and runtime reference',
+  tour: 'Tour of the workbench',
   run: 'Run',
   runWithTheLastInput: 'Run with the last input again',
   stop: 'Stop',
@@ -217,4 +218,35 @@ export const hotkeys = {
   editorSettings: 'Editor settings…',
   switchTheme: 'Switch theme',
   keyboardShortcuts: 'Keyboard shortcuts',
+};
+
+export const tour = {
+  title: 'Tour',
+  leave: 'Leave the tour',
+  back: 'Back',
+  next: 'Next',
+  done: 'Done',
+  count: (step: number, all: number) => `${step} of ${all}`,
+  steps: {
+    code: {
+      title: 'Write the program',
+      text: 'It gets the input and returns the output. Completion knows both. Every edit is saved as a draft.',
+    },
+    config: {
+      title: 'Describe it',
+      text: 'Models choose an agent by its description and call it by its schemas. Network, secrets and limits are below.',
+    },
+    run: {
+      title: 'Run it',
+      text: 'Fill in the input and press Ctrl+Enter. The console shows the output live, and Result shows what was returned.',
+    },
+    history: {
+      title: 'Look back, keep tests',
+      text: 'History has every run, to repeat or compare. A result can be kept as a test that runs before publishing.',
+    },
+    publish: {
+      title: 'Publish and use it',
+      text: 'A published version never changes. Export it as a tool for your model or call it over HTTP, MCP or the command line.',
+    },
+  },
 };

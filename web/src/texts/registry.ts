@@ -38,7 +38,11 @@ export const registryPage = {
   showAll: 'Show all',
   listedAgents: 'Listed agents',
   deprecated: 'deprecated',
-  facts: (publisher: string, usageCount: number) => `${publisher} · ${runs(usageCount)}`,
+  agent: 'Agent',
+  publisher: 'Listed by',
+  version: 'Version',
+  runs: 'Runs',
+  actions: 'Actions',
   copy: (name: string) => `Copy ${name}`,
   copyButton: 'Copy…',
 };

@@ -41,3 +41,12 @@ export const serverPage = {
   unlessSaid: 'Default',
   atMost: 'Maximum',
 };
+
+export const loadPicture = {
+  running: 'running',
+  waiting: 'waiting',
+  earlier: '3 minutes ago',
+  now: 'now',
+  about: (running: number, waiting: number, busiest: number) =>
+    `${running} running, ${waiting} waiting; at most ${busiest} running since the page was opened.`,
+};

@@ -5,6 +5,10 @@ import { rich } from './rich';
 export const skillsPage = {
   pageTitle: 'Skills · Atelier',
   skills: 'Skills',
+  name: 'Skill',
+  version: 'Version',
+  source: 'Source',
+  actions: 'Actions',
   lead: (execute: ReactNode, run: ReactNode) =>
     rich`Agents that live in folders and are called by name, with ${execute} and ${run}. A change in a folder becomes a version at once.`,
   watched: (directory: ReactNode) => rich`Watched: ${directory}`,

@@ -15,6 +15,13 @@ export const listed = {
   showMore: 'Show more',
 };
 
+export const dataTable = {
+  filter: (label: string) => `Filter ${label}`,
+  placeholder: 'Filter',
+  found: (found: number, all: number) => `${found} of ${all}`,
+  nothingMatches: 'Nothing matches.',
+};
+
 export const dialog = {
   close: 'Close',
 };

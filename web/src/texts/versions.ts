@@ -74,7 +74,15 @@ export const versionList = {
   versionsOf: (name: string) => `Versions of ${name}`,
   draft: 'Draft',
   notPublishedYet: 'Not published yet.',
-  revision: (when: string, revision: number) => `${when} · revision ${revision}`,
+  version: 'Version',
+  changes: 'Changes',
+  runtime: 'Runtime',
+  usedBy: 'Used by',
+  changed: 'Changed',
+  actions: 'Actions',
+  by: (person: string) => `by ${person}`,
+  more: (n: number) => `and ${n} more`,
+  revision: (revision: number) => `revision ${revision}`,
   actionsForTheDraft: 'Actions for the draft',
   compareWith: (latestVersion: string) => `Compare with ${latestVersion}`,
   discardTheDraft: 'Discard the draft…',
@@ -97,8 +105,18 @@ export const versionList = {
   noReasonWasGiven: 'No reason was given.',
   use: (successor: ReactNode) => rich`Use ${successor}.`,
   noChangelog: 'No changelog',
-  referencesToIt: (n: number) => `${plural(n, { one: 'reference', other: 'references' })} to it`,
   actionsFor: (version: string) => `Actions for ${version}`,
+};
+
+export const versionTimeline = {
+  about: (n: number, from: string, to: string) =>
+    `${plural(n, { one: 'version', other: 'versions' })} from ${from} to ${to}.`,
+  usedAre: (used: string[], deprecated: number) =>
+    `Used: ${used.length === 0 ? 'none' : used.join(', ')}. Deprecated: ${deprecated}.`,
+  point: (version: string, day: string, users: number) =>
+    users === 0 ? `${version}, ${day}` : `${version}, ${day}, used by ${users}`,
+  used: 'used',
+  deprecated: 'deprecated',
 };
 
 export const versionsPage = {

@@ -1,8 +1,10 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Failure, Problem } from '../editor/codeEditor';
 import type { PythonView } from '../editor/python';
 import { showRight } from '../state/layout';
 import { useOfferPlaces } from '../state/editorPlaces';
+import { useCommand } from '../state/commands';
+import { offerTour, startTour } from '../state/tour';
 import type { Tab } from '../state/urlState';
 import { Workbench } from '../frame/Workbench';
 import { ConfigPanel } from '../features/config/ConfigPanel';
@@ -20,6 +22,7 @@ import { AgentHeader } from './AgentHeader';
 import { AgentsPanel } from '../frame/AgentsPanel';
 import { AgentStatus } from './AgentStatus';
 import { ConflictBar } from './ConflictBar';
+import { Tour } from './Tour';
 import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from '../agent/openAgent';
 
@@ -31,6 +34,13 @@ export function AgentWorkbench() {
   const [python, setPython] = useState<PythonView>();
   const run = useRun(agent, tabs);
   useAgentCommands(agent, run, tabs);
+
+  const { session } = agent;
+  const writes = session !== undefined;
+  useEffect(() => {
+    if (writes) offerTour();
+  }, [writes]);
+  useCommand('help.tour', writes ? startTour : undefined);
 
   const { open } = tabs;
   const { paths } = agent;
@@ -106,6 +116,7 @@ export function AgentWorkbench() {
         status={status}
       />
       <AgentDialogs editor={{ problems, onGoTo: goToColumn }} />
+      <Tour />
     </>
   );
 }

@@ -9,6 +9,7 @@ import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
@@ -37,55 +38,80 @@ export function Members() {
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
       {found.isPending && <Waiting shape="rows" what={say.thePeople} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
-      <ul className={entries.list} aria-label={say.people}>
-        {members.map((member) => (
-          <Row key={member.id} member={member} me={member.id === session.data?.actor.id} />
-        ))}
-      </ul>
+      {members.length > 0 && (
+        <DataTable
+          label={say.people}
+          items={members}
+          columns={columnsOf(session.data?.actor.id)}
+          rowKey={({ id }) => id}
+          words={({ name, title, role }) => `${name} ${title} ${role}`}
+        />
+      )}
     </section>
   );
 }
 
-function Row({ member, me }: { member: Member; me: boolean }) {
-  const { id, name, title, role, since } = member;
+const columnsOf = (me: string | undefined): TableColumn<Member>[] => [
+  {
+    key: 'name',
+    title: say.name,
+    by: ({ title }) => title,
+    cell: ({ id, title }) => (
+      <>
+        <strong>{title}</strong>
+        {id === me && <small>{say.you}</small>}
+      </>
+    ),
+  },
+  { key: 'login', title: say.login, by: ({ name }) => name, cell: ({ name }) => name },
+  { key: 'role', title: say.role, by: ({ role }) => role, cell: (member) => <RoleOf member={member} /> },
+  {
+    key: 'since',
+    title: say.member,
+    by: ({ since }) => -Date.parse(since),
+    cell: ({ since }) => say.since(day(since)),
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (member) => <Remove member={member} /> },
+];
+
+async function act(verb: () => Promise<unknown>, done: string): Promise<void> {
+  try {
+    await verb();
+    notify('done', done);
+  } catch (error) {
+    notify('failed', explain(error));
+  }
+  await Promise.all([refreshMembers(), queryClient.invalidateQueries({ queryKey: keys.session })]);
+}
+
+function RoleOf({ member: { id, title, role } }: { member: Member }) {
+  const { may } = useRights();
+  if (!may('admin')) return role;
+  return (
+    <select
+      className={field.control}
+      aria-label={say.roleOf(title)}
+      value={role}
+      onChange={(e) => void act(() => setRole(id, e.target.value as Role), say.roleIsNow(title, e.target.value))}
+    >
+      {roles.map(([value]) => (
+        <option key={value} value={value}>
+          {value}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Remove({ member: { id, title } }: { member: Member }) {
   const { may } = useRights();
   const [asked, setAsked] = useState(false);
-  const act = async (verb: () => Promise<unknown>, done: string): Promise<void> => {
-    try {
-      await verb();
-      notify('done', done);
-    } catch (error) {
-      notify('failed', explain(error));
-    }
-    await Promise.all([refreshMembers(), queryClient.invalidateQueries({ queryKey: keys.session })]);
-  };
+  if (!may('admin')) return null;
   return (
-    <li className={entries.row}>
-      <div className={entries.about}>
-        <strong>{title}</strong>
-        <small>{[name, say.since(day(since)), ...(me ? [say.you] : [])].join(' · ')}</small>
-      </div>
-      {may('admin') ? (
-        <div className={entries.acts}>
-          <select
-            className={field.control}
-            aria-label={say.roleOf(title)}
-            value={role}
-            onChange={(e) => void act(() => setRole(id, e.target.value as Role), say.roleIsNow(title, e.target.value))}
-          >
-            {roles.map(([value]) => (
-              <option key={value} value={value}>
-                {value}
-              </option>
-            ))}
-          </select>
-          <Button ref={leaveFocus} aria-label={say.remove(title)} onClick={() => setAsked(true)}>
-            {say.removeButton}
-          </Button>
-        </div>
-      ) : (
-        <small>{role}</small>
-      )}
+    <>
+      <Button ref={leaveFocus} aria-label={say.remove(title)} onClick={() => setAsked(true)}>
+        {say.removeButton}
+      </Button>
       {asked && (
         <ConfirmDialog
           title={say.removeTitle(title)}
@@ -95,6 +121,6 @@ function Row({ member, me }: { member: Member; me: boolean }) {
           onConfirm={() => void act(() => removeMember(id), say.removed(title))}
         />
       )}
-    </li>
+    </>
   );
 }

@@ -7,8 +7,8 @@ import { notify } from '../../state/notices';
 import { tokensPage as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
-import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
@@ -61,21 +61,72 @@ function Tokens() {
       )}
       {tokens.length > open.length && <Check label={say.showClosedToo} checked={all} onChange={setAll} />}
       {shown.length > 0 && (
-        <ul className={entries.list} aria-label={say.tokens}>
-          {shown.map((token) => (
-            <Row key={token.id} token={token} now={now} />
-          ))}
-        </ul>
+        <DataTable
+          label={say.tokens}
+          items={shown}
+          columns={columnsOf(now)}
+          rowKey={({ id }) => id}
+          words={({ name, scopes, agents }) => [name, ...scopes, ...agents.map((agent) => agent.name)].join(' ')}
+          faded={(token) => tokenState(token, now) !== 'open'}
+        />
       )}
       {making && <NewTokenDialog onClose={() => setMaking(false)} />}
     </section>
   );
 }
 
-function Row({ token, now }: { token: Token; now: number }) {
-  const { id, name, scopes, agents } = token;
+const time = (at: string | undefined): number => (at === undefined ? 0 : Date.parse(at));
+
+const columnsOf = (now: number): TableColumn<Token>[] => [
+  {
+    key: 'name',
+    title: say.name,
+    by: ({ name }) => name,
+    cell: ({ name, agents }) => (
+      <>
+        <strong>{name}</strong>
+        {agents.length > 0 && <small>{say.only(agents.map((agent) => agent.name).join(', '))}</small>}
+      </>
+    ),
+  },
+  {
+    key: 'scopes',
+    title: say.scopes,
+    by: ({ scopes }) => scopes.length,
+    cell: ({ name, scopes }) => (
+      <ul className={css.scopes} aria-label={say.scopesOf(name)}>
+        {scopes.map((scope) => (
+          <li key={scope} className={scope === 'admin' ? css.admin : undefined}>
+            {scope}
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    key: 'used',
+    title: say.lastUse,
+    by: ({ lastUsedAt }) => -time(lastUsedAt),
+    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? say.never : ago(lastUsedAt, now)),
+  },
+  {
+    key: 'ends',
+    title: say.end,
+    by: ({ expiresAt }) => (expiresAt === undefined ? Infinity : time(expiresAt)),
+    cell: (token) => endOf(token, now),
+  },
+  {
+    key: 'made',
+    title: say.made,
+    by: ({ createdAt }) => -time(createdAt),
+    cell: ({ createdAt }) => ago(createdAt, now),
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (token) => <Revoke token={token} now={now} /> },
+];
+
+function Revoke({ token, now }: { token: Token; now: number }) {
+  const { id, name } = token;
   const [asked, setAsked] = useState(false);
-  const state = tokenState(token, now);
   const revoke = async (): Promise<void> => {
     try {
       await revokeToken(id);
@@ -85,25 +136,12 @@ function Row({ token, now }: { token: Token; now: number }) {
     }
     await refreshTokens();
   };
+  if (tokenState(token, now) !== 'open') return null;
   return (
-    <li className={classes(entries.row, state !== 'open' && css.closed)}>
-      <div className={entries.about}>
-        <strong>{name}</strong>
-        <ul className={css.scopes} aria-label={say.scopesOf(name)}>
-          {scopes.map((scope) => (
-            <li key={scope} className={scope === 'admin' ? css.admin : undefined}>
-              {scope}
-            </li>
-          ))}
-        </ul>
-        <small>{facts(token, now).join(' · ')}</small>
-        {agents.length > 0 && <small>{say.only(agents.map((agent) => agent.name).join(', '))}</small>}
-      </div>
-      {state === 'open' && (
-        <Button ref={leaveFocus} aria-label={say.revoke(name)} onClick={() => setAsked(true)}>
-          {say.revokeButton}
-        </Button>
-      )}
+    <>
+      <Button ref={leaveFocus} aria-label={say.revoke(name)} onClick={() => setAsked(true)}>
+        {say.revokeButton}
+      </Button>
       {asked && (
         <ConfirmDialog
           title={say.revokeTitle(name)}
@@ -113,17 +151,18 @@ function Row({ token, now }: { token: Token; now: number }) {
           onConfirm={() => void revoke()}
         />
       )}
-    </li>
+    </>
   );
 }
 
-function facts(token: Token, now: number): string[] {
-  const { lastUsedAt, expiresAt, revokedAt, createdAt } = token;
-  const used = lastUsedAt === undefined ? say.neverUsed : say.used(ago(lastUsedAt, now));
-  const end: Record<ReturnType<typeof tokenState>, string> = {
-    open: expiresAt === undefined ? say.neverExpires : say.expires(day(expiresAt)),
-    expired: say.expired(ago(expiresAt ?? '', now)),
-    revoked: say.wasRevoked(ago(revokedAt ?? '', now)),
-  };
-  return [used, end[tokenState(token, now)], say.made(ago(createdAt, now))];
+function endOf(token: Token, now: number): string {
+  const { expiresAt, revokedAt } = token;
+  switch (tokenState(token, now)) {
+    case 'open':
+      return expiresAt === undefined ? say.never : day(expiresAt);
+    case 'expired':
+      return say.expired(ago(expiresAt ?? '', now));
+    case 'revoked':
+      return say.wasRevoked(ago(revokedAt ?? '', now));
+  }
 }

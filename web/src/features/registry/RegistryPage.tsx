@@ -7,8 +7,10 @@ import type { AgentSummary, Language } from '../../api/types';
 import type { RegistryFilter } from '../../api/verbs';
 import { showDialog } from '../../state/dialogs';
 import { useSearch } from '../../state/search';
+import { number } from '../../texts/format';
 import { registryPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
@@ -120,31 +122,64 @@ function Browse() {
         }
       >
         {(items) => (
-          <ul className={css.list} aria-label={say.listedAgents}>
-            {items.map((agent) => (
-              <Row key={agent.id} agent={agent} onTag={(one) => narrow({ tag: one })} />
-            ))}
-          </ul>
+          <DataTable
+            label={say.listedAgents}
+            items={items}
+            // A list that has more pages cannot be sorted here.
+            columns={columnsOf((one) => narrow({ tag: one }), 'items' in listing && listing.more === undefined)}
+            rowKey={({ id }) => id}
+          />
         )}
       </Listed>
     </section>
   );
 }
 
-function Row({ agent, onTag }: { agent: AgentSummary; onTag: (tag: string) => void }) {
-  const { id, publisher = '', name, title, description, language, latestVersion, tags, usageCount } = agent;
-  const { may } = useRights();
+function columnsOf(onTag: (tag: string) => void, whole: boolean): TableColumn<AgentSummary>[] {
+  const sorts = (by: NonNullable<TableColumn<AgentSummary>['by']>) => (whole ? { by } : {});
+  return [
+    {
+      key: 'name',
+      title: say.agent,
+      ...sorts(({ name }) => name),
+      cell: (agent) => <About agent={agent} onTag={onTag} />,
+    },
+    {
+      key: 'publisher',
+      title: say.publisher,
+      ...sorts(({ publisher = '' }) => publisher),
+      cell: ({ publisher }) => publisher,
+    },
+    {
+      key: 'version',
+      title: say.version,
+      cell: ({ latestVersion, latestDeprecated }) => (
+        <>
+          {latestVersion}
+          {latestDeprecated === true && <small className={css.deprecated}>{say.deprecated}</small>}
+        </>
+      ),
+    },
+    {
+      key: 'runs',
+      title: say.runs,
+      ...sorts(({ usageCount }) => -usageCount),
+      cell: ({ usageCount }) => number(usageCount),
+    },
+    { key: 'acts', title: say.actions, acts: true, cell: (agent) => <Copy agent={agent} /> },
+  ];
+}
+
+function About({ agent, onTag }: { agent: AgentSummary; onTag: (tag: string) => void }) {
+  const { publisher = '', name, title, description, language, tags } = agent;
   return (
-    <li className={css.row}>
+    <div className={css.row}>
       <LanguageMark language={language} />
       <div className={css.about}>
-        <div className={css.name}>
-          <Link href={listedUrl(publisher, name)}>{name}</Link>
-          <span className={css.version}>{latestVersion}</span>
-          {agent.latestDeprecated === true && <span className={css.deprecated}>{say.deprecated}</span>}
-        </div>
+        <Link className={css.name} href={listedUrl(publisher, name)}>
+          {name}
+        </Link>
         <p>{description === '' ? title : description}</p>
-        <small>{say.facts(publisher, usageCount)}</small>
         {tags.length > 0 && (
           <ul className={css.tags}>
             {tags.map((one) => (
@@ -157,14 +192,16 @@ function Row({ agent, onTag }: { agent: AgentSummary; onTag: (tag: string) => vo
           </ul>
         )}
       </div>
-      {may('write') && (
-        <Button
-          aria-label={say.copy(name)}
-          onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}
-        >
-          {say.copyButton}
-        </Button>
-      )}
-    </li>
+    </div>
+  );
+}
+
+function Copy({ agent: { id, name, latestVersion } }: { agent: AgentSummary }) {
+  const { may } = useRights();
+  if (!may('write')) return null;
+  return (
+    <Button aria-label={say.copy(name)} onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}>
+      {say.copyButton}
+    </Button>
   );
 }

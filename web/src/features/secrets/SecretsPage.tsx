@@ -8,8 +8,8 @@ import { ago } from '../../texts/format';
 import { secretsPage as say } from '../../texts/secrets';
 import { notify } from '../../state/notices';
 import { Button } from '../../ui/Button';
-import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
@@ -62,19 +62,66 @@ function Secrets() {
         </p>
       )}
       {secrets.length > 0 && (
-        <ul className={entries.list} aria-label={say.secrets}>
-          {secrets.map((secret) => (
-            <Row key={`${secret.name} ${secret.agentId ?? ''}`} secret={secret} now={now} />
-          ))}
-        </ul>
+        <DataTable
+          label={say.secrets}
+          items={secrets}
+          columns={columnsOf(now)}
+          rowKey={({ name, agentId = '' }) => `${name} ${agentId}`}
+          words={({ name, agent = '', bind, usedBy }) =>
+            [name, agent, bind?.host, ...usedBy.map((version) => version.agent)].join(' ')
+          }
+        />
       )}
       {making && <SetSecretDialog onClose={() => setMaking(false)} />}
     </section>
   );
 }
 
-function Row({ secret, now }: { secret: Secret; now: number }) {
-  const { name, agentId = '', agent = '', bind, usedBy } = secret;
+const columnsOf = (now: number): TableColumn<Secret>[] => [
+  {
+    key: 'name',
+    title: say.name,
+    by: ({ name }) => name,
+    cell: ({ name, bind }) => (
+      <>
+        <strong className={css.name}>{name}</strong>
+        {bind !== undefined && <small>{say.sentTo(bind.host, bind.header)}</small>}
+      </>
+    ),
+  },
+  {
+    key: 'for',
+    title: say.for,
+    by: ({ agent = '' }) => agent,
+    cell: ({ agentId = '', agent = '', usedBy }) => (
+      <>
+        {agentId === '' ? say.allAgents : say.only(agent)}
+        <small>{declaredBy(usedBy)}</small>
+      </>
+    ),
+  },
+  {
+    key: 'set',
+    title: say.set,
+    by: ({ setAt }) => -Date.parse(setAt),
+    cell: ({ setAt, setBy }) => (
+      <>
+        {ago(setAt, now)}
+        <small>{say.by(setBy)}</small>
+      </>
+    ),
+  },
+  {
+    key: 'used',
+    title: say.lastUse,
+    by: ({ lastUsedAt }) => (lastUsedAt === undefined ? 0 : -Date.parse(lastUsedAt)),
+    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? say.never : ago(lastUsedAt, now)),
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (secret) => <Actions secret={secret} /> },
+];
+
+function Actions({ secret }: { secret: Secret }) {
+  const { name, agentId = '', agent = '' } = secret;
   const [asked, setAsked] = useState<'replace' | 'remove'>();
   const { may } = useRights();
   const close = (): void => setAsked(undefined);
@@ -88,25 +135,15 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
     }
     await refreshSecrets();
   };
+  if (!may('write')) return null;
   return (
-    <li className={classes(entries.row, css.secret)}>
-      <div className={entries.about}>
-        <strong>{name}</strong>
-        <small>{agentId === '' ? say.allAgents : say.only(agent)}</small>
-        {bind !== undefined && <small>{say.sentTo(bind.host, bind.header)}</small>}
-        <small>{facts(secret, now)}</small>
-        <small>{declaredBy(usedBy)}</small>
-      </div>
-      {may('write') && (
-        <div className={entries.acts}>
-          <Button aria-label={say.replaceNamed(label)} onClick={() => setAsked('replace')}>
-            {say.replace}
-          </Button>
-          <Button ref={leaveFocus} aria-label={say.removeNamed(label)} onClick={() => setAsked('remove')}>
-            {say.remove}
-          </Button>
-        </div>
-      )}
+    <div>
+      <Button aria-label={say.replaceNamed(label)} onClick={() => setAsked('replace')}>
+        {say.replace}
+      </Button>
+      <Button ref={leaveFocus} aria-label={say.removeNamed(label)} onClick={() => setAsked('remove')}>
+        {say.remove}
+      </Button>
       {asked === 'replace' && <SetSecretDialog secret={secret} onClose={close} />}
       {asked === 'remove' && (
         <ConfirmDialog
@@ -117,11 +154,6 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
           onConfirm={() => void remove()}
         />
       )}
-    </li>
+    </div>
   );
-}
-
-function facts({ setAt, setBy, lastUsedAt }: Secret, now: number): string {
-  const set = ago(setAt, now);
-  return lastUsedAt === undefined ? say.neverUsed(set, setBy) : say.used(set, setBy, ago(lastUsedAt, now));
 }

@@ -9,6 +9,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { languageNames } from '../../agent/starters';
 import { Column, Page } from '../../frame/Page';
+import { LoadPicture } from './LoadPicture';
 import css from './ServerPage.module.css';
 
 /** The server: its engines, their load and the isolation. */
@@ -24,6 +25,7 @@ export function ServerPage() {
           <h1>{say.server}</h1>
           <p className={css.lead}>{say.lead}</p>
         </div>
+        <LoadPicture />
         <Engines />
         <NotLoaded found={capabilities} why={say.notLoaded} />
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}

@@ -10,6 +10,7 @@ import { agentUrl } from '../../state/urlState';
 import { skillsPage as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
@@ -65,11 +66,17 @@ function Skills() {
           {say.broken(broken)}
         </p>
       )}
-      <ul className={css.list} aria-label={say.skills}>
-        {items.map((skill) => (
-          <Row key={`${skill.agentId} ${skill.name}`} skill={skill} />
-        ))}
-      </ul>
+      {items.length > 0 && (
+        <DataTable
+          label={say.skills}
+          items={items}
+          columns={columns}
+          rowKey={({ agentId, name }) => `${agentId} ${name}`}
+          words={({ name, description, origin, source, tags }) =>
+            [name, description, origins[origin], source, ...tags].join(' ')
+          }
+        />
+      )}
     </section>
   );
 }
@@ -90,60 +97,80 @@ const origins: Record<Skill['origin'], string> = {
   registry: say.fromTheRegistry,
 };
 
-function Row({ skill }: { skill: Skill }) {
-  const { name, version, digest, state, origin, source, tags, problem, language, safetyFlags } = skill;
+const columns: TableColumn<Skill>[] = [
+  { key: 'name', title: say.name, by: ({ name }) => name, cell: (skill) => <About skill={skill} /> },
+  { key: 'version', title: say.version, by: ({ version }) => version, cell: (skill) => <Version skill={skill} /> },
+  {
+    key: 'source',
+    title: say.source,
+    by: ({ origin }) => origins[origin],
+    cell: ({ origin, source, folderMissing }) => (
+      <>
+        {source === '' ? origins[origin] : say.from(origins[origin], source)}
+        {folderMissing && <small className={css.state}>{say.itsFolderIsGone}</small>}
+      </>
+    ),
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (skill) => <Actions skill={skill} /> },
+];
+
+function About({ skill: { name, agentId, description, language, problem, safetyFlags, tags } }: { skill: Skill }) {
+  const flags = safetyFlags.filter((flag) => flag !== 'none');
+  return (
+    <div className={css.about}>
+      <span className={css.mark}>{language !== undefined && <LanguageMark language={language} />}</span>
+      <div>
+        <strong>{agentId === '' ? name : <Link href={agentUrl(name)}>{name}</Link>}</strong>
+        <p>{description}</p>
+        <small>{[...flags, ...tags].join(' · ')}</small>
+        {problem !== undefined && <Problem problem={problem} />}
+      </div>
+    </div>
+  );
+}
+
+function Version({ skill: { name, version, state, digest } }: { skill: Skill }) {
+  return (
+    <>
+      {version}
+      {states[state] !== '' && <small className={css.state}>{states[state]}</small>}
+      {digest !== '' && (
+        <span className={css.digest}>
+          <code>{digest.slice(0, 15)}…</code>
+          <CopyButton text={digest} label={say.copyTheDigestOf(name)} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Actions({ skill: { name, agentId, state } }: { skill: Skill }) {
   const [asked, setAsked] = useState(false);
   const approves = useRights().may('approve');
-  const act = async (verb: () => Promise<unknown>, done: string): Promise<void> => {
+  const promote = async (): Promise<void> => {
     try {
-      await verb();
-      notify('done', done);
+      await promoteSkill(name);
+      notify('done', say.promoted(name));
     } catch (error) {
       notify('failed', explain(error));
     }
     await Promise.all([refreshSkills(), refreshAgents()]);
   };
-  const flags = safetyFlags.filter((flag) => flag !== 'none');
-  const about = [source === '' ? origins[origin] : say.from(origins[origin], source), ...flags, ...tags];
-  if (skill.folderMissing) about.push(say.itsFolderIsGone);
+  if (!approves) return null;
   return (
-    <li className={css.row}>
-      {language === undefined ? <span /> : <LanguageMark language={language} />}
-      <div className={css.about}>
-        <strong>
-          {skill.agentId === '' ? name : <Link href={agentUrl(name)}>{name}</Link>}{' '}
-          <span className={css.version}>{version}</span>
-          {states[state] !== '' && <span className={css.state}>{states[state]}</span>}
-        </strong>
-        <p>{skill.description}</p>
-        <small>{about.join(' · ')}</small>
-        {digest !== '' && (
-          <small className={css.digest}>
-            <code>{digest.slice(0, 23)}…</code>
-            <CopyButton text={digest} label={say.copyTheDigestOf(name)} />
-          </small>
-        )}
-        {problem !== undefined && <Problem problem={problem} />}
-      </div>
-      <div className={css.actions}>
-        {approves && (state === 'draft' || state === 'active_with_draft') && (
-          <Button
-            ref={leaveFocus}
-            look="primary"
-            aria-label={say.promote(name)}
-            onClick={() => void act(() => promoteSkill(name), say.promoted(name))}
-          >
-            {say.promoteButton}
-          </Button>
-        )}
-        {approves && skill.agentId !== '' && (
-          <Button aria-label={say.uninstall(name)} onClick={() => setAsked(true)}>
-            {say.uninstallButton}
-          </Button>
-        )}
-      </div>
+    <div>
+      {(state === 'draft' || state === 'active_with_draft') && (
+        <Button ref={leaveFocus} look="primary" aria-label={say.promote(name)} onClick={() => void promote()}>
+          {say.promoteButton}
+        </Button>
+      )}
+      {agentId !== '' && (
+        <Button aria-label={say.uninstall(name)} onClick={() => setAsked(true)}>
+          {say.uninstallButton}
+        </Button>
+      )}
       {asked && <UninstallDialog name={name} onClose={() => setAsked(false)} />}
-    </li>
+    </div>
   );
 }
 

@@ -11,6 +11,7 @@ import { ago, sentence } from '../../texts/format';
 import { agentUrl } from '../../state/urlState';
 import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Retry } from '../../ui/Retry';
 import { Skeleton } from '../../ui/Skeleton';
@@ -23,10 +24,11 @@ import { useUnreachable } from '../../agent/useUnreachable';
 import { runLine } from '../../agent/callCommands';
 import { exampleInput } from '../../agent/exampleInput';
 import css from '../../agent/Versions.module.css';
+import { VersionTimeline } from './VersionTimeline';
 
 /** The changelog: the draft first, then all versions, newest first, with their actions. */
 export function VersionList({ agent }: { agent: Agent }) {
-  const { name, latestVersion, draft } = agent;
+  const { name } = agent;
   const versions = useVersions(name);
   const pins = usePins(name);
   const { may } = useRights();
@@ -34,6 +36,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   const [first, second] = all;
+  const lines: Line[] = [undefined, ...all];
   return (
     <section className={sheet.section} aria-labelledby="versions">
       <div className={sheet.bar}>
@@ -64,39 +67,15 @@ export function VersionList({ agent }: { agent: Agent }) {
         )}
       </div>
       <NotLoaded found={versions} why={say.notLoaded} />
-      <ul className={css.versions} aria-label={say.versionsOf(name)}>
-        <li>
-          <div className={css.number}>
-            <Link href={agentUrl(name)}>{say.draft}</Link>
-          </div>
-          <div className={css.what}>
-            {latestVersion === '' ? <p>{say.notPublishedYet}</p> : <Since name={name} latest={latestVersion} />}
-            <small>{say.revision(ago(agent.updatedAt, now), draft.revision)}</small>
-          </div>
-          {latestVersion !== '' && (
-            <RowMenu
-              label={say.actionsForTheDraft}
-              entries={[
-                ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),
-                ...(may('write')
-                  ? [{ ...ask(say.discardTheDraft, { kind: 'redraft', from: latestVersion }), danger: true }]
-                  : []),
-              ]}
-            />
-          )}
-        </li>
-        {all.map((v) => (
-          <Row
-            key={v.version}
-            version={v}
-            id={agent.id}
-            name={name}
-            latest={v.version === latestVersion}
-            pins={(pins.data ?? []).filter((pin) => pin.version === v.version)}
-            now={now}
-          />
-        ))}
-      </ul>
+      <VersionTimeline versions={all} pins={pins.data ?? []} />
+      <DataTable
+        label={say.versionsOf(name)}
+        items={lines}
+        columns={columnsOf(agent, pins.data ?? [], now)}
+        rowKey={(line) => line?.version ?? 'draft'}
+        words={(line) => (line ? [line.version, line.changelog, line.runtime, line.publishedBy].join(' ') : say.draft)}
+        top={(line) => line === undefined}
+      />
       {versions.isPending && <Waiting shape="rows" what={say.theVersions} retry />}
     </section>
   );
@@ -123,16 +102,109 @@ function Since({ name, latest }: { name: string; latest: string }) {
   return <p>{bump === 'none' ? say.theSameAs(latest) : say.aChangeSince(bump, latest, version)}</p>;
 }
 
-interface RowProps {
-  id: string;
-  name: string;
-  version: VersionSummary;
-  latest: boolean;
-  pins: Pin[];
-  now: number;
+/** A version, or the draft. */
+type Line = VersionSummary | undefined;
+
+const columnsOf = (agent: Agent, pins: Pin[], now: number): TableColumn<Line>[] => {
+  const usersOf = (line: Line): Pin[] => pins.filter(({ version }) => version !== '' && version === line?.version);
+  const { name, latestVersion, draft } = agent;
+  return [
+    {
+      key: 'version',
+      title: say.version,
+      by: (line) => line?.version ?? '',
+      cell: (line) => (
+        <div className={css.number}>
+          <Link href={agentUrl(name, line?.version)}>{line?.version ?? say.draft}</Link>
+          {line && line.version === latestVersion && <span className={css.badge}>{say.latest}</span>}
+          {line?.deprecated === true && <span className={css.warnBadge}>{say.deprecated}</span>}
+        </div>
+      ),
+    },
+    {
+      key: 'changes',
+      title: say.changes,
+      cell: (line) =>
+        line ? (
+          <Changes version={line} />
+        ) : latestVersion === '' ? (
+          say.notPublishedYet
+        ) : (
+          <Since name={name} latest={latestVersion} />
+        ),
+    },
+    { key: 'runtime', title: say.runtime, by: (line) => line?.runtime ?? '', cell: (line) => line?.runtime },
+    {
+      key: 'users',
+      title: say.usedBy,
+      by: (line) => -usersOf(line).length,
+      cell: (line) => <Users pins={usersOf(line)} />,
+    },
+    {
+      key: 'published',
+      title: say.changed,
+      by: (line) => -Date.parse(line?.publishedAt ?? agent.updatedAt),
+      cell: (line) => (
+        <>
+          {ago(line?.publishedAt ?? agent.updatedAt, now)}
+          <small>{line ? say.by(line.publishedBy) : say.revision(draft.revision)}</small>
+        </>
+      ),
+    },
+    {
+      key: 'acts',
+      title: say.actions,
+      acts: true,
+      cell: (line) => (line ? <VersionMenu version={line} id={agent.id} name={name} /> : <DraftMenu agent={agent} />),
+    },
+  ];
+};
+
+function Users({ pins }: { pins: Pin[] }) {
+  const [first, second, ...others] = pins.map(({ label, owner }) => (label === '' ? owner : label));
+  if (first === undefined) return null;
+  return (
+    <>
+      {second === undefined ? first : `${first}, ${second}`}
+      {others.length > 0 && <small>{say.more(others.length)}</small>}
+    </>
+  );
 }
 
-function Row({ id, name, version: v, latest, pins, now }: RowProps) {
+function Changes({ version: v }: { version: VersionSummary }) {
+  return (
+    <div className={css.what}>
+      {v.deprecated && (
+        <p className={css.warn}>
+          {v.reason === undefined || v.reason === '' ? say.noReasonWasGiven : sentence(v.reason)}
+          {v.successor !== undefined && v.successor !== '' && <> {say.use(<code>{v.successor}</code>)}</>}
+        </p>
+      )}
+      <p className={css.changes}>
+        {v.changelog === '' ? <span className={sheet.quiet}>{say.noChangelog}</span> : v.changelog}
+      </p>
+      {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && <p className={sheet.quiet}>{v.runtimeChoice.message}</p>}
+    </div>
+  );
+}
+
+function DraftMenu({ agent: { latestVersion } }: { agent: Agent }) {
+  const { may } = useRights();
+  if (latestVersion === '') return null;
+  return (
+    <RowMenu
+      label={say.actionsForTheDraft}
+      entries={[
+        ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),
+        ...(may('write')
+          ? [{ ...ask(say.discardTheDraft, { kind: 'redraft', from: latestVersion }), danger: true }]
+          : []),
+      ]}
+    />
+  );
+}
+
+function VersionMenu({ id, name, version: v }: { id: string; name: string; version: VersionSummary }) {
   const { version, reference } = v;
   const [, navigate] = useLocation();
   const { may } = useRights();
@@ -152,34 +224,7 @@ function Row({ id, name, version: v, latest, pins, now }: RowProps) {
         ]
       : []),
   ];
-  return (
-    <li>
-      <div className={css.number}>
-        <Link href={agentUrl(name, version)}>{version}</Link>
-        {latest && <span className={css.badge}>{say.latest}</span>}
-        {v.deprecated && <span className={css.warnBadge}>{say.deprecated}</span>}
-      </div>
-      <div className={css.what}>
-        {v.deprecated && (
-          <p className={css.warn}>
-            {v.reason === undefined || v.reason === '' ? say.noReasonWasGiven : sentence(v.reason)}
-            {v.successor !== undefined && v.successor !== '' && <> {say.use(<code>{v.successor}</code>)}</>}
-          </p>
-        )}
-        <p className={css.changes}>
-          {v.changelog === '' ? <span className={sheet.quiet}>{say.noChangelog}</span> : v.changelog}
-        </p>
-        {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && (
-          <p className={sheet.quiet}>{v.runtimeChoice.message}</p>
-        )}
-        <small>
-          {ago(v.publishedAt, now)} · {v.runtime}
-          {pins.length > 0 && ` · ${say.referencesToIt(pins.length)}`}
-        </small>
-      </div>
-      <RowMenu label={say.actionsFor(version)} entries={entries} />
-    </li>
-  );
+  return <RowMenu label={say.actionsFor(version)} entries={entries} />;
 }
 
 /** The terminal command that runs it with a valid input. */

@@ -1,0 +1,130 @@
+import { ArrowDown, ArrowUp, ChevronsUpDown, Search } from 'lucide-react';
+import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { dataTable as say } from '../texts/ui';
+import { classes } from './classes';
+import css from './DataTable.module.css';
+import { narrowed, ordered, type Order } from './tableOrder';
+
+export interface TableColumn<T> {
+  /** The key of the column and of its order. */
+  key: string;
+  title: string;
+  cell: (item: T) => ReactNode;
+  /** The value by which the column sorts. Without it the column does not sort. */
+  by?: (item: T) => string | number;
+  /** Buttons, at the right end and without a visible title. */
+  acts?: boolean;
+}
+
+interface Props<T> {
+  label: string;
+  items: readonly T[];
+  columns: readonly TableColumn<T>[];
+  rowKey: (item: T) => string;
+  /** The words of an item that the filter searches. Without it there is no filter. */
+  words?: (item: T) => string;
+  /** The first order; without it the items keep theirs. */
+  order?: Order;
+  faded?: (item: T) => boolean;
+  /** Items that stay above the others in every order. */
+  top?: (item: T) => boolean;
+}
+
+/** Below this number of rows a person sees them all at once. */
+const filterFrom = 5;
+
+/**
+ * A table whose columns sort and whose rows are filtered. The arrow keys move from row to row. On a narrow screen each
+ * row is a block.
+ */
+export function DataTable<T>({ label, items, columns, rowKey, words, order: first, faded, top }: Props<T>) {
+  const [order, setOrder] = useState(first);
+  const [typed, setTyped] = useState('');
+  const by = columns.find(({ key }) => key === order?.column)?.by;
+  const found = words ? narrowed(items, typed, words) : items;
+  const sorted = ordered(found, by, order?.descending ?? false);
+  const shown = top ? [...sorted.filter(top), ...sorted.filter((item) => !top(item))] : sorted;
+  const sort = (column: string): void =>
+    setOrder((now) => ({ column, descending: now?.column === column && !now.descending }));
+  return (
+    <div className={css.part}>
+      {words && items.length >= filterFrom && (
+        <div className={css.filter}>
+          <Search size={14} aria-hidden />
+          <input
+            type="search"
+            aria-label={say.filter(label)}
+            placeholder={say.placeholder}
+            spellCheck={false}
+            value={typed}
+            onChange={(e) => setTyped(e.target.value)}
+            onKeyDown={(e) => e.key === 'Escape' && setTyped('')}
+          />
+          <span role="status">{typed === '' ? '' : say.found(found.length, items.length)}</span>
+        </div>
+      )}
+      <table className={css.table} role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ key, title, by: sorts, acts = false }) => (
+              <th
+                key={key}
+                role="columnheader"
+                scope="col"
+                {...(sorts && { 'aria-sort': sortOf(order, key) })}
+                className={acts ? css.acts : undefined}
+              >
+                {sorts ? (
+                  <button type="button" onClick={() => sort(key)}>
+                    {title}
+                    <Arrow order={order?.column === key ? order : undefined} />
+                  </button>
+                ) : (
+                  <span className={acts ? 'visually-hidden' : undefined}>{title}</span>
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" onKeyDown={moveBetweenRows}>
+          {shown.map((item) => (
+            <tr key={rowKey(item)} role="row" className={classes(faded?.(item) === true && css.faded)}>
+              {columns.map(({ key, title, cell, acts = false }) => (
+                <td key={key} role="cell" data-title={acts ? undefined : title} className={acts ? css.acts : undefined}>
+                  {cell(item)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.length === 0 && items.length > 0 && <p className={css.none}>{say.nothingMatches}</p>}
+    </div>
+  );
+}
+
+function Arrow({ order }: { order: Order | undefined }) {
+  if (!order) return <ChevronsUpDown size={12} className={css.idle} aria-hidden />;
+  return order.descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />;
+}
+
+const sortOf = (order: Order | undefined, column: string): 'ascending' | 'descending' | 'none' =>
+  order?.column !== column ? 'none' : order.descending ? 'descending' : 'ascending';
+
+const controls = 'a[href], button:not([disabled])';
+
+/** Moves the focus to the control at the same place of another row. Fields keep their arrow keys. */
+function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
+  const to = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
+  const { target, currentTarget } = event;
+  if (to === undefined || !(target instanceof HTMLElement) || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+  const row = target.closest('tr');
+  const rows = [...currentTarget.children];
+  const at = row ? rows.indexOf(row) : -1;
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at + to))];
+  if (!row || !next || next === row) return;
+  const place = [...row.querySelectorAll(controls)].indexOf(target);
+  const there = [...next.querySelectorAll<HTMLElement>(controls)];
+  there[Math.min(place, there.length - 1)]?.focus();
+  event.preventDefault();
+}
