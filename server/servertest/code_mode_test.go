@@ -44,6 +44,14 @@ func callsOf(t *testing.T, s *servertest.Server, run string) []runtimes.CallData
 	return calls
 }
 
+// traceOf returns the trace that a run belongs to.
+func traceOf(t *testing.T, s *servertest.Server, run string) string {
+	t.Helper()
+	var record struct{ TraceID string }
+	s.Want(t, 200, http.MethodGet, "/api/v1/runs/"+run, nil).Into(t, &record)
+	return record.TraceID
+}
+
 func TestCodeMode_EachLanguageCallsTwoAgents(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -100,6 +108,12 @@ echo "${text%\}},\"words\":$words}"
 			s.Want(t, 200, http.MethodGet, "/api/v1/runs?parentRunId="+run.RunID, nil).Into(t, &children)
 			if len(children.Items) != 2 {
 				t.Errorf("%d children", len(children.Items))
+			}
+			trace := traceOf(t, s, run.RunID)
+			for _, called := range children.Items {
+				if got := traceOf(t, s, called.RunID); got != trace || trace == "" {
+					t.Errorf("the trace of a called run is %q, and that of its caller %q", got, trace)
+				}
 			}
 		})
 	}

@@ -48,6 +48,7 @@ export type Invited = Wire['Invited'];
 export type Pin = Wire['Pin'];
 export type Imported = Wire['Imported'];
 export type ImportReport = Wire['ImportReport'];
+export type ImportToolBody = Omit<Wire['ImportToolBody'], 'tool'> & { tool: Json };
 
 /** The body of POST and PUT for an agent: the draft's fields plus the agent's own. */
 export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string; tests?: Test[] }>;

@@ -62,6 +62,7 @@ import type {
   Version,
   VersionSummary,
   Workspace,
+  ImportToolBody,
 } from './types';
 
 interface Page<T> {
@@ -155,6 +156,9 @@ export const getAgent = (agent: string): Promise<Agent> => request(agentPath(age
 export const getDraftSave = (agent: string, revision: number): Promise<Draft> =>
   request(`${agentPath(agent)}/draft/history/${revision}`);
 export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
+/** Creates an agent from the definition of a tool of another system. */
+export const importTool = (body: ImportToolBody): Promise<Agent> =>
+  request('/code-agents/import-tool', { method: 'POST', body });
 /** With a comment the agent is deleted although others reference it. The tombstone stores the comment. */
 export function deleteAgent(agent: string, comment: string): Promise<null> {
   const force = comment === '' ? '' : `?${new URLSearchParams({ force: 'true', comment }).toString()}`;

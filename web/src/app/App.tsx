@@ -68,6 +68,9 @@ const DeleteAgentDialog = lazy(() =>
 );
 
 const RenameDialog = lazy(() => import('../features/agents/RenameDialog').then((m) => ({ default: m.RenameDialog })));
+const ImportToolDialog = lazy(() =>
+  import('../features/agents/ImportToolDialog').then((m) => ({ default: m.ImportToolDialog })),
+);
 const DuplicateDialog = lazy(() =>
   import('../features/agents/DuplicateDialog').then((m) => ({ default: m.DuplicateDialog })),
 );
@@ -363,6 +366,7 @@ function LazyDialogs({ open }: { open: OpenDialog }) {
       {open.kind === 'rename' && <RenameDialog id={open.id} name={open.name} published={open.published} />}
       {open.kind === 'duplicate' && <DuplicateDialog id={open.id} name={open.name} />}
       {open.kind === 'import' && <ImportDialog dropped={open.file} />}
+      {open.kind === 'importTool' && <ImportToolDialog />}
       {open.kind === 'keys' && <Shortcuts />}
     </Suspense>
   );

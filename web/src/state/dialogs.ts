@@ -11,6 +11,7 @@ export type OpenDialog =
   | { kind: 'rename'; id: string; name: string; published: boolean }
   | { kind: 'duplicate'; id: string; name: string }
   | { kind: 'import'; file?: File }
+  | { kind: 'importTool' }
   | { kind: 'publish' }
   | { kind: 'updateSchemas' }
   | { kind: 'keepTest'; runId: string }

@@ -191,6 +191,17 @@ export const newAgentDialog = {
   noModuleWasChosen: 'Choose a module.',
 };
 
+export const importToolDialog = {
+  open: 'Import a tool…',
+  title: 'Import a tool',
+  about: 'Creates a draft with the name, the description and the schemas of a tool, and with a stub as its program.',
+  definition: 'Definition of the tool',
+  definitionHint: 'JSON of a function of OpenAI, or of a tool of LangChain, MCP or Anthropic.',
+  language: 'Language of the stub',
+  verb: 'Import',
+  noJson: 'This is not JSON.',
+};
+
 /** Why an agent name is invalid. */
 export const nameFaults = {
   needed: 'Enter a name.',

@@ -3,10 +3,10 @@ import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { useCapabilities } from '../../api/queries';
 import type { Language } from '../../api/types';
-import { closeDialog, useCloseOwn } from '../../state/dialogs';
+import { closeDialog, showDialog, useCloseOwn } from '../../state/dialogs';
 import { agentUrl } from '../../state/urlState';
 import { common } from '../../texts/common';
-import { newAgentDialog as say } from '../../texts/agents';
+import { importToolDialog, newAgentDialog as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { TextField } from '../../ui/TextField';
@@ -95,6 +95,10 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
           </div>
         )}
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
+          <Button look="quiet" onClick={() => showDialog({ kind: 'importTool' })}>
+            {importToolDialog.open}
+          </Button>
+          <span style={{ flex: 1 }} />
           <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" type="submit" disabled={busy}>
             {say.create}
