@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   root: import.meta.dirname,
   test: {
-    include: ['vendors.ts', 'clients.ts', 'pythonClient.ts', 'adapters.ts'],
+    include: ['vendors.ts', 'clients.ts', 'pythonClient.ts', 'adapters.ts', 'conformance.ts'],
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
