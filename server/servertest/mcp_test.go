@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -316,6 +317,60 @@ func TestMCP_ClientGoesAway_RunIsCancelled(t *testing.T) {
 		t.Error("a cancelled call succeeded")
 	}
 	servertest.Eventually(t, "the run is cancelled", status("cancelled"))
+}
+
+// TestMCP_LargeOutput_ArrivesOrIsATypedError: a result of almost 16 MiB arrives whole, and a larger one is an error of the run.
+func TestMCP_LargeOutput_ArrivesOrIsATypedError(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{
+		"name": "large", "language": "python", "code": "def main(n): return 'x' * n\n", "inputSchema": map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}},
+		"limits": map[string]any{"outputBytes": 16 << 20},
+	})
+	s.Publish(t, "large", "1.0.0")
+	c := connectMCP(t, s, "/mcp")
+	if result := c.call(t, &mcp.CallToolParams{Name: "large", Arguments: map[string]any{"n": 15 << 20}}); result.IsError || len(textOf(t, result)) != 15<<20+2 {
+		t.Errorf("15 MiB give an error: %v, %.200s", result.IsError, textOf(t, result))
+	}
+	if result := c.call(t, &mcp.CallToolParams{Name: "large", Arguments: map[string]any{"n": 17 << 20}}); !result.IsError || !strings.Contains(textOf(t, result), `"type":"output_limit"`) {
+		t.Errorf("17 MiB give %v, %.200s", result.IsError, textOf(t, result))
+	}
+}
+
+// TestMCP_ManyParallelCalls_EachHasATypedAnswer: a call succeeds, or is refused with the time to wait.
+func TestMCP_ManyParallelCalls_EachHasATypedAnswer(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "one", "language": "javascript", "code": "export default () => 1", "inputSchema": schemaOf()})
+	s.Publish(t, "one", "1.0.0")
+	c := connectMCP(t, s, "/mcp")
+	var succeeded, refused atomic.Int64
+	var calls sync.WaitGroup
+	for range 1000 {
+		calls.Go(func() {
+			result, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "one"})
+			if err != nil {
+				t.Errorf("a call fails: %v", err)
+				return
+			}
+			content, ok := result.Content[0].(*mcp.TextContent)
+			switch {
+			case ok && !result.IsError && content.Text == "1":
+				succeeded.Add(1)
+			case ok && strings.Contains(content.Text, "retryAfterSeconds"):
+				refused.Add(1)
+			default:
+				t.Errorf("a call gives %+v", result)
+			}
+		})
+	}
+	calls.Wait()
+	if succeeded.Load() == 0 || succeeded.Load()+refused.Load() != 1000 {
+		t.Errorf("%d calls succeeded, %d were refused", succeeded.Load(), refused.Load())
+	}
+	if got := c.names(t); !slices.Contains(got, "one") {
+		t.Errorf("afterwards the tools are %v", got)
+	}
 }
 
 func TestMCP_Stdio_ForwardsToolsAndCalls(t *testing.T) {
