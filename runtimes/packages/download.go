@@ -67,6 +67,8 @@ func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Sourc
 func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.LockedPackage, source Source) error {
 	to := m.archivePath(p, source)
 	if _, err := os.Stat(to); err == nil {
+		now := m.options.Now()
+		_ = os.Chtimes(to, now, now) // only keeps it from being collected now
 		return nil
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)

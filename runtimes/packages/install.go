@@ -191,6 +191,13 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 		return err
 	}
 	defer leave()
+	room, err := m.room(workspace)
+	if err != nil {
+		return err
+	}
+	if room <= 0 {
+		return m.quotaReached()
+	}
 	total := len(lock.Packages)
 	progress(Progress{Step: "downloading", Total: total})
 	if err := m.download(ctx, lock, source, func(done int) { progress(Progress{Step: "downloading", Done: done, Total: total}) }); err != nil {
@@ -201,7 +208,11 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 		return err
 	}
 	defer os.RemoveAll(staging) // after the rename there is nothing to remove
-	manifest, err := m.unpack(ctx, lock, source, staging, progress)
+	manifest, err := m.unpack(ctx, lock, source, staging, room, progress)
+	var refused *Problem
+	if room < m.options.Bytes && errors.As(err, &refused) && strings.Contains(refused.Message, tooLargeUnpacked) {
+		return m.quotaReached()
+	}
 	if err != nil {
 		return err
 	}
@@ -247,7 +258,7 @@ func syncAll(dir string) error {
 }
 
 // unpack unpacks the archives of a lock into staging/files. The jail sees only these archives.
-func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source, staging string, progress func(Progress)) (Manifest, error) {
+func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source, staging string, room int64, progress func(Progress)) (Manifest, error) {
 	manifest := Manifest{Digest: lock.Digest(), Lock: lock, Packages: make([]PackageDetail, len(lock.Packages)), Modules: []string{}}
 	names, err := m.gather(lock, source, staging)
 	if err != nil {
@@ -263,14 +274,14 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	}
 	defer root.Close()
 	total := len(lock.Packages)
-	w := newWriter(root, m.options.Bytes, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
+	w := newWriter(root, room, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
 	limits := m.limits(unpackTime)
-	limits.OutputBytes = m.options.Bytes + m.options.Bytes/4 + 1<<20 // with the lines between the files
+	limits.OutputBytes = room + room/4 + 1<<20 // with the lines between the files
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	unpacking := step{
 		name: "unpack", script: unpackPython, limits: limits, mounts: []sandbox.Mount{{Host: filepath.Join(staging, "archives"), Path: "/archives", Private: true}},
-		request: map[string]any{"archives": names, "room": m.options.Bytes},
+		request: map[string]any{"archives": names, "room": room},
 		tap: func(p []byte) {
 			if w.write(p); w.err != nil {
 				cancel()
@@ -287,7 +298,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 			archives = append(archives, archive{names[i], p.Path})
 		}
 		unpacking.node, unpacking.script = true, unpackNode
-		unpacking.request = map[string]any{"archives": archives, "room": m.options.Bytes}
+		unpacking.request = map[string]any{"archives": archives, "room": room}
 	}
 	_, outcome, err := m.run(ctx, unpacking)
 	if err != nil && w.err == nil {
@@ -300,7 +311,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 		meta := w.metas[i]
 		manifest.Packages[i] = PackageDetail{Name: p.Name, Version: p.Version, Summary: shorten(meta.Summary, 300), License: shorten(meta.License, 200)}
 	}
-	manifest.Modules, manifest.Files, manifest.Bytes = w.modules(), w.files, m.options.Bytes-w.room
+	manifest.Modules, manifest.Files, manifest.Bytes = w.modules(), w.files, room-w.room
 	return manifest, nil
 }
 

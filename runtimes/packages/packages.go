@@ -43,6 +43,7 @@ type Options struct {
 	Indexes map[runtimes.Ecosystem]string
 	Hosts   []string // host:port of further hosts from which the indexes send archives
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
+	Quota   int64    // maximum size of all unpacked locks of a workspace; default 20 GiB
 	Archive int64    // maximum size of one archive; default 512 MiB
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -51,6 +52,7 @@ type Options struct {
 // Limits of the jails that resolve and unpack.
 const (
 	defaultBytes   = 1 << 30
+	defaultQuota   = 20 << 30
 	defaultArchive = 512 << 20
 	resolveTime    = 90 * time.Second
 	unpackTime     = 10 * time.Minute
@@ -93,6 +95,9 @@ type Manager struct {
 func New(o Options) *Manager {
 	if o.Bytes <= 0 {
 		o.Bytes = defaultBytes
+	}
+	if o.Quota <= 0 {
+		o.Quota = defaultQuota
 	}
 	if o.Archive <= 0 {
 		o.Archive = defaultArchive

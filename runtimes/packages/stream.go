@@ -20,6 +20,9 @@ const (
 	maxFiles = 100_000
 )
 
+// tooLargeUnpacked is the reason of a refused archive that has no room. The unpacking scripts write the same words.
+const tooLargeUnpacked = "is larger than allowed when it is unpacked"
+
 // head is the line before each file, and each other message of the unpacking process.
 type head struct {
 	Path    string `json:"path"`
@@ -125,7 +128,7 @@ func (w *writer) create(name string, size int64) error {
 	w.room -= size
 	switch {
 	case size < 0 || w.room < 0:
-		return &refusal{archive: w.current, reason: "is larger than allowed when it is unpacked"}
+		return &refusal{archive: w.current, reason: tooLargeUnpacked}
 	case w.files > maxFiles:
 		return &refusal{archive: w.current, reason: fmt.Sprintf("brings the number of files above %d", maxFiles)}
 	case !fs.ValidPath(name) || name == "." || len(name) > maxPath || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\\\x00"):

@@ -89,6 +89,9 @@ func tellComparison(t table, d approvals.Details) {
 		for _, f := range d.Comparison.Files {
 			t.row("file", f.Path+" is "+f.Status)
 		}
+		for _, p := range d.Comparison.Packages {
+			t.row("package", p.Name+" "+or(p.Before, "(none)")+" → "+or(p.After, "(none)"))
+		}
 		for _, c := range d.Comparison.CapabilityChanges {
 			t.row("capability", c.Message)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/bytesize"
@@ -64,17 +65,31 @@ func (c *packagesResolve) run(ctx context.Context, p Process) error {
 
 type packagesGC struct {
 	Unused time.Duration `field:"unusedHours" help:"Time since the last use, at least 1h." default:"720h" placeholder:"DURATION"`
+	DryRun bool          `field:"dryRun" help:"Only list what would be removed."`
 	asked
 }
 
 func (c *packagesGC) run(ctx context.Context, p Process) error {
-	body := map[string]any{"unusedHours": int64(c.Unused / time.Hour)}
+	body := map[string]any{"unusedHours": int64(c.Unused / time.Hour), "dryRun": c.DryRun}
 	return c.ask(ctx, p, http.MethodPost, "/api/v1/packages/gc", body, func(answer json.RawMessage) error {
 		var done packages.Collected
 		if err := read(answer, &done); err != nil {
 			return err
 		}
-		return p.say("removed %d installations, %s", done.Locks, bytesize.Text(done.Bytes))
+		if len(done.Items) > 0 {
+			t := newTable(p.Stdout, "KIND", "DIGEST", "SIZE", "PACKAGES")
+			for _, one := range done.Items {
+				t.row(one.Kind, one.Digest[:min(len(one.Digest), 19)], bytesize.Text(one.Bytes), strings.Join(one.Packages, ", "))
+			}
+			if err := t.flush(); err != nil {
+				return err
+			}
+		}
+		verb := "removed"
+		if done.DryRun {
+			verb = "would remove"
+		}
+		return p.say("%s %d installations and %d archives, %s", verb, done.Locks, len(done.Items)-done.Locks, bytesize.Text(done.Bytes))
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	mechanism "github.com/atelier-run/atelier/runtimes/packages"
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/packages"
 )
@@ -15,11 +17,15 @@ func (a *API) packageRoutes() {
 	a.getSBOM()
 	a.listInstalledPackages()
 	a.collectPackages()
+	a.searchPackages()
+	a.listPackageVersions()
+	a.getPackageTypes()
 }
 
 // PackagesBody asks for the exact packages of a draft.
 type PackagesBody struct {
-	Renew bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Versions keep theirs."`
+	Renew   bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Versions keep theirs."`
+	Install bool `json:"install,omitempty" doc:"Also install the packages. Another request for installed packages shows how far that is."`
 }
 
 func (a *API) resolvePackages() {
@@ -38,7 +44,7 @@ func (a *API) resolvePackages() {
 		if err != nil {
 			return nil, err
 		}
-		found, err := a.Agents.ResolvePackages(ctx, actor(ctx), q.Agent, seen, q.Body.Renew)
+		found, err := a.Agents.ResolvePackages(ctx, actor(ctx), q.Agent, seen, q.Body.Renew, q.Body.Install)
 		return &out{Body: found}, err
 	})
 }
@@ -57,8 +63,9 @@ func (a *API) getSBOM() {
 
 // InstalledPackages lists the installed locks of a workspace.
 type InstalledPackages struct {
-	Items []packages.Installed `json:"items"`
-	Bytes int64                `json:"bytes" doc:"Total size of the unpacked files."`
+	Items   []packages.Installed   `json:"items"`
+	Bytes   int64                  `json:"bytes" doc:"Total size of the unpacked files."`
+	Running []mechanism.Installing `json:"running" doc:"Installations that are not done yet."`
 }
 
 func (a *API) listInstalledPackages() {
@@ -68,7 +75,7 @@ func (a *API) listInstalledPackages() {
 		about: "Each entry is one lock with its packages, the most recently used first. The list is complete.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		all, err := a.Packages.Installed(ctx, actor(ctx).Workspace)
-		list := InstalledPackages{Items: all}
+		list := InstalledPackages{Items: all, Running: a.Packages.Manager.Running(actor(ctx).Workspace)}
 		for _, one := range all {
 			list.Bytes += one.Bytes
 		}
@@ -79,6 +86,7 @@ func (a *API) listInstalledPackages() {
 // CollectBody says what is removed.
 type CollectBody struct {
 	UnusedHours int64 `json:"unusedHours" minimum:"1" maximum:"87600" doc:"Hours since the last use."`
+	DryRun      bool  `json:"dryRun,omitempty" doc:"Only list what would be removed."`
 }
 
 func (a *API) collectPackages() {
@@ -86,10 +94,73 @@ func (a *API) collectPackages() {
 	type out struct{ Body packages.Collected }
 	add(a, endpoint{
 		id: "collectPackages", method: http.MethodPost, path: Base + "/packages/gc", tag: "agents", summary: "Remove packages that are not used",
-		about:      "Removes the installations that no version has and that no draft or inline program used for some time. A later run installs them again.",
+		about:      "Removes the installations that no version has and that no draft or inline program used for some time, and archives that no installation has. A later run installs them again.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
-		done, err := a.Packages.Collect(ctx, actor(ctx).Workspace, time.Duration(q.Body.UnusedHours)*time.Hour)
+		done, err := a.Packages.Collect(ctx, actor(ctx).Workspace, time.Duration(q.Body.UnusedHours)*time.Hour, q.Body.DryRun)
 		return &out{Body: done}, err
+	})
+}
+
+// PackageLanguageQuery names the language whose packages are asked for.
+type PackageLanguageQuery struct {
+	Language runtimes.Language `query:"language" required:"true" doc:"Language whose packages are meant."`
+}
+
+// FoundPackages lists packages of an index.
+type FoundPackages struct {
+	Items []mechanism.Found `json:"items"`
+}
+
+func (a *API) searchPackages() {
+	type in struct {
+		PackageLanguageQuery
+		Text string `query:"q" required:"true" minLength:"1" maxLength:"214" doc:"Part of a name. Python indexes find exact names only."`
+	}
+	type out struct{ Body FoundPackages }
+	add(a, endpoint{
+		id: "searchPackages", method: http.MethodGet, path: Base + "/packages/search", tag: "agents", summary: "Find packages by name",
+		about:    "Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name.",
+		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		found, err := a.Packages.Search(ctx, actor(ctx).Workspace, q.Language, q.Text)
+		return &out{Body: FoundPackages{Items: found}}, err
+	})
+}
+
+// PackageVersions lists the versions of a package, the newest first.
+type PackageVersions struct {
+	Items []string `json:"items"`
+}
+
+func (a *API) listPackageVersions() {
+	type in struct {
+		PackageLanguageQuery
+		Name string `query:"name" required:"true" minLength:"1" maxLength:"214" doc:"Exact name of the package."`
+	}
+	type out struct{ Body PackageVersions }
+	add(a, endpoint{
+		id: "listPackageVersions", method: http.MethodGet, path: Base + "/packages/versions", tag: "agents", summary: "List the versions of a package",
+		about:    "The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package.",
+		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		all, err := a.Packages.Versions(ctx, actor(ctx).Workspace, q.Language, q.Name)
+		return &out{Body: PackageVersions{Items: all}}, err
+	})
+}
+
+func (a *API) getPackageTypes() {
+	type in struct {
+		AgentRef
+		Version string `query:"version" default:"draft" doc:"A version, or draft."`
+	}
+	type out struct{ Body packages.Types }
+	add(a, endpoint{
+		id: "getPackageTypes", method: http.MethodGet, path: Base + "/code-agents/{agent}/packages/types", tag: "agents", summary: "Get the types of the packages of an agent",
+		about:    "For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages that the agent names come first.",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		found, err := a.Agents.PackageTypes(ctx, actor(ctx), q.Agent, q.Version)
+		return &out{Body: found}, err
 	})
 }

@@ -17,8 +17,9 @@ type Resolved struct {
 	Changes  []packages.Change `json:"changes" doc:"Packages that differ from that version."`
 }
 
-// ResolvePackages returns the exact packages of a draft. It resolves them if that was not done yet, or again with renew.
-func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, renew bool) (Resolved, error) {
+// ResolvePackages returns the exact packages of a draft. It resolves them if that was not done yet, or again with renew,
+// and with install also installs them.
+func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, renew, install bool) (Resolved, error) {
 	if s.Packages == nil {
 		return Resolved{}, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
 	}
@@ -42,6 +43,13 @@ func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref
 			return found, err
 		}
 		found.Lock, found.Digest = &lock, lock.Digest()
+		if install {
+			_, release, err := s.Packages.Install(ctx, actor.Workspace, lock, func(packages.Step) {})
+			release()
+			if err != nil {
+				return found, err
+			}
+		}
 	}
 	var before *runtimes.Lock
 	if a.LatestVersion != "" {
@@ -53,6 +61,39 @@ func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref
 	}
 	found.Changes = packages.Changes(before, found.Lock)
 	return found, nil
+}
+
+// PackageTypes returns the files from which an editor reads the types of the packages of a version or the draft. They are
+// empty until the packages are installed.
+func (s *Service) PackageTypes(ctx context.Context, actor registry.Actor, ref, version string) (packages.Types, error) {
+	none := packages.Types{Files: map[string]string{}}
+	if s.Packages == nil {
+		return none, nil
+	}
+	var agentID string
+	var spec registry.Spec
+	if version == registry.DraftVersion {
+		a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+		if err != nil {
+			return none, err
+		}
+		agentID, spec = a.ID, a.Draft.Spec
+	} else {
+		v, err := s.Version(ctx, actor, ref, version)
+		if err != nil {
+			return none, err
+		}
+		agentID, spec = v.AgentID, v.Spec
+	}
+	lock, err := s.Packages.Known(ctx, actor.Workspace, agentID, spec)
+	if err != nil || lock == nil {
+		return none, err
+	}
+	named, err := packages.Declared(spec)
+	if err != nil {
+		return none, nil //nolint:nilerr // the draft says what is wrong with its list
+	}
+	return s.Packages.TypesOf(actor.Workspace, *lock, named)
 }
 
 // SBOM describes the packages of a version.

@@ -6,6 +6,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -19,6 +20,7 @@ type Programs interface {
 type Comparison struct {
 	With              string                      `json:"with" doc:"The last version that counts as approved. Empty if there is none: then everything is new."`
 	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request has their lines."`
+	Packages          []packages.Change           `json:"packages" doc:"Packages with another version or file."`
 	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the approved version does not have, in words. Empty if the gate is off."`
 }
 
@@ -54,7 +56,7 @@ func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) 
 	if err != nil {
 		return d, err
 	}
-	d.Comparison = &Comparison{With: diff.From, Files: make([]FileChange, 0, len(diff.Files)), CapabilityChanges: diff.CapabilityChanges}
+	d.Comparison = &Comparison{With: diff.From, Files: make([]FileChange, 0, len(diff.Files)), Packages: diff.Packages, CapabilityChanges: diff.CapabilityChanges}
 	for _, f := range diff.Files {
 		d.Comparison.Files = append(d.Comparison.Files, FileChange{f.Path, f.Status})
 	}

@@ -49,55 +49,101 @@ func (s *Service) published(ctx context.Context, workspace string) (map[string]b
 	return digests, err
 }
 
-// Collected counts what was removed.
+// Collected lists what was removed, or would be.
 type Collected struct {
-	Locks int   `json:"locks" doc:"Number of removed installations."`
-	Bytes int64 `json:"bytes" doc:"Freed bytes."`
+	DryRun bool        `json:"dryRun" doc:"true if nothing was removed."`
+	Locks  int         `json:"locks" doc:"Number of removed installations."`
+	Bytes  int64       `json:"bytes" doc:"Freed bytes."`
+	Items  []Removable `json:"items" doc:"Removed installations and archives."`
+}
+
+// Removable is an installation or an archive that nothing uses.
+type Removable struct {
+	Kind     string   `json:"kind" enum:"installation,archive"`
+	Digest   string   `json:"digest" doc:"Digest of the lock, or hash of the archive."`
+	Packages []string `json:"packages" doc:"Names and versions in the lock."`
+	Bytes    int64    `json:"bytes"`
 }
 
 // leastAge is the time for which an installation is kept after its last use. Interpreters that wait for a run may still
 // have it mounted.
 const leastAge = time.Hour
 
-// Collect removes the installations that no version has and no draft or inline program used since a time.
-func (s *Service) Collect(ctx context.Context, workspace string, unused time.Duration) (Collected, error) {
-	var done Collected
+// Collect removes the installations that no version has and no draft or inline program used since a time, and archives
+// that no installation has. With dry it only lists them.
+func (s *Service) Collect(ctx context.Context, workspace string, unused time.Duration, dry bool) (Collected, error) {
+	done := Collected{DryRun: dry, Items: []Removable{}}
 	if unused < leastAge {
 		return done, fault.Invalid("/unusedHours", "must be at least 1; a run may still use younger installations.")
 	}
 	before := s.Now().Add(-unused)
-	if err := s.Used.DropPackageLocks(ctx, workspace, before); err != nil {
-		return done, err
-	}
-	kept, err := s.published(ctx, workspace)
+	kept, err := s.kept(ctx, workspace, before, dry)
 	if err != nil {
 		return done, err
-	}
-	locks, err := s.Used.PackageLocks(ctx, workspace)
-	if err != nil {
-		return done, err
-	}
-	for _, lock := range locks {
-		kept[lock.Lock.Digest()] = true
 	}
 	installed, err := s.Manager.Installed(workspace)
 	if err != nil {
 		return done, err
 	}
+	gone := map[string]bool{}
 	for _, m := range installed {
 		if kept[m.Digest] || m.UsedAt.After(before) || m.InstalledAt.After(before) {
 			continue
 		}
-		freed, err := s.Manager.Remove(workspace, m.Digest)
+		freed := m.Bytes
+		if !dry {
+			freed, err = s.Manager.Remove(workspace, m.Digest)
+		} else if !s.Manager.Removable(workspace, m.Digest) {
+			continue
+		}
 		if err != nil {
 			return done, err
 		}
 		if freed > 0 {
+			done.add(Removable{"installation", m.Digest, namesOf(m.Lock), freed})
 			done.Locks++
-			done.Bytes += freed
+			gone[m.Digest] = true
 		}
 	}
-	return done, nil
+	archives, err := s.Manager.CollectArchives(before, workspace, gone, dry)
+	for _, one := range archives {
+		done.add(Removable{"archive", one.Name, []string{}, one.Bytes})
+	}
+	return done, err
+}
+
+func (c *Collected) add(one Removable) {
+	c.Items = append(c.Items, one)
+	c.Bytes += one.Bytes
+}
+
+func namesOf(lock runtimes.Lock) []string {
+	names := make([]string, 0, len(lock.Packages))
+	for _, p := range lock.Packages {
+		names = append(names, p.Name+" "+p.Version)
+	}
+	return names
+}
+
+// kept returns the digests of the locks of versions, and of lists that were used since a time. It forgets the other lists
+// unless dry is set.
+func (s *Service) kept(ctx context.Context, workspace string, before time.Time, dry bool) (map[string]bool, error) {
+	if !dry {
+		if err := s.Used.DropPackageLocks(ctx, workspace, before); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := s.published(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := s.Used.PackageLocks(ctx, workspace)
+	for _, lock := range locks {
+		if !lock.UsedAt.Before(before) {
+			kept[lock.Lock.Digest()] = true
+		}
+	}
+	return kept, err
 }
 
 // Details returns what the packages of a lock say of themselves, by name and version, if the lock is installed.

@@ -95,6 +95,10 @@ func (i *Index) AddNPM(tb testing.TB, p Tarball) {
 
 func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	rest = strings.ReplaceAll(rest, "%2f", "/")
+	if rest == "-/v1/search" {
+		i.searchNPM(w, r.URL.Query().Get("text"))
+		return
+	}
 	name, file, archived := strings.Cut(rest, "/-/")
 	i.mu.Lock()
 	versions := slices.Clone(i.npm[name])
@@ -157,4 +161,18 @@ func Installed(tb testing.TB, name string) Tarball {
 		tb.Fatal(err)
 	}
 	return p
+}
+
+// searchNPM answers the packages whose name contains a text, sorted by name.
+func (i *Index) searchNPM(w http.ResponseWriter, text string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	objects := []map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(i.npm)) {
+		if strings.Contains(name, text) {
+			newest := i.npm[name][len(i.npm[name])-1]
+			objects = append(objects, map[string]any{"package": newest.manifest()})
+		}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"objects": objects})
 }

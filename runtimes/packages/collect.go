@@ -1,0 +1,121 @@
+package packages
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+)
+
+// Archive is a downloaded archive that no installed lock has.
+type Archive struct {
+	Name  string // its hash
+	Bytes int64
+}
+
+// CollectArchives removes the archives that no installed lock of any workspace has and nobody used since a time. They are
+// only needed to install again. The locks of a workspace with the digests in gone do not count. With dry it only lists
+// the archives.
+func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[string]bool, dry bool) ([]Archive, error) {
+	if err := m.open(); err != nil {
+		return nil, err
+	}
+	kept, err := m.installedArchives(workspace, gone)
+	if err != nil {
+		return nil, err
+	}
+	found := []Archive{}
+	err = filepath.WalkDir(filepath.Join(m.options.Dir, "archives"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || kept[entry.Name()] {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil || info.ModTime().After(before) {
+			return nil //nolint:nilerr // it was removed meanwhile
+		}
+		found = append(found, Archive{Name: strings.Replace(entry.Name(), "-", ":", 1), Bytes: info.Size()})
+		if dry {
+			return nil
+		}
+		return os.Remove(path)
+	})
+	return found, err
+}
+
+// installedArchives returns the file names of the archives that installed locks have, without some of a workspace.
+func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map[string]bool, error) {
+	kept := map[string]bool{}
+	manifests, err := filepath.Glob(filepath.Join(m.options.Dir, "locks", "*", "*", manifestFile))
+	for _, path := range manifests {
+		manifest, err := readManifest(filepath.Dir(path))
+		if err != nil {
+			continue // it was removed meanwhile
+		}
+		if manifest.Workspace == workspace && gone[manifest.Digest] {
+			continue
+		}
+		for _, p := range manifest.Lock.Packages {
+			kept[strings.ReplaceAll(p.Hash, ":", "-")] = true
+		}
+	}
+	return kept, err
+}
+
+// Removable reports whether an installed lock may be removed now, which is not so while a run uses it.
+func (m *Manager) Removable(workspace, digest string) bool {
+	dir := filepath.Join(m.options.Dir, "locks", folder(workspace), filepath.Base(strings.TrimPrefix(digest, "sha256:")))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.inUse[dir] == 0 && m.installs[dir] == nil
+}
+
+// Installing is an installation that is running.
+type Installing struct {
+	Digest string `json:"digest" doc:"Digest of the lock."`
+	Step   string `json:"step" enum:"waiting,downloading,unpacking"`
+	Done   int    `json:"done" doc:"Packages that are done with this step."`
+	Total  int    `json:"total"`
+}
+
+// Running lists the running installations of a workspace.
+func (m *Manager) Running(workspace string) []Installing {
+	parent := filepath.Join(m.options.Dir, "locks", folder(workspace))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := []Installing{}
+	for dir, one := range m.installs {
+		if filepath.Dir(dir) != parent {
+			continue
+		}
+		now := Installing{Digest: "sha256:" + filepath.Base(dir), Step: "waiting"}
+		one.mu.Lock()
+		if one.last != nil {
+			now.Step, now.Done, now.Total = one.last.Step, one.last.Done, one.last.Total
+		}
+		one.mu.Unlock()
+		found = append(found, now)
+	}
+	return found
+}
+
+// room returns how many bytes a new lock of a workspace may have: the limit of one lock, and the rest of the workspace's
+// quota.
+func (m *Manager) room(workspace string) (int64, error) {
+	installed, err := m.Installed(workspace)
+	left := m.options.Quota
+	for _, one := range installed {
+		left -= one.Bytes
+	}
+	return min(left, m.options.Bytes), err
+}
+
+func (m *Manager) quotaReached() *Problem {
+	return &Problem{
+		Code: "quota", Message: fmt.Sprintf("The installed packages of the workspace would be larger than %s, its quota.", bytesize.Text(m.options.Quota)),
+		Remedy: "Remove packages that nothing uses with atelier packages gc, or ask the operator of the server to raise --packages-quota.",
+	}
+}

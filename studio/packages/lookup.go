@@ -1,0 +1,67 @@
+package packages
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/packages"
+)
+
+// Search finds packages for a language by a part of their name. Indexes of Python packages know exact names only.
+func (s *Service) Search(ctx context.Context, workspace string, language runtimes.Language, text string) ([]packages.Found, error) {
+	ecosystem, err := ecosystemOf(language)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Manager.Search(ctx, workspace, ecosystem, text)
+	if err != nil {
+		return nil, faultOf(err, packages.Declaration{})
+	}
+	return found, nil
+}
+
+// Versions lists the versions of a package, the newest first. Those that a rule forbids are left out.
+func (s *Service) Versions(ctx context.Context, workspace string, language runtimes.Language, name string) ([]string, error) {
+	ecosystem, err := ecosystemOf(language)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Manager.Versions(ctx, workspace, ecosystem, name)
+	if err != nil {
+		return nil, faultOf(err, packages.Declaration{})
+	}
+	allowed := []string{}
+	for _, version := range all {
+		if s.allowed(workspace, runtimes.Lock{Ecosystem: ecosystem, Packages: []runtimes.LockedPackage{{Name: name, Version: version}}}) == nil {
+			allowed = append(allowed, version)
+		}
+	}
+	return allowed, nil
+}
+
+func ecosystemOf(language runtimes.Language) (runtimes.Ecosystem, error) {
+	ecosystem, ok := packages.EcosystemOf(language)
+	if !ok {
+		return "", fault.Invalid("/language", "must be python, javascript or typescript; %s has no packages.", language)
+	}
+	return ecosystem, nil
+}
+
+// Types are the files from which an editor reads the types of packages.
+type Types struct {
+	Installed bool              `json:"installed" doc:"false if the packages are not installed yet. Then there are no files."`
+	Complete  bool              `json:"complete" doc:"false if files were left out, because there is a limit."`
+	Digest    string            `json:"digest,omitempty" doc:"Digest of the lock."`
+	Files     map[string]string `json:"files" doc:"Declarations of npm packages, or stubs and sources of Python packages, by path."`
+}
+
+// TypesOf returns the types of the packages of a lock, those that a program names first.
+func (s *Service) TypesOf(workspace string, lock runtimes.Lock, named packages.Declaration) (Types, error) {
+	names := make([]string, 0, len(named.Requirements))
+	for _, r := range named.Requirements {
+		names = append(names, r.Name)
+	}
+	files, installed, complete, err := s.Manager.Declarations(workspace, lock, names)
+	return Types{Installed: installed, Complete: complete, Digest: lock.Digest(), Files: files}, err
+}
