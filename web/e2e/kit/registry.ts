@@ -26,6 +26,11 @@ function member(name: string, text: string): Buffer {
 export async function startRegistry(): Promise<Registry> {
   const packages = new Map<string, Map<string, Buffer>>();
   const server: Server = createServer((request, answer) => {
+    const address = new URL(request.url ?? '', 'http://localhost');
+    if (address.pathname === '/-/v1/search') {
+      const names = [...packages.keys()].filter((name) => name.includes(address.searchParams.get('text') ?? ''));
+      return void answer.end(JSON.stringify({ objects: names.map((name) => ({ package: { name } })) }));
+    }
     const [name = '', , file = ''] = (request.url ?? '').slice(1).split('/');
     const versions = packages.get(name);
     const archive = versions?.get(file.replace('.tgz', ''));
@@ -44,7 +49,8 @@ export async function startRegistry(): Promise<Registry> {
     url,
     add: (name, version, code) => {
       const files = [
-        member('package/package.json', JSON.stringify({ name, version })),
+        member('package/package.json', JSON.stringify({ name, version, types: 'index.d.ts' })),
+        member('package/index.d.ts', 'export declare function greet(name: string): string;\n'),
         member('package/index.js', code),
       ];
       const versions = packages.get(name) ?? new Map<string, Buffer>();

@@ -62,6 +62,11 @@ export const keys = {
   verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
+  installedPackages: ['packages'] as const,
+  packageSearch: (language: string, text: string) => ['packages', 'search', language, text] as const,
+  packageVersions: (language: string, name: string) => ['packages', 'versions', language, name] as const,
+  packageTypes: (agent: string, version: string, list: string) => ['packages', 'types', agent, version, list] as const,
+  packageChanges: (agent: string, revision: number) => ['packages', 'changes', agent, revision] as const,
   quotas: ['quotas'] as const,
   quotasOf: (workspace: string) => ['quotas', workspace] as const,
   workspaces: ['workspaces'] as const,
@@ -289,6 +294,7 @@ export function refreshFacts(name: string): void {
 
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
+export const refreshPackages = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.installedPackages });
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
 export const refreshQuotas = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.quotas });
 /** Also refreshes the list of accessible workspaces. */

@@ -25,6 +25,9 @@ import type {
   GeneratedTests,
   Health,
   Inferred,
+  FoundPackage,
+  InstalledPackages,
+  PackageTypes,
   ResolvedPackages,
   Invitation,
   Invited,
@@ -460,10 +463,33 @@ export function inferSchemas(body: InferRequest): Promise<Inferred> {
   return request('/infer', { method: 'POST', body });
 }
 
-/** The exact packages of a draft. */
-export function resolvePackages(name: string, revision: number, renew: boolean): Promise<ResolvedPackages> {
-  const path = `/code-agents/${encodeURIComponent(name)}/packages/resolve?revision=${String(revision)}`;
-  return request(path, { method: 'POST', body: { renew } });
+/** The exact packages of a draft. They are also installed if asked for. */
+export function resolvePackages(
+  name: string,
+  revision: number | undefined,
+  how: { renew?: boolean; install?: boolean },
+): Promise<ResolvedPackages> {
+  const query = revision === undefined ? '' : `?revision=${String(revision)}`;
+  return request(`${agentPath(name)}/packages/resolve${query}`, { method: 'POST', body: how });
+}
+
+export async function searchPackages(language: Language, text: string): Promise<FoundPackage[]> {
+  const query = new URLSearchParams({ language, q: text });
+  return (await request<Page<FoundPackage>>(`/packages/search?${query.toString()}`)).items;
+}
+
+/** The versions of a package, the newest first. */
+export async function listPackageVersions(language: Language, name: string): Promise<string[]> {
+  const query = new URLSearchParams({ language, name });
+  return (await request<Page<string>>(`/packages/versions?${query.toString()}`)).items;
+}
+
+export const listInstalledPackages = (): Promise<InstalledPackages> => request('/packages/installed');
+
+/** The files from which the editor reads the types of installed packages. */
+export function getPackageTypes(agent: string, version: string): Promise<PackageTypes> {
+  const query = new URLSearchParams({ version });
+  return request(`${agentPath(agent)}/packages/types?${query.toString()}`);
 }
 
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {

@@ -5,7 +5,7 @@ import { monaco } from './monaco';
 import { setUpShell } from './shell';
 import { setUpFormatters } from './format/setUp';
 import { followTheme } from './theme';
-import { setEngine, setTypes, setUpTypeScript } from './typescript';
+import { setEngine, setPackageFiles, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
 import { openReader, type Reader } from './reader';
@@ -18,6 +18,7 @@ export interface EditorKit {
   createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
+  setPackageFiles(files: Record<string, string>): void;
   setEngine(runtime: string, sources: readonly string[]): void;
 }
 
@@ -41,6 +42,7 @@ function makeKit(): EditorKit {
     createJsonInput: openJsonInput,
     createDiff: openDiff,
     setTypes,
+    setPackageFiles,
     setEngine,
   };
 }

@@ -29,11 +29,15 @@ type Service = typeof typescript.typescriptDefaults;
 
 const agentTypes = new Library(services);
 const engineTypes = new Library(services);
+const packageFiles = new Library(services);
 // Each service sees the models of its own language. These are the agent's other files.
 const besideTypeScript = new Library([typescript.typescriptDefaults]);
 const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
 let wanted = '';
+
+// TypeScript's resolution for bundlers, which reads `exports` of packages. Monaco's enumeration does not name it.
+const bundlers: number = 100;
 
 export function setUpTypeScript(): void {
   for (const service of services) {
@@ -42,7 +46,8 @@ export function setUpTypeScript(): void {
       ...(service === typescript.javascriptDefaults ? untypedOptions : compilerOptions),
       target: typescript.ScriptTarget.ESNext,
       module: typescript.ModuleKind.ESNext,
-      moduleResolution: typescript.ModuleResolutionKind.NodeJs,
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- a value that Monaco's enumeration lacks
+      moduleResolution: bundlers,
       // A file without imports is still a module, not a script that shares names with other files.
       moduleDetection: 3,
     });
@@ -69,6 +74,11 @@ function dropAdvice(resource: monaco.Uri): void {
 /** Replaces the declarations of Input, Output and Environment. */
 export function setTypes(declarations: string): void {
   agentTypes.set([['file:///atelier/agent-types.d.ts', declarations]]);
+}
+
+/** Replaces the declarations of installed npm packages, by path from node_modules on. */
+export function setPackageFiles(files: Record<string, string>): void {
+  packageFiles.set(Object.entries(files).map(([path, text]) => [`file:///${path}`, text]));
 }
 
 /** Gives the services the agent's files that they do not see as models. */

@@ -29,10 +29,12 @@ export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[
   return { typescript, python };
 }
 
-/** Declares the npm packages of an agent as modules of any type, so that their imports are no errors. */
-export function packageTypes(packages: readonly string[]): string {
+/** Declares the npm packages of an agent as modules of any type, so that their imports are no errors. Those with installed declarations have these instead. */
+export function packageTypes(packages: readonly string[], files: Record<string, string> = {}): string {
+  const typed = (name: string): boolean =>
+    Object.keys(files).some((path) => path.startsWith(`node_modules/${name}/`) && /\.d\.[cm]?ts$/.test(path));
   const names = packages
     .map((text) => text.trim().replace(/(.)@.*$/s, '$1'))
-    .filter((name) => /^[@\w./~-]+$/.test(name));
+    .filter((name) => /^[@\w./~-]+$/.test(name) && !typed(name));
   return names.map((name) => `declare module '${name}';\ndeclare module '${name}/*';\n`).join('');
 }

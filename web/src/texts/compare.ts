@@ -1,3 +1,5 @@
+import { plural } from './format';
+
 export const changes = {
   schemas: 'Schemas',
   capabilities: 'Capabilities',
@@ -11,6 +13,22 @@ export const changes = {
   changesOf: (title: string) => `Changes of ${title}`,
   field: 'Field',
   none: 'none',
+};
+
+export const packageChanges = {
+  title: 'Package changes',
+  counted: (added: number, removed: number, changed: number) => {
+    const parts = [
+      ...(added > 0 ? [`adds ${plural(added, { one: 'package', other: 'packages' })}`] : []),
+      ...(removed > 0 ? [`removes ${plural(removed, { one: 'package', other: 'packages' })}`] : []),
+      ...(changed > 0 ? [`changes ${plural(changed, { one: 'package', other: 'packages' })}`] : []),
+    ];
+    return `This version ${parts.join(', ')}.`;
+  },
+  changed: ({ name, before = 'none', after = 'none' }: { name: string; before?: string; after?: string }) =>
+    `${name} ${before} → ${after}`,
+  resolving: 'Resolving the packages…',
+  notResolved: (reason: string) => `The packages could not be resolved. ${reason}`,
 };
 
 export const compareDialog = {

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { CodeEditor, Failure, Problem } from '../editor/codeEditor';
 import type { EditorKit } from '../editor/kit';
-import { usePythonVersion } from '../api/queries';
+import { keys, usePythonVersion } from '../api/queries';
+import { getPackageTypes } from '../api/verbs';
 import { loadEditor } from '../editor/load';
 import type { Workspace } from '../editor/workspace';
 import type { PythonState, PythonView } from '../editor/python';
@@ -124,16 +126,25 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   }, [kit, key]);
 
   const { inputSchema, outputSchema, environment, secrets, entrypoint, packages } = agent.fields;
+  const { language } = agent.fields;
+  const typed = language !== 'python' && packages.length > 0;
+  const types = useQuery({
+    queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', packages.join('\n')),
+    enabled: typed,
+    queryFn: () => getPackageTypes(agent.name, agent.version ?? 'draft'),
+  }).data;
+  const packageFiles = typed ? types?.files : undefined;
+  useEffect(() => kit.setPackageFiles(packageFiles ?? {}), [kit, packageFiles]);
   useEffect(() => {
     if (!workspace) return;
     const timer = setTimeout(() => {
       const types = agentTypes(inputSchema, outputSchema, [...Object.keys(environment), ...secrets]);
-      kit.setTypes(types.typescript + packageTypes(packages));
+      kit.setTypes(types.typescript + packageTypes(packages, packageFiles));
       const parameters = parametersOf(inputSchema).map(([name]) => name);
       workspace.python.update({ types: types.python, parameters, entrypoint });
     }, 150);
     return () => clearTimeout(timer);
-  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages]);
+  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages, packageFiles]);
 
   const path = pathOf(active);
   const readOnly = agent.session === undefined;

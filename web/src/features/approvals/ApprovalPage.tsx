@@ -16,6 +16,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import { PackageChanges } from '../../agent/PackageChanges';
 import { VerdictView } from '../../verdict/VerdictView';
 import { subjectOf } from './subject';
 
@@ -50,6 +51,7 @@ function Request({ approval }: { approval: Approval }) {
     decidedAt,
     comment,
     outcome,
+    comparison,
   } = approval;
   const pending = status === 'pending';
   return (
@@ -70,6 +72,7 @@ function Request({ approval }: { approval: Approval }) {
           ))}
         </ul>
       </div>
+      {comparison && <PackageChanges changes={comparison.packages} />}
       {verdict && <VerdictView verdict={verdict} />}
       {input !== undefined && (
         <div>

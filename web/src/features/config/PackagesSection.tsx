@@ -1,10 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { keys, refreshPackages } from '../../api/queries';
 import type { ResolvedPackages } from '../../api/types';
-import { resolvePackages } from '../../api/verbs';
+import { listInstalledPackages, resolvePackages } from '../../api/verbs';
 import { packagesSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { useTask } from '../../ui/useTask';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
+import { AddPackage } from './AddPackage';
 import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
@@ -13,7 +16,15 @@ import { Section } from './Section';
 export function PackagesSection() {
   const { name, fields, save, session } = useOpenAgent();
   const { packages, language } = fields;
-  const [found, setFound] = useState<{ list: string; resolved: ResolvedPackages }>();
+  const [found, setFound] = useState<{ list: string; resolved: ResolvedPackages; installed?: boolean }>();
+  const [installing, setInstalling] = useState(false);
+  const progress = useQuery({
+    queryKey: [...keys.installedPackages, 'running'],
+    enabled: installing,
+    refetchInterval: 300,
+    gcTime: 0,
+    queryFn: async () => (await listInstalledPackages()).running[0] ?? null,
+  }).data;
   const task = useTask();
   const fault = problemAt(save, '/packages');
   const list = packages.join('\n');
@@ -21,8 +32,21 @@ export function PackagesSection() {
   const resolve = (renew: boolean): void => {
     if (!session) return;
     task.run(async () => {
-      const resolved = await session.withRevision((revision) => resolvePackages(name, revision, renew));
+      const resolved = await session.withRevision((revision) => resolvePackages(name, revision, { renew }));
       setFound({ list, resolved });
+    });
+  };
+  const install = (): void => {
+    if (!session) return;
+    setInstalling(true);
+    task.run(async () => {
+      try {
+        const resolved = await session.withRevision((revision) => resolvePackages(name, revision, { install: true }));
+        setFound({ list, resolved, installed: true });
+      } finally {
+        setInstalling(false);
+        await refreshPackages();
+      }
     });
   };
   return (
@@ -41,10 +65,16 @@ export function PackagesSection() {
         lines={packages}
         onChange={session && ((next) => session.editDraft({ packages: next }))}
       />
+      {session && (
+        <AddPackage language={language} onAdd={(entry) => session.editDraft({ packages: [...packages, entry] })} />
+      )}
       {session && packages.length > 0 && (
         <div className={css.buttons}>
           <Button disabled={task.busy || save.kind !== 'saved'} onClick={() => resolve(false)}>
             {task.busy ? say.resolving : say.resolve}
+          </Button>
+          <Button disabled={task.busy || save.kind !== 'saved'} onClick={install}>
+            {say.install}
           </Button>
           {exact && (
             <Button disabled={task.busy} onClick={() => resolve(true)}>
@@ -53,6 +83,8 @@ export function PackagesSection() {
           )}
         </div>
       )}
+      {installing && progress && <p role="status">{say.installing(progress.step, progress.done, progress.total)}</p>}
+      {exact && found?.installed === true && <p role="status">{say.installed}</p>}
       {task.fault !== undefined && (
         <p role="alert" className={css.error}>
           {task.fault}

@@ -12,12 +12,13 @@ import type {
   RuntimeChoice,
   Verdict,
 } from '../../api/types';
-import { decideApproval, diff, publish } from '../../api/verbs';
+import { decideApproval, diff, publish, resolvePackages } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../state/dialogs';
 import { notify } from '../../state/notices';
 import { agentUrl } from '../../state/urlState';
 import { approvalsPage as approvals, verdict as gateSays } from '../../texts/approvals';
 import { common } from '../../texts/common';
+import { packageChanges as saidOfPackages } from '../../texts/compare';
 import { publishDialog as said } from '../../texts/publish';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
@@ -31,6 +32,7 @@ import { useOpenAgent, type OpenAgent } from '../../agent/openAgent';
 import { useUnreachable } from '../../agent/useUnreachable';
 import { isStale } from '../../draft/session';
 import { Reasons } from '../../diff/Changes';
+import { PackageChanges } from '../../agent/PackageChanges';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { RuntimeReason } from '../../agent/RuntimeReason';
 import { fieldLabel } from '../../agent/fieldLabel';
@@ -66,6 +68,15 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     queryFn: async () => {
       await session?.flush();
       return (await ofDraft((revision) => diff(name, latestVersion, 'draft', revision))).advice;
+    },
+  });
+  const packages = useQuery({
+    queryKey: keys.packageChanges(name, session?.get().draft.revision ?? 0),
+    gcTime: 0,
+    retry: false,
+    queryFn: async () => {
+      await session?.flush();
+      return ofDraft((revision) => resolvePackages(name, revision, {}));
     },
   });
   const [report, setReport] = useState<ReplayReport>();
@@ -219,6 +230,9 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
             />
           </div>
         )}
+        {packages.isPending && fields.packages.length > 0 && <p role="status">{saidOfPackages.resolving}</p>}
+        <NotLoaded found={packages} why={saidOfPackages.notResolved} />
+        {packages.data && <PackageChanges changes={packages.data.changes} />}
         {verdict.data && shows(verdict.data) && <VerdictView verdict={verdict.data} />}
         <RuntimeOutlook />
         <Field label={said.changelog}>
