@@ -49,6 +49,13 @@ func TestHostileWheels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	lying := packagestest.Wheel{Name: "honest", Version: "1.0", Claims: "impostor", Files: map[string]string{"honest.py": "1"}}
+	sum := lying.Hash(t)
+	index.Add(t, lying)
+	lock := runtimes.Lock{Ecosystem: runtimes.PyPI, Platform: "cp311", Packages: []runtimes.LockedPackage{{Name: "honest", Version: "1.0", Hash: sum, URL: index.URL + "/files/honest/" + lying.Filename()}}}
+	if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil || !strings.Contains(err.Error(), `is the package "impostor" by its own metadata`) {
+		t.Errorf("a wheel with another name: %v", err)
+	}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !strings.HasPrefix(path, filepath.Join(dir, "store", "archives")) && !strings.HasPrefix(filepath.Base(path), "uv-") {
 			t.Errorf("%s was written", path)

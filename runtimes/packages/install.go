@@ -309,6 +309,12 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	}
 	for i, p := range lock.Packages {
 		meta := w.metas[i]
+		if lock.Ecosystem == runtimes.PyPI && strings.ToLower(separators.ReplaceAllString(meta.Name, "-")) != p.Name {
+			return manifest, &Problem{
+				Code: "refused", Package: p.Name, Message: fmt.Sprintf("is the package %q by its own metadata, so the index may have sent a wrong file.", shorten(meta.Name, 100)),
+				Remedy: "Ask the owner of the index, or choose another version of " + p.Name + ".",
+			}
+		}
 		manifest.Packages[i] = PackageDetail{Name: p.Name, Version: p.Version, Summary: shorten(meta.Summary, 300), License: shorten(meta.License, 200)}
 	}
 	manifest.Modules, manifest.Files, manifest.Bytes = w.modules(), w.files, room-w.room

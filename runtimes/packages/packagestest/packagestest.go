@@ -61,6 +61,7 @@ type Wheel struct {
 	Files         map[string]string
 	Requires      []string
 	License       string
+	Claims        string // name in the metadata, "" for the real one
 	Tag           string // py3-none-any by default
 	// Members are added as they are, after the files.
 	Members []Member
@@ -123,7 +124,11 @@ func (w Wheel) Bytes(tb testing.TB) []byte {
 }
 
 func (w Wheel) metadata() string {
-	text := "Metadata-Version: 2.1\nName: " + w.Name + "\nVersion: " + w.Version + "\n"
+	name := w.Name
+	if w.Claims != "" {
+		name = w.Claims
+	}
+	text := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + w.Version + "\n"
 	if w.License != "" {
 		text += "License: " + w.License + "\n"
 	}
