@@ -98,3 +98,29 @@ test('a package that does not exist is named with the way out', async () => {
   await page.getByRole('alert').getByText('greetngs was not found').waitFor();
   await session.close();
 });
+
+test('the editor knows the types of an installed package', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'typed',
+    language: 'typescript',
+    code: "import { greet } from 'greetings';\nexport default () => greet(42);\n",
+    packages: ['greetings@1.0.0'],
+  });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await new Studio(page).openAgent('typed');
+  const section = page.getByRole('button', { name: /^Packages/ });
+  if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByText('Installed.').waitFor();
+  await page.getByRole('button', { name: /^Problems/ }).click();
+  await page
+    .getByRole('region', { name: 'Problems' })
+    .getByText(/'number' is not assignable to parameter of type 'string'/)
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: 'Publish…' }).first().click();
+  await page.getByText('This version adds 1 package.').waitFor();
+  await page.getByText('greetings none → 1.0.0').waitFor();
+  await session.close();
+});
