@@ -199,9 +199,9 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 		return nil, "", indexFailed(err.Error())
 	}
 	defer answer.Body.Close()
-	switch answer.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotFound, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+	switch {
+	case answer.StatusCode == http.StatusOK:
+	case slices.Contains(absent, answer.StatusCode):
 		return nil, "", nil
 	default:
 		return nil, "", indexFailed(fmt.Sprintf("it answered with status %d", answer.StatusCode))
@@ -215,6 +215,9 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 	}
 	return body, answer.Header.Get("Content-Type"), nil
 }
+
+// absent are the statuses of indexes for a package or a search that they do not have.
+var absent = []int{400, 404, 405, 501}
 
 func indexFailed(why string) *Problem {
 	return &Problem{Code: "index", Message: "The package index could not be used: " + shorten(why, maxExplained) + ".", Remedy: "Try again later, or check the index."}

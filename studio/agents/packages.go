@@ -77,7 +77,11 @@ func (s *Service) PackageTypes(ctx context.Context, actor registry.Actor, ref, v
 		if err != nil {
 			return none, err
 		}
-		agentID, spec = a.ID, a.Draft.Spec
+		draft, err := a.DraftAt(registry.Seen{})
+		if err != nil {
+			return none, err
+		}
+		agentID, spec = a.ID, draft.Spec
 	} else {
 		v, err := s.Version(ctx, actor, ref, version)
 		if err != nil {
