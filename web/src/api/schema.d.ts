@@ -532,6 +532,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/packages/types': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the types of the packages of an agent
+     * @description For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages that the agent names come first.
+     */
+    get: operations['getPackageTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/pins': {
     parameters: {
       query?: never;
@@ -1103,7 +1123,7 @@ export interface paths {
     put?: never;
     /**
      * Remove packages that are not used
-     * @description Removes the installations that no version has and that no draft or inline program used for some time. A later run installs them again.
+     * @description Removes the installations that no version has and that no draft or inline program used for some time, and archives that no installation has. A later run installs them again.
      */
     post: operations['collectPackages'];
     delete?: never;
@@ -1124,6 +1144,46 @@ export interface paths {
      * @description Each entry is one lock with its packages, the most recently used first. The list is complete.
      */
     get: operations['listInstalledLocks'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/packages/search': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Find packages by name
+     * @description Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name.
+     */
+    get: operations['searchPackages'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/packages/versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the versions of a package
+     * @description The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package.
+     */
+    get: operations['listPackageVersions'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2764,6 +2824,8 @@ export interface components {
       verdict: components['schemas']['Verdict'] | null;
     };
     CollectBody: {
+      /** @description Only list what would be removed. */
+      dryRun?: boolean;
       /**
        * Format: int64
        * @description Hours since the last use.
@@ -2776,6 +2838,10 @@ export interface components {
        * @description Freed bytes.
        */
       bytes: number;
+      /** @description true if nothing was removed. */
+      dryRun: boolean;
+      /** @description Removed installations and archives. */
+      items: components['schemas']['Removable'][];
       /**
        * Format: int64
        * @description Number of removed installations.
@@ -2787,6 +2853,8 @@ export interface components {
       capabilityChanges: components['schemas']['CapabilityChange'][];
       /** @description Changed files. The diff of the request has their lines. */
       files: components['schemas']['FileChange'][];
+      /** @description Packages with another version or file. */
+      packages: components['schemas']['Change'][];
       /** @description The last version that counts as approved. Empty if there is none: then everything is new. */
       with: string;
     };
@@ -3211,6 +3279,15 @@ export interface components {
       code: string;
       errors: components['schemas']['Detail'][];
     };
+    Found: {
+      name: string;
+      summary?: string;
+      /** @description Newest version. */
+      version?: string;
+    };
+    FoundPackages: {
+      items: components['schemas']['Found'][];
+    };
     GateSettings: {
       /**
        * Format: int64
@@ -3483,12 +3560,27 @@ export interface components {
        */
       bytes: number;
       items: components['schemas']['Installed'][];
+      /** @description Installations that are not done yet. */
+      running: components['schemas']['Installing'][];
     };
     InstalledSkills: {
       /** Format: int64 */
       count: number;
       drafts: components['schemas']['SkillInstallation'][];
       skills: components['schemas']['SkillInstallation'][];
+    };
+    Installing: {
+      /** @description Digest of the lock. */
+      digest: string;
+      /**
+       * Format: int64
+       * @description Packages that are done with this step.
+       */
+      done: number;
+      /** @enum {string} */
+      step: 'waiting' | 'downloading' | 'unpacking';
+      /** Format: int64 */
+      total: number;
     };
     Invitation: {
       /** Format: date-time */
@@ -3885,7 +3977,12 @@ export interface components {
       summary?: string;
       version: string;
     };
+    PackageVersions: {
+      items: string[];
+    };
     PackagesBody: {
+      /** @description Also install the packages. Another request for installed packages shows how far that is. */
+      install?: boolean;
       /** @description Resolve again and replace the exact packages of the draft. Versions keep theirs. */
       renew?: boolean;
     };
@@ -4248,6 +4345,16 @@ export interface components {
     Regressions: {
       comment: string;
       failed: components['schemas']['Regression'][];
+    };
+    Removable: {
+      /** Format: int64 */
+      bytes: number;
+      /** @description Digest of the lock, or hash of the archive. */
+      digest: string;
+      /** @enum {string} */
+      kind: 'installation' | 'archive';
+      /** @description Names and versions in the lock. */
+      packages: string[];
     };
     ReplayBody: {
       /**
@@ -4954,6 +5061,18 @@ export interface components {
       details: components['schemas']['Detail'][];
       folder: string;
       message: string;
+    };
+    Types: {
+      /** @description false if files were left out, because there is a limit. */
+      complete: boolean;
+      /** @description Digest of the lock. */
+      digest?: string;
+      /** @description Declarations of npm packages, or stubs and sources of Python packages, by path. */
+      files: {
+        [key: string]: string;
+      };
+      /** @description false if the packages are not installed yet. Then there are no files. */
+      installed: boolean;
     };
     Unresolved: {
       code: string;
@@ -9263,6 +9382,112 @@ export interface operations {
       };
     };
   };
+  getPackageTypes: {
+    parameters: {
+      query?: {
+        /**
+         * @description A version, or draft.
+         * @example 1.0.0
+         */
+        version?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Types'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listPins: {
     parameters: {
       query?: {
@@ -13460,6 +13685,234 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  searchPackages: {
+    parameters: {
+      query: {
+        /**
+         * @description Language whose packages are meant.
+         * @example python
+         */
+        language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+        /**
+         * @description Part of a name. Python indexes find exact names only.
+         * @example weather
+         */
+        q: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['FoundPackages'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listPackageVersions: {
+    parameters: {
+      query: {
+        /**
+         * @description Language whose packages are meant.
+         * @example python
+         */
+        language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+        /**
+         * @description Exact name of the package.
+         * @example weather
+         */
+        name: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PackageVersions'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
