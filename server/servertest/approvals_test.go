@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/server/servertest"
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/approvals"
@@ -467,6 +469,11 @@ func TestRulePack_NotValid_RefusedWithLine(t *testing.T) {
 	if said.Code != 2 || !strings.Contains(said.Stderr, "is larger than 256 KiB") {
 		t.Errorf("exit %d, %q", said.Code, said.Stderr)
 	}
+	var schema struct{ Properties map[string]any }
+	s.Want(t, 200, "GET", "/schemas/rule-pack.json", nil).Into(t, &schema)
+	if schema.Properties["rules"] == nil {
+		t.Errorf("the schema of rule packs has the properties %v", schema.Properties)
+	}
 	setGate(t, s.Client, map[string]any{"packs": []string{"standard", "house"}})
 	s.Create(t, map[string]any{"name": "prints", "language": "python", "code": "def main(input, ctx):\n    print('x')\n"})
 	problem := s.Want(t, 422, "POST", "/api/v1/code-agents/prints/versions", `{}`).Problem(t)
@@ -535,5 +542,45 @@ func TestPromoteSkill_Escalated(t *testing.T) {
 	s.Want(t, 200, "GET", "/v1/skills", nil).Into(t, &skills)
 	if len(skills.Drafts) != 0 {
 		t.Errorf("it is still a draft: %+v", skills.Drafts)
+	}
+}
+
+// An approval for a version with a caller covers that caller alone.
+func TestApprove_ForCaller_OthersWait(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	first := waitingRun(t, s.Client, "asks", map[string]int{"n": 1})
+	decide(t, s.Client, 200, first.ApprovalID, "approve", "caller", "")
+	ended(t, s.Client, first.RunID)
+	if run := s.Execute(t, "asks", "1.0.0", map[string]int{"n": 2}); string(run.Output) != "2" {
+		t.Errorf("the same caller: %+v", run)
+	}
+	s.Want(t, 202, "POST", "/api/v1/code-agents/asks/execute", `{"version":"1.0.0","input":{"n":3}}`, anotherCaller(t, s))
+}
+
+// A request that nobody answers expires, and its run ends.
+func TestApproval_NobodyAnswers_Expires(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	s := servertest.New(t, func(o *app.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	waiting := waitingRun(t, s.Client, "asks", map[string]int{"n": 1})
+	later.Store(int64(73 * time.Hour))
+	run := ended(t, s.Client, waiting.RunID)
+	if run.Status != "blocked" || run.Error == nil || !strings.Contains(run.Error.Message, "not approved in time") {
+		t.Errorf("it ended as %+v %+v", run, run.Error)
+	}
+	var a registry.Approval
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+waiting.ApprovalID, nil).Into(t, &a)
+	if a.Status != registry.ApprovalExpired || a.Decider != nil {
+		t.Errorf("the request is %+v", a)
+	}
+	if p := decide(t, s.Client, 409, waiting.ApprovalID, "approve", "", "").Problem(t); !strings.Contains(p.Detail, "expired") {
+		t.Errorf("decided late: %+v", p)
 	}
 }

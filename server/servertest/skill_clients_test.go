@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,5 +252,29 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 	}
 	if waiting != 5 {
 		t.Errorf("%d of 5 wait: %+v", waiting, runs.Items)
+	}
+}
+
+// The rules that fit a context are priors for whoever writes code. Without a common word they are the critical ones.
+func TestPriors_RulesThatFitAContext(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	type prior struct {
+		ID        string `json:"prior_id"`
+		Principle string `json:"principle_name"`
+		Severity  string `json:"severity"`
+		Mechanism string `json:"enforcement_mechanism"`
+	}
+	priors := func(context string) []prior {
+		var list struct{ Priors []prior }
+		s.Want(t, 200, "POST", "/v1/context/priors", map[string]string{"context": context}).Into(t, &list)
+		return list.Priors
+	}
+	if !slices.ContainsFunc(priors("read yaml"), func(p prior) bool { return strings.Contains(p.ID, "yaml") && p.Principle != "" && p.Mechanism != "" }) {
+		t.Errorf("the priors are %+v", priors("read yaml"))
+	}
+	all := priors("zzzz")
+	if len(all) == 0 || slices.ContainsFunc(all, func(p prior) bool { return p.Severity != "critical" }) {
+		t.Errorf("the priors are %+v", all)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,5 +175,21 @@ func TestAnalysis_Speed(t *testing.T) {
 			}
 		}
 		t.Logf("%s: 200 lines take %s at best", language, best)
+	}
+}
+
+// The imports of a WebAssembly module are its facts. Those beyond WASI are new capabilities, and such a module cannot run.
+func TestJudge_WASMImport_IsACapability(t *testing.T) {
+	t.Parallel()
+	gate := newGate(t)
+	header, types := "\x00asm\x01\x00\x00\x00", "\x01\x04\x01\x60\x00\x00"
+	module := func(imports string) registry.Spec {
+		return registry.Spec{Language: runtimes.WASM, Entrypoint: "main.wasm", Files: map[string]registry.File{"main.wasm": registry.File(header + types + imports)}}
+	}
+	before, after := module(""), module("\x02\x0c\x01\x03env\x04evil\x00\x00")
+	v, err := gate.Judge(t.Context(), "default", after, &before)
+	if err != nil || len(v.CapabilityChanges) != 1 || !strings.Contains(v.CapabilityChanges[0].Message, "newly imports env.evil") || v.Decision != registry.Block ||
+		!slices.ContainsFunc(v.Findings, func(f registry.Finding) bool { return f.RuleID == "standard/wasm-import" }) {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
