@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
+import { Studio } from './kit/studio';
 
 let atelier: Atelier;
 let browser: Browser;
@@ -46,6 +47,9 @@ describe('approvals', () => {
     await page.getByRole('navigation', { name: 'Main' }).getByText('1 waiting').waitFor({ state: 'attached' });
     expect(await violations(page)).toEqual([]);
     await row.getByRole('link', { name: 'Publication of fetcher@1.0.0' }).click();
+    const changes = page.getByRole('region', { name: 'Changes', exact: true });
+    await changes.getByText('No earlier version counts as approved').waitFor();
+    await changes.getByText("+        request.urlopen('https://api.example.com/a')").waitFor();
     await page.getByRole('textbox', { name: 'Comment' }).fill('a known host');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -77,6 +81,40 @@ describe('approvals', () => {
       status: 'blocked',
       error: { message: expect.stringContaining('not today') as string },
     });
+    await session.close();
+  });
+
+  test('a missing flag is added with one click, and a decision that came first is named', async () => {
+    await enforce();
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name: 'flagless',
+      language: 'python',
+      code: "from urllib import request\n\ndef main(input, ctx):\n    return request.urlopen('https://api.example.com/a').status\n",
+      capabilities: { hosts: ['api.example.com:443'] },
+    });
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('flagless');
+    await page.getByRole('button', { name: 'Gate: blocks' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A safety flag is missing: network_access.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add network_access' }).click();
+    await dialog.getByText('Gate: needs a decision').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Add network_access' }).count()).toBe(0);
+    const { body } = await atelier.api('GET', '/api/v1/code-agents/flagless');
+    expect(body).toMatchObject({ draft: { safetyFlags: ['network_access'] } });
+    await dialog.getByRole('button', { name: /^Publish 1\.0\.0/ }).click();
+    await dialog.getByRole('button', { name: 'Open the request' }).click();
+    await page.waitForURL('**/studio/approvals/*');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await atelier.api('POST', `/api/v1/approvals/${id}`, { decision: 'deny', comment: 'not this host' });
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText(/already denied by .+ at /).waitFor();
+    await page.getByText(/denied by .+: not this host/).waitFor();
+    expect((await atelier.api('GET', '/api/v1/code-agents/flagless/versions')).body).toMatchObject({ items: [] });
     await session.close();
   });
 });

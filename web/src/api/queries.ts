@@ -23,6 +23,7 @@ import {
   getVerdict,
   getVersion,
   listApprovals,
+  listDeliveries,
   listInvitations,
   listOverlays,
   listProjectChanges,
@@ -134,6 +135,8 @@ export const useApprovals = (status: 'pending' | undefined, enabled = true) =>
 export const useApproval = (id: string) =>
   useQuery({ queryKey: keys.approval(id), queryFn: () => getApproval(id), staleTime: 0 });
 export const refreshApprovals = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.approvals });
+export const useDeliveries = (id: string) =>
+  useQuery({ queryKey: [...keys.approval(id), 'deliveries'], queryFn: () => listDeliveries(id) });
 export const useApprovalDiff = (id: string, enabled: boolean) =>
   useQuery({ queryKey: [...keys.approval(id), 'diff'], queryFn: () => diffApproval(id), retry: false, enabled });
 export const refreshBlocked = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.blocked });

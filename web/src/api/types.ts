@@ -109,7 +109,11 @@ export type Project = Wire['Project'];
 export type Overlay = Wire['Overlay'];
 export type ProjectChange = Wire['ProjectChange'];
 export type OverlayDiff = Wire['OverlayDifference'];
-export type Approval = With<Wire['Approval'], { input?: Json }> & { comparison?: Wire['Comparison'] };
+export type Approval = With<Wire['Approval'], { input?: Json }>;
+/** A request with the way its program differs from the approved version. */
+export type ApprovalDetails = Approval & Pick<Wire['Details'], 'comparison' | 'inputWithheld'>;
+/** A webhook about a request for approval. */
+export type Delivery = Wire['Delivery'];
 export type Verdict = Wire['Verdict'];
 export type GateSettings = Wire['GateSettings'];
 export type RulePack = Wire['PackInfo'];

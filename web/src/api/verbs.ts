@@ -9,6 +9,7 @@ import type {
   AgentBody,
   AgentSummary,
   Approval,
+  ApprovalDetails,
   BlockedRequest,
   Project,
   Overlay,
@@ -16,6 +17,7 @@ import type {
   ProjectChange,
   AwaitedPublication,
   Capabilities,
+  Delivery,
   Diff,
   Draft,
   DraftRuntime,
@@ -302,7 +304,11 @@ export interface ApprovalPage {
 }
 export const listApprovals = (status: 'pending' | undefined): Promise<ApprovalPage> =>
   request(`/approvals?limit=100${status === undefined ? '' : `&status=${status}`}`);
-export const getApproval = (id: string): Promise<Approval> => request(`/approvals/${encodeURIComponent(id)}`);
+export async function listDeliveries(approval: string): Promise<Delivery[]> {
+  const query = new URLSearchParams({ approval, limit: '20' }).toString();
+  return (await request<Page<Delivery>>(`/approval-deliveries?${query}`)).items;
+}
+export const getApproval = (id: string): Promise<ApprovalDetails> => request(`/approvals/${encodeURIComponent(id)}`);
 export interface ApprovalDecision {
   decision: 'approve' | 'deny';
   scope?: 'once' | 'version' | 'caller';

@@ -12,8 +12,11 @@ const groups = {
   settings: say.settings,
 } as const;
 
-/** Shows the differences of two versions: sentences, then field tables, then files. */
-export function Changes({ diff }: { diff: Diff }) {
+/**
+ * Shows the differences of two versions. `linesOnly` is for pages without an open agent: whole files are not offered.
+ * First sentences, then field tables, then files.
+ */
+export function Changes({ diff, linesOnly = false }: { diff: Diff; linesOnly?: boolean }) {
   if (
     diff.advice.reasons.length === 0 &&
     diff.files.length === 0 &&
@@ -48,7 +51,7 @@ export function Changes({ diff }: { diff: Diff }) {
         );
       })}
       {diff.files.map((file) => (
-        <FileChange key={file.path} file={file} from={diff.from} to={diff.to} />
+        <FileChange key={file.path} file={file} from={diff.from} to={diff.to} linesOnly={linesOnly} />
       ))}
     </div>
   );

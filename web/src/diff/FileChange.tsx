@@ -15,8 +15,15 @@ import { narrowest, TextDiff } from './TextDiff';
 
 type Look = 'lines' | 'beside' | 'within';
 
+interface Props {
+  file: Diff['files'][number];
+  from: string;
+  to: string;
+  linesOnly: boolean;
+}
+
 /** Shows a changed file: the lines around each change, or both files in the diff editor. */
-export function FileChange({ file, from, to }: { file: Diff['files'][number]; from: string; to: string }) {
+export function FileChange({ file, from, to, linesOnly }: Props) {
   const { path, status, unified, binary } = file;
   const [chosen, setLook] = useState<Look>('lines');
   const section = useRef<HTMLElement>(null);
@@ -33,7 +40,9 @@ export function FileChange({ file, from, to }: { file: Diff['files'][number]; fr
         <h3>
           {path} {status}
         </h3>
-        {!binary && <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />}
+        {!binary && !linesOnly && (
+          <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />
+        )}
       </div>
       {look !== 'lines' ? (
         <Whole path={path} from={from} to={to} inline={look === 'within'} />

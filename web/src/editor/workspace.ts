@@ -13,6 +13,8 @@ export interface Marker {
   column: number;
   message: string;
   severity: 'error' | 'warning';
+  /** The rule of the gate that found it. */
+  rule?: string;
   /** A syntax error, which a language service in the page may report sooner and in more places. */
   syntax: boolean;
 }
@@ -134,7 +136,9 @@ export class Workspace {
           return { path, line, column, message, code: rule, severity: severity === Error ? 'error' : 'warning' };
         }),
     );
-    const other = this.found.filter(({ path }) => !this.models.has(path)).map((found) => ({ ...found, code: '' }));
+    const other = this.found
+      .filter(({ path }) => !this.models.has(path))
+      .map((found) => ({ ...found, code: found.rule ?? '' }));
     return [...marked, ...other].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line || a.column - b.column);
   }
 
@@ -178,7 +182,7 @@ export class Workspace {
     monaco.editor.setModelMarkers(
       model,
       'atelier',
-      own.map(({ line, column, message, severity }) => {
+      own.map(({ line, column, message, severity, rule }) => {
         const at = model.validatePosition({ lineNumber: line, column });
         const word = model.getWordAtPosition(at);
         return {
@@ -187,6 +191,7 @@ export class Workspace {
           endLineNumber: at.lineNumber,
           endColumn: word?.endColumn ?? Math.max(at.column + 1, model.getLineMaxColumn(at.lineNumber)),
           message,
+          ...(rule !== undefined && { code: rule, source: 'atelier' }),
           severity: severity === 'error' ? monaco.MarkerSeverity.Error : monaco.MarkerSeverity.Warning,
         };
       }),

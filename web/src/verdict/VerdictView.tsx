@@ -1,12 +1,19 @@
 import type { Verdict, VerdictFinding } from '../api/types';
 import { approvalsPage, verdict as say } from '../texts/approvals';
+import { Button } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Few } from '../ui/Few';
 import css from './VerdictView.module.css';
 
+interface Props {
+  verdict: Verdict;
+  /** Adds the safety flags that are missing to the draft. */
+  onAddFlags?: ((flags: string[]) => void) | undefined;
+}
+
 /** The new capabilities and the findings of a verdict, with the place, the rule and the remedy of each. */
-export function VerdictView({ verdict }: { verdict: Verdict }) {
-  const { capabilityChanges, findings, moreFindings } = verdict;
+export function VerdictView({ verdict, onAddFlags }: Props) {
+  const { capabilityChanges, findings, moreFindings, missingFlags = [] } = verdict;
   return (
     <section className={css.verdict} aria-label={say.label}>
       <p>
@@ -21,6 +28,12 @@ export function VerdictView({ verdict }: { verdict: Verdict }) {
             ))}
           </ul>
         </>
+      )}
+      {missingFlags.length > 0 && onAddFlags && (
+        <div className={css.flags}>
+          <span>{say.missingFlags(missingFlags)}</span>
+          <Button onClick={() => onAddFlags(missingFlags)}>{say.addFlags(missingFlags)}</Button>
+        </div>
       )}
       {findings.length > 0 && (
         <>

@@ -2,10 +2,11 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
 import { stringifyJson } from '../../api/json';
-import { refreshAgents, refreshApprovals, useApproval } from '../../api/queries';
+import { refreshAgents, refreshApprovals, useApproval, useApprovalDiff, useDeliveries } from '../../api/queries';
 import { useRights } from '../../api/rights';
-import type { Approval } from '../../api/types';
+import type { Approval, ApprovalDetails, Delivery } from '../../api/types';
 import { decideApproval, type ApprovalDecision } from '../../api/verbs';
+import { Changes } from '../../diff/Changes';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
 import { approvalsPage as say } from '../../texts/approvals';
@@ -18,6 +19,7 @@ import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { PackageChanges } from '../../agent/PackageChanges';
 import { VerdictView } from '../../verdict/VerdictView';
+import css from './ApprovalPage.module.css';
 import { subjectOf } from './subject';
 
 /** One request with its reasons, findings and input, and the decision. */
@@ -37,7 +39,7 @@ export function ApprovalPage({ id }: { id: string }) {
   );
 }
 
-function Request({ approval }: { approval: Approval }) {
+function Request({ approval }: { approval: ApprovalDetails }) {
   const {
     requester,
     createdAt,
@@ -74,12 +76,16 @@ function Request({ approval }: { approval: Approval }) {
       </div>
       {comparison && <PackageChanges changes={comparison.packages} />}
       {verdict && <VerdictView verdict={verdict} />}
+      {approval.comparison && <Compared approval={approval} />}
       {input !== undefined && (
         <div>
           <h2>{say.input}</h2>
-          <JsonText text={stringifyJson(input, 2)} />
+          <pre className={css.input} tabIndex={0} role="region" aria-label={say.input}>
+            <JsonText text={stringifyJson(input, 2)} />
+          </pre>
         </div>
       )}
+      {approval.inputWithheld === true && <p>{say.withheld}</p>}
       {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
       {pending ? (
         <Decide approval={approval} />
@@ -89,8 +95,53 @@ function Request({ approval }: { approval: Approval }) {
           {comment !== undefined && `: ${comment}`} {outcome}
         </p>
       )}
+      <Deliveries id={approval.id} />
     </section>
   );
+}
+
+/** The changed lines and settings, compared with the version that counts as approved. */
+function Compared({ approval }: { approval: ApprovalDetails }) {
+  const { id, comparison } = approval;
+  const found = useApprovalDiff(id, comparison !== undefined);
+  const base = comparison?.with ?? '';
+  return (
+    <section aria-label={say.compare} className={entries.section}>
+      <div>
+        <h2>{say.compare}</h2>
+        <p className={entries.lead}>{base === '' ? say.allNew : say.comparedWith(base)}</p>
+      </div>
+      {found.isPending && <Waiting shape="text" what={say.theDiff} retry />}
+      <NotLoaded found={found} why={say.notCompared} />
+      {/* The packages stand above. */}
+      {found.data && <Changes diff={{ ...found.data, packages: [] }} linesOnly />}
+    </section>
+  );
+}
+
+/** The webhooks about a request. A server without webhooks shows nothing. */
+function Deliveries({ id }: { id: string }) {
+  const { data = [] } = useDeliveries(id);
+  if (data.length === 0) return null;
+  return (
+    <section aria-label={say.webhooks}>
+      <h2>{say.webhooks}</h2>
+      <ul>
+        {data.map((one) => (
+          <li key={one.id}>
+            {deliveryText(one)}
+            {one.lastError !== undefined && <small className={css.failure}>{one.lastError}</small>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function deliveryText({ event, state, attempts, deliveredAt, createdAt }: Delivery): string {
+  const about = say.events[event];
+  if (state === 'delivered') return say.delivered(about, moment(deliveredAt ?? createdAt));
+  return state === 'failed' ? say.undelivered(about, attempts) : say.sending(about, attempts);
 }
 
 type Reach = NonNullable<ApprovalDecision['scope']>;

@@ -9,6 +9,7 @@ import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import { GateNav } from '../../verdict/GateNav';
 import { subjectOf } from './subject';
 
 /** What waits for a person, and what was decided. */
@@ -22,6 +23,7 @@ export function ApprovalsPage() {
   return (
     <Page>
       <Column>
+        <GateNav />
         <section className={entries.section}>
           <div className={entries.head}>
             <div>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useDiff, useVersions } from '../../api/queries';
 import { diff } from '../../api/verbs';
 import { closeDialog } from '../../state/dialogs';
+import { approvalsPage } from '../../texts/approvals';
 import { common } from '../../texts/common';
 import { compareDialog as said } from '../../texts/compare';
 import { Button } from '../../ui/Button';
@@ -52,6 +53,16 @@ export function CompareDialog({ from: first, to: second }: { from: string; to: s
           <p className={css.advice} role="status" data-bump={found.data.advice.bump}>
             {advice(found.data.advice)}
           </p>
+          {found.data.capabilityChanges.length > 0 && (
+            <section aria-label={approvalsPage.changes}>
+              <h3>{approvalsPage.changes}</h3>
+              <ul className={css.capabilities}>
+                {found.data.capabilityChanges.map(({ message }) => (
+                  <li key={message}>{message}</li>
+                ))}
+              </ul>
+            </section>
+          )}
           <Changes diff={found.data} />
         </>
       )}

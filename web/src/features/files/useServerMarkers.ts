@@ -41,14 +41,14 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
 
 const syntaxError = 'syntax_error';
 
-/** A finding of the gate is a warning with its remedy. */
-const ofFinding = ({ file, line, column, message, remedy }: VerdictFinding): Marker[] =>
+/** A finding of the gate is a warning with its remedy and its rule. */
+const ofFinding = ({ ruleId, file, line, column, message, remedy }: VerdictFinding): Marker[] =>
   markerOf('warning')({
     message: `${message} ${remedy ?? ''}`.trim(),
     ...(file !== undefined && { file }),
     ...(line !== undefined && { line }),
     ...(column !== undefined && { column }),
-  });
+  }).map((marker) => ({ ...marker, rule: ruleId }));
 
 const markerOf =
   (severity: Marker['severity']) =>

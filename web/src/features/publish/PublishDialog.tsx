@@ -233,7 +233,9 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
         {packages.isPending && fields.packages.length > 0 && <p role="status">{saidOfPackages.resolving}</p>}
         <NotLoaded found={packages} why={saidOfPackages.notResolved} />
         {packages.data && <PackageChanges changes={packages.data.changes} />}
-        {verdict.data && shows(verdict.data) && <VerdictView verdict={verdict.data} />}
+        {verdict.data && shows(verdict.data) && (
+          <VerdictView verdict={verdict.data} onAddFlags={session && ((flags) => addFlags(session, flags))} />
+        )}
         <RuntimeOutlook />
         <Field label={said.changelog}>
           {(control) => (
@@ -288,6 +290,13 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
       </form>
     </Dialog>
   );
+}
+
+/** Declares flags in the draft and saves it, so that the gate judges it again. */
+function addFlags(session: NonNullable<OpenAgent['session']>, flags: string[]): void {
+  const { safetyFlags } = session.get().draft;
+  session.editDraft({ safetyFlags: [...new Set([...safetyFlags.filter((flag) => flag !== 'none'), ...flags])] });
+  void session.flush();
 }
 
 /** A verdict without findings needs no place in the dialog. */
