@@ -120,7 +120,7 @@ func (a *API) searchPackages() {
 	type out struct{ Body FoundPackages }
 	add(a, endpoint{
 		id: "searchPackages", method: http.MethodGet, path: Base + "/packages/search", tag: "agents", summary: "Find packages by name",
-		about:    "Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name.",
+		about:    "Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name. At most 20, the best first. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := a.Packages.Search(ctx, actor(ctx).Workspace, q.Language, q.Text)
@@ -141,7 +141,7 @@ func (a *API) listPackageVersions() {
 	type out struct{ Body PackageVersions }
 	add(a, endpoint{
 		id: "listPackageVersions", method: http.MethodGet, path: Base + "/packages/versions", tag: "agents", summary: "List the versions of a package",
-		about:    "The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package.",
+		about:    "The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		all, err := a.Packages.Versions(ctx, actor(ctx).Workspace, q.Language, q.Name)

@@ -77,7 +77,7 @@ func (s *Service) PackageTypes(ctx context.Context, actor registry.Actor, ref, v
 		if err != nil {
 			return none, err
 		}
-		draft, err := a.DraftAt(registry.Seen{})
+		draft, err := a.DraftAt(registry.AnyRevision())
 		if err != nil {
 			return none, err
 		}
