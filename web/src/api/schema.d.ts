@@ -1161,7 +1161,7 @@ export interface paths {
     };
     /**
      * Find packages by name
-     * @description Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name.
+     * @description Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name. At most 20, the best first. The list is complete.
      */
     get: operations['searchPackages'];
     put?: never;
@@ -1181,7 +1181,7 @@ export interface paths {
     };
     /**
      * List the versions of a package
-     * @description The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package.
+     * @description The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package. The list is complete.
      */
     get: operations['listPackageVersions'];
     put?: never;
