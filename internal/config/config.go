@@ -76,6 +76,7 @@ type Config struct {
 
 	Policy    Policy
 	Approvals Approvals
+	LLM       LLM
 
 	Quotas Quotas
 

@@ -48,6 +48,7 @@ const (
 	ProviderUnavailable  Code = "provider_unavailable"
 	IndexUnavailable     Code = "index_unavailable"   // of packages
 	ContentChanged       Code = "content_changed"     // the bucket returned other bytes than were stored
+	ModelUnavailable     Code = "model_unavailable"   // no language model, or it gives no usable answer
 	StorageUnavailable   Code = "storage_unavailable" // nothing can be recorded now
 	RunInterrupted       Code = "run_interrupted"     // by another server, while this one carried it out
 	ShuttingDown         Code = "shutting_down"

@@ -40,6 +40,9 @@ func (h *statusProvider) Capabilities() httpapi.Capabilities {
 		Limits:  httpapi.LimitBounds{Defaults: h.app.Config.Defaults, Ceilings: h.app.Config.Ceilings},
 		Sandbox: h.sandbox(), HostFunctions: specs.HostFunctions(), ExportFormats: manifest.Formats(),
 	}
+	if h.app.assistant.Model != nil {
+		c.LanguageModel = h.app.assistant.Name
+	}
 	for _, language := range specs.Languages() {
 		c.Languages = append(c.Languages, h.language(language))
 	}

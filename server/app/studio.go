@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
+	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/opa"
@@ -73,6 +74,7 @@ func (a *App) openStudio(context.Context) error {
 		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Numbers: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
+	a.assistant = a.newAssistant()
 	a.approvals.Connect(a.runs, a.agents, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
@@ -88,6 +90,21 @@ func (a *App) policyService() approvals.Asker {
 	service := opa.New(opa.Options{URL: p.URL, Path: p.Path, TTL: p.TTL, Now: a.Now})
 	a.closers.add("policy service", func() error { service.Close(); return nil })
 	return service
+}
+
+// newAssistant returns the service that asks the language model. It has none if none is configured.
+func (a *App) newAssistant() *assist.Service {
+	c := a.Config.LLM
+	o := assist.Options{
+		Name: c.Model, Workspaces: c.Workspaces, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
+		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.policy, Secrets: a.secrets,
+	}
+	if c.BaseURL != "" && c.Model != "" {
+		model := assist.NewModel(assist.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
+		a.closers.add("language model", func() error { model.Close(); return nil })
+		o.Model = model
+	}
+	return assist.New(o)
 }
 
 // follow returns a reader of a run's events for the WebSocket.

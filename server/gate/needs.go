@@ -112,6 +112,10 @@ func needs() map[string]need {
 		"GET " + api + "/samples":                        {anyone, nothing},
 		"POST " + api + "/validate":                      {anyone, nothing},
 		"POST " + api + "/format":                        {anyone, nothing},
+		"POST " + api + "/assist/fix":                    {write, workspace}, // also run
+		"POST " + api + "/assist/generate":               {write, workspace}, // also run
+		"POST " + api + "/assist/explain":                {read, workspace},
+		"POST " + api + "/assist/review":                 {read, workspace},
 		"POST " + api + "/infer":                         {types, workspace},
 		"GET " + api + "/openapi.json":                   {anyone, nothing},
 		"GET " + api + "/session":                        {anyone, nothing},

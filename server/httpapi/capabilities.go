@@ -14,6 +14,7 @@ type Capabilities struct {
 	Sandbox       SandboxState    `json:"sandbox"`
 	HostFunctions []string        `json:"hostFunctions"`
 	ExportFormats []string        `json:"exportFormats"`
+	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if there is none."`
 }
 
 // LanguageState reports whether a language can run here, with which runtimes, and why not.

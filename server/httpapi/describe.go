@@ -58,6 +58,7 @@ func describe(base string) huma.Config {
 				{Name: "projects", Description: "Trees of files that programs read, and the changes that they propose."},
 				{Name: "tool sets", Description: "Named sets of pinned versions, which MCP clients see as one server."},
 				{Name: "tests", Description: "Cases that the program must answer as expected."},
+				{Name: "assist", Description: "Proposals of a language model, checked before a person sees them."},
 				{Name: "runs", Description: "Executions of a version, a draft or inline code."},
 				{Name: "approvals", Description: "The gate that judges programs before they are published or run, and the requests that wait for a person."},
 				{Name: "secrets", Description: "Encrypted values that versions declare by name and runs receive. No endpoint returns them."},

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
+	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
@@ -64,6 +65,7 @@ type Options struct {
 	Archives       *archives.Service
 	Catalog        *catalog.Service
 	Changes        *changes.Hub
+	Assist         *assist.Service
 	Inference      *infer.Service
 	Quotas         *quotas.Service
 	Replays        *replay.Service
@@ -160,6 +162,7 @@ func (a *API) agentRoutes() {
 	a.validate()
 	a.format()
 	a.infer()
+	a.assist()
 	a.getDraftRuntime()
 }
 

@@ -91,7 +91,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	for _, code := range []fault.Code{fault.BadRequest, fault.Unauthenticated, fault.Forbidden, fault.BadHost, fault.BadOrigin, fault.NotFound, fault.NoWorkspace,
 		fault.MethodNotAllowed, fault.InvalidInput, fault.VersionRequired, fault.UnsupportedMediaType, fault.BodyTooLarge, fault.PreconditionRequired, fault.UpgradeRequired,
 		fault.StaleDraft, fault.VersionExists, fault.NameTaken, fault.NoVersion, fault.BumpTooSmall, fault.Conflict, fault.IdempotencyMismatch, fault.QueueFull,
-		fault.TooManyRequests, fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.IndexUnavailable, fault.ContentChanged, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown, fault.Cancelled} {
+		fault.TooManyRequests, fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.IndexUnavailable, fault.ModelUnavailable, fault.ContentChanged, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown, fault.Cancelled} {
 		if problem.Status(code) == 500 {
 			t.Errorf("%s is answered as if it were ours", code)
 		}

@@ -41,7 +41,7 @@ func Status(code fault.Code) int {
 		return http.StatusUpgradeRequired
 	case fault.QueueFull, fault.QuotaExceeded, fault.TooManyRequests:
 		return http.StatusTooManyRequests
-	case fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.IndexUnavailable, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown:
+	case fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ProviderUnavailable, fault.IndexUnavailable, fault.ModelUnavailable, fault.StorageUnavailable, fault.RunInterrupted, fault.ShuttingDown:
 		return http.StatusServiceUnavailable
 	case fault.ContentChanged:
 		return http.StatusBadGateway

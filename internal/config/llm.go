@@ -1,0 +1,67 @@
+package config
+
+import (
+	"errors"
+	"strconv"
+	"time"
+)
+
+// LLM is a language model behind an address that speaks the OpenAI API; without BaseURL there is none.
+type LLM struct {
+	BaseURL    string
+	Model      string
+	Key        string
+	Timeout    time.Duration // of one request
+	Attempts   int           // for a proposal that passes its checks
+	FirstDelay time.Duration // before the second attempt
+	Factor     float64       // of the delays that follow
+	LongDelay  time.Duration // longest delay
+	Workspaces []string      // that may use the model; empty for all
+}
+
+func llmSettings() []Setting {
+	const group = "Language model"
+	return []Setting{
+		{Name: "llm-base-url", Env: "ATELIER_LLM_BASE_URL", Form: "URL", Group: group,
+			Help: "Address of a language model with the OpenAI API, for example http://127.0.0.1:11434/v1 (default: none). Programs, errors and inputs of members who ask for help are sent there.",
+			set:  func(c *Config, v string) (err error) { c.LLM.BaseURL, err = policyURL(v); return err }},
+		{Name: "llm-model", Env: "ATELIER_LLM_MODEL", Form: "NAME", Group: group,
+			Help: "Name of the model.",
+			set:  func(c *Config, v string) error { c.LLM.Model = v; return nil }},
+		{Name: "llm-api-key", Env: "ATELIER_LLM_API_KEY", Form: "SECRET", Group: group, Secret: true,
+			Help: "Key for the model's address, if it wants one.",
+			set:  func(c *Config, v string) error { c.LLM.Key = v; return nil }},
+		{Name: "llm-workspaces", Env: "ATELIER_LLM_WORKSPACES", Form: "NAME,…", Group: group,
+			Help: "Workspaces whose members may use the model (default: all).",
+			set:  func(c *Config, v string) error { c.LLM.Workspaces = list(v); return nil }},
+		{Name: "llm-timeout", Env: "ATELIER_LLM_TIMEOUT", Default: "2m", Form: "DURATION", Group: group,
+			Help: "Time for one answer of the model.",
+			set:  func(c *Config, v string) (err error) { c.LLM.Timeout, err = span(v); return err }},
+		{Name: "llm-attempts", Env: "ATELIER_LLM_ATTEMPTS", Default: "3", Form: "N", Group: group,
+			Help: "Attempts for one proposal. A proposal that fails its checks is returned to the model with the error.",
+			set: func(c *Config, v string) error {
+				n, err := strconv.Atoi(v)
+				if err != nil || n < 1 || n > 10 {
+					return errors.New("must be a number from 1 to 10")
+				}
+				c.LLM.Attempts = n
+				return nil
+			}},
+		{Name: "llm-first-delay", Env: "ATELIER_LLM_FIRST_DELAY", Default: "1s", Form: "DURATION", Group: group,
+			Help: "Delay before the second attempt.",
+			set:  func(c *Config, v string) (err error) { c.LLM.FirstDelay, err = duration(v); return err }},
+		{Name: "llm-delay-factor", Env: "ATELIER_LLM_DELAY_FACTOR", Default: "2", Form: "N", Group: group,
+			Help: "Factor by which each further delay is longer.",
+			set: func(c *Config, v string) error {
+				factor, err := strconv.ParseFloat(v, 64)
+				if err != nil || factor < 1 || factor > 10 {
+					return errors.New("must be a number from 1 to 10")
+				}
+				c.LLM.Factor = factor
+				return nil
+			}},
+		{Name: "llm-longest-delay", Env: "ATELIER_LLM_LONGEST_DELAY", Default: "30s", Form: "DURATION", Group: group,
+			Help: "Longest delay between two attempts.",
+			set:  func(c *Config, v string) (err error) { c.LLM.LongDelay, err = duration(v); return err }},
+	}
+}

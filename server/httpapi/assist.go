@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/studio/assist"
+)
+
+// FixBody selects the failed run.
+type FixBody struct {
+	RunID string `json:"runId" minLength:"1" maxLength:"100" doc:"A run of an agent that failed."`
+}
+
+// WishBody describes the program to write.
+type WishBody struct {
+	Description  string            `json:"description" minLength:"1" maxLength:"20000"`
+	Language     runtimes.Language `json:"language" enum:"javascript,typescript,python,bash"`
+	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. The proposed program is run with it."`
+}
+
+// DraftRefBody selects the agent whose draft the model reads.
+type DraftRefBody struct {
+	Agent string `json:"agent" minLength:"1" maxLength:"100"`
+}
+
+const proposing = " The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. " +
+	"With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. " +
+	"503 model_unavailable: no model is configured, or it gives no usable answer."
+
+func (a *API) assist() {
+	a.assistFix()
+	a.assistGenerate()
+	a.assistOpinion("assistExplain", "/assist/explain", "Explain a draft", "Describes in words what the draft of an agent does.", func(ctx context.Context, agent string) (assist.Opinion, error) {
+		return a.Assist.Explain(ctx, actor(ctx), agent)
+	})
+	a.assistOpinion("assistReview", "/assist/review", "Review a draft", "Lists faults of the draft of an agent. They are opinions of the model and change no verdict.", func(ctx context.Context, agent string) (assist.Opinion, error) {
+		return a.Assist.Review(ctx, actor(ctx), agent)
+	})
+}
+
+func (a *API) assistFix() {
+	type in struct {
+		Accept string `header:"Accept" doc:"text/event-stream sends each failed attempt as an event."`
+		Body   FixBody
+	}
+	add(a, endpoint{
+		id: "assistFix", method: http.MethodPost, path: Base + "/assist/fix", tag: "assist", summary: "Propose a fix for a failed run",
+		about:    "Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, input and streams are not sent." + proposing,
+		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[assist.Proposal]()),
+	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
+		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
+			return a.Assist.Fix(ctx, actor(ctx), q.Body.RunID, watch)
+		})
+	})
+}
+
+func (a *API) assistGenerate() {
+	type in struct {
+		Accept string `header:"Accept" doc:"text/event-stream sends each failed attempt as an event."`
+		Body   WishBody
+	}
+	add(a, endpoint{
+		id: "assistGenerate", method: http.MethodPost, path: Base + "/assist/generate", tag: "assist", summary: "Propose an agent for a description",
+		about:    "Asks the configured language model for a plan, code, schemas, a sample input and tests." + proposing,
+		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[assist.Program]()),
+	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
+		wish := assist.Wish{Description: q.Body.Description, Language: q.Body.Language, InputExample: q.Body.InputExample}
+		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
+			return a.Assist.Generate(ctx, actor(ctx), wish, watch)
+		})
+	})
+}
+
+func (a *API) assistOpinion(id, path, summary, about string, ask func(context.Context, string) (assist.Opinion, error)) {
+	type in struct{ Body DraftRefBody }
+	type out struct{ Body assist.Opinion }
+	add(a, endpoint{
+		id: id, method: http.MethodPost, path: Base + path, tag: "assist", summary: summary,
+		about:    about + " The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.",
+		refusals: []fault.Code{fault.NotFound, fault.ModelUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		found, err := ask(ctx, q.Body.Agent)
+		return &out{Body: found}, err
+	})
+}
+
+func (a *API) proposalOf(shape reflect.Type) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: "The proposal.", Content: map[string]*huma.MediaType{
+		"application/json":  {Schema: a.huma.OpenAPI().Components.Schemas.Schema(shape, true, "")},
+		"text/event-stream": {},
+	}}}
+}
+
+// propose answers with the proposal, or with the events on the way to it.
+func (a *API) propose(ctx context.Context, accept string, ask func(context.Context, func(assist.Attempt)) (any, error)) (*streamAnswer, error) {
+	if err := gate.Require(ctx, registry.RunScope); err != nil { // a proposal is run
+		return nil, err
+	}
+	if strings.Contains(accept, "text/event-stream") {
+		return &streamAnswer{Body: func(c huma.Context) { a.streamProposal(c, ask) }}, nil
+	}
+	return &streamAnswer{Body: func(c huma.Context) {
+		r, w := humachi.Unwrap(c)
+		answer, err := ask(r.Context(), func(assist.Attempt) {})
+		if err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(answer) // the client may have gone
+	}}, nil
+}
+
+func (a *API) streamProposal(c huma.Context, ask func(context.Context, func(assist.Attempt)) (any, error)) {
+	r, w := humachi.Unwrap(c)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
+	send := func(name string, value any) {
+		if err := s.sendNamed(name, value); err != nil {
+			cancel() // the reader has gone
+		}
+	}
+	answer, err := ask(ctx, func(attempt assist.Attempt) { send("attempt", attempt) })
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		send("problem", a.Problems.Describe(ctx, err))
+	default:
+		send("proposal", answer)
+	}
+}

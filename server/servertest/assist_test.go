@@ -1,0 +1,195 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+	"github.com/atelier-run/atelier/studio/assist"
+)
+
+// scriptedModel is a language model that gives prepared answers in order and keeps the conversations.
+type scriptedModel struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	answers []string
+	asked   []string
+}
+
+func newScriptedModel(t *testing.T, answers ...string) *scriptedModel {
+	s := &scriptedModel{answers: answers}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question struct{ Messages []assist.Message }
+		if err := json.NewDecoder(r.Body).Decode(&question); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer model-key" {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		all := ""
+		for _, m := range question.Messages {
+			all += m.Role + ": " + m.Content + "\n"
+		}
+		s.asked = append(s.asked, all)
+		if len(s.answers) == 0 {
+			http.Error(w, "no answer left", http.StatusTeapot)
+			return
+		}
+		content := s.answers[0]
+		s.answers = s.answers[1:]
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": content}, "finish_reason": "stop"}},
+			"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10},
+		})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *scriptedModel) conversations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.asked...)
+}
+
+func withModel(t *testing.T, model *scriptedModel) *servertest.Server {
+	return servertest.New(t, servertest.Flags(t, map[string]string{
+		"llm-base-url": model.URL + "/v1", "llm-model": "scripted", "llm-api-key": "model-key", "llm-first-delay": "1ms", "llm-attempts": "3",
+	}))
+}
+
+const failing = "export default function main({ names }) {\n  return { first: names[0].toUpperCase(), secret: \"wordThatIsSecret\" };\n}\n"
+
+func TestAssist_Fix(t *testing.T) {
+	t.Parallel()
+	model := newScriptedModel(t,
+		"I think so, but here is only prose.",
+		`{"explanation":"x","edits":[{"file":"main.js","old":"nothing like this","new":"y"}]}`,
+		"Here it is:\n```json\n"+`{"explanation":"names may be empty.","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"(names[0] ?? \"\").toUpperCase()"}]}`+"\n```",
+	)
+	s := withModel(t, model)
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing})
+	run := s.Want(t, 200, "POST", "/api/v1/code-agents/first/execute", `{"version":"draft","input":{"names":[]}}`).Run(t)
+	if run.Error == nil {
+		t.Fatal("the program should fail")
+	}
+
+	answer := s.Want(t, 200, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}, servertest.Headers{"Accept": "text/event-stream"})
+	stream := string(answer.Body)
+	if n := strings.Count(stream, "event: attempt\n"); n != 2 {
+		t.Errorf("%d failed attempts were streamed, want 2:\n%s", n, stream)
+	}
+	_, last, found := strings.Cut(stream, "event: proposal\ndata: ")
+	if !found {
+		t.Fatalf("no proposal in:\n%s", stream)
+	}
+	var p assist.Proposal
+	if err := json.Unmarshal([]byte(last[:strings.IndexByte(last, '\n')]), &p); err != nil {
+		t.Fatal(err)
+	}
+	if string(p.Trial.Output) != `{"first":"","secret":"wordThatIsSecret"}` || p.Trial.RunID == "" || len(p.Files) != 1 || p.Tokens.Input != 300 || p.Explanation != "names may be empty." {
+		t.Errorf("proposal is %+v", p)
+	}
+	var agent struct {
+		Draft struct{ Files map[string]string }
+	}
+	if s.Want(t, 200, "GET", "/api/v1/code-agents/first", nil).Into(t, &agent); agent.Draft.Files["main.js"] != failing {
+		t.Error("the draft was changed")
+	}
+	asked := model.conversations()
+	if len(asked) != 3 || !strings.Contains(asked[0], "toUpperCase") || !strings.Contains(asked[2], "occurs 0 times") {
+		t.Errorf("the model did not get the program and the error of its answer: %q", asked)
+	}
+}
+
+// TestAssist_FixStillFails returns an error if no attempt passes, with the reason of the last one.
+func TestAssist_FixStillFails(t *testing.T) {
+	t.Parallel()
+	useless := `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"names[1].toUpperCase()"}]}`
+	s := withModel(t, newScriptedModel(t, useless, useless, useless))
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing})
+	run := s.Want(t, 200, "POST", "/api/v1/code-agents/first/execute", `{"version":"draft","input":{"names":[]}}`).Run(t)
+	if refused := s.Want(t, 503, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}).Problem(t); refused.Code != "model_unavailable" || !strings.Contains(refused.Detail, "3 attempts") {
+		t.Errorf("problem is %+v", refused)
+	}
+	ok := s.Want(t, 200, "POST", "/api/v1/code-agents/first/execute", `{"version":"draft","input":{"names":["a"]}}`).Run(t)
+	s.Want(t, 422, "POST", "/api/v1/assist/fix", map[string]string{"runId": ok.RunID})
+	s.Want(t, 404, "POST", "/api/v1/assist/fix", map[string]string{"runId": "absent"})
+}
+
+// TestAssist_Secrets keeps values of secrets, and the input of a program with personal data, from the model.
+func TestAssist_Secrets(t *testing.T) {
+	t.Parallel()
+	model := newScriptedModel(t, `{"explanation":"It takes names."}`, `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"String(names[0])"}]}`)
+	s := withModel(t, model)
+	s.Want(t, 200, "PUT", "/api/v1/secrets/WORD", `{"value":"wordThatIsSecret"}`)
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing, "secrets": []string{"WORD"}, "safetyFlags": []string{"pii_risk"}})
+	var opinion assist.Opinion
+	if s.Want(t, 200, "POST", "/api/v1/assist/explain", `{"agent":"first"}`).Into(t, &opinion); opinion.Text != "It takes names." {
+		t.Errorf("opinion is %+v", opinion)
+	}
+	run := s.Want(t, 200, "POST", "/api/v1/code-agents/first/execute", `{"version":"draft","input":{"names":[],"who":"AdaPersonal"}}`).Run(t)
+	var p assist.Proposal
+	if s.Want(t, 200, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}).Into(t, &p); p.Trial.RunID != "" || p.Trial.Reason == "" {
+		t.Errorf("a program with secrets was run: %+v", p.Trial)
+	}
+	for _, text := range model.conversations() {
+		if strings.Contains(text, "wordThatIsSecret") || strings.Contains(text, "AdaPersonal") {
+			t.Errorf("the model got a secret or the input:\n%s", text)
+		}
+	}
+}
+
+func TestAssist_Generate(t *testing.T) {
+	t.Parallel()
+	program := func(code, expected string) string {
+		text, _ := json.Marshal(map[string]any{
+			"name": "word-count", "title": "Count words", "description": "Counts words.", "plan": []string{"split", "count"},
+			"files":       []any{map[string]string{"path": "main.py", "content": code}},
+			"inputSchema": `{"type":"object","properties":{"text":{"type":"string","description":"Text."}},"required":["text"]}`, "outputSchema": map[string]any{"type": "integer"},
+			"sampleInput": `{"text":"a b"}`, "tests": []any{map[string]any{"name": "two", "input": `{"text":"a b"}`, "output": expected}, map[string]any{"name": "none", "input": `{"text":""}`, "output": ""}},
+		})
+		return string(text)
+	}
+	right := "```python\ndef main(input, ctx):\n    return len(input[\"text\"].split())\n```"
+	model := newScriptedModel(t,
+		program("def main(input, ctx):\n    return eval(\"2\")\n", "2"), // the restricted rules forbid eval
+		program(right, "3"), // the test is wrong
+		program(right, "2"),
+	)
+	s := withModel(t, model)
+	var p assist.Program
+	s.Want(t, 200, "POST", "/api/v1/assist/generate", `{"description":"Counts the words of a text.","language":"python","inputExample":{"text":"one two three"}}`).Into(t, &p)
+	if len(p.Attempts) != 2 || string(p.Trial.Output) != "3" || len(p.Tests) != 2 || !p.Tests[1].Expect.Schema || p.Rules == nil {
+		t.Errorf("program is %+v", p)
+	}
+	if !strings.Contains(p.Attempts[0].Error, "eval") || !strings.Contains(p.Attempts[1].Error, "expects 3") {
+		t.Errorf("attempts are %+v", p.Attempts)
+	}
+	s.Create(t, map[string]any{"name": p.Name, "language": p.Language, "files": p.Files, "entrypoint": p.Entrypoint, "inputSchema": p.InputSchema, "outputSchema": p.OutputSchema, "rules": p.Rules, "tests": p.Tests})
+}
+
+func TestAssist_Review(t *testing.T) {
+	t.Parallel()
+	s := withModel(t, newScriptedModel(t,
+		`{"summary":"One fault.","findings":[{"file":"main.js","line":99,"severity":"high","message":"Fails for no names."}]}`,
+		`{"summary":"One fault.","findings":[{"file":"main.js","line":2,"severity":"high","message":"Fails for no names."}]}`))
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing})
+	var opinion assist.Opinion
+	if s.Want(t, 200, "POST", "/api/v1/assist/review", `{"agent":"first"}`).Into(t, &opinion); len(opinion.Findings) != 1 || opinion.Findings[0].Line != 2 {
+		t.Errorf("opinion is %+v", opinion)
+	}
+}
+
+func TestAssist_Off(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	if refused := s.Want(t, 503, "POST", "/api/v1/assist/explain", `{"agent":"first"}`).Problem(t); refused.Code != "model_unavailable" || !strings.HasPrefix(refused.Detail, "No LLM provider configured") {
+		t.Errorf("problem is %+v", refused)
+	}
+}

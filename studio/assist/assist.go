@@ -1,0 +1,353 @@
+// Package assist asks a language model to write, fix and explain programs. A proposal is checked and run in the sandbox
+// before a person sees it, and this package applies none.
+package assist
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/redact"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+// Asker is a language model.
+type Asker interface {
+	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
+}
+
+// Drafts returns agents with their drafts.
+type Drafts interface {
+	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+}
+
+// Runs reads runs and executes programs.
+type Runs interface {
+	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
+}
+
+// Specs completes and checks programs.
+type Specs interface {
+	Complete(spec registry.Spec) (registry.Spec, error)
+}
+
+// Judge gives the verdict of the gate.
+type Judge interface {
+	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error)
+}
+
+// Secrets opens the secrets of an agent. Their values are removed from all text that a model gets.
+type Secrets interface {
+	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Model      Asker // nil for none
+	Name       string
+	Workspaces []string // that may use the model; empty for all
+	Attempts   int
+	FirstDelay time.Duration
+	Factor     float64
+	LongDelay  time.Duration
+	Drafts     Drafts
+	Runs       Runs
+	Specs      Specs
+	Judge      Judge
+	Secrets    Secrets
+}
+
+// Service makes proposals. It is safe for concurrent use.
+type Service struct {
+	Options
+
+	slots chan struct{}
+}
+
+const (
+	atOnce    = 4         // conversations at once
+	maxPrompt = 256 << 10 // bytes of a program, and of a description with its example
+	maxStderr = 8 << 10
+	maxInput  = 64 << 10
+	maxQuoted = 64 << 10 // bytes of a failed answer that are sent back
+	maxPlaces = 10       // findings that are sent back
+)
+
+// New returns the service.
+func New(o Options) *Service { return &Service{Options: o, slots: make(chan struct{}, atOnce)} }
+
+// Attempt is one answer of the model that failed its checks.
+type Attempt struct {
+	N       int    `json:"n"`
+	Error   string `json:"error" doc:"Why the answer was not usable, as the model was told."`
+	DelayMs int64  `json:"delayMs" doc:"Delay before the next attempt."`
+}
+
+// Trial is the run of a proposed program. RunID is empty if it was not run; Reason says why.
+type Trial struct {
+	RunID      string          `json:"runId,omitempty"`
+	Output     json.RawMessage `json:"output,omitempty"`
+	DurationMs float64         `json:"durationMs,omitempty"`
+	Reason     string          `json:"reason,omitempty" doc:"Why the program was not run."`
+}
+
+// Proposal is a change of a program that passed its checks. Nothing is applied.
+type Proposal struct {
+	Explanation string                   `json:"explanation" doc:"Text of the model."`
+	Files       map[string]registry.File `json:"files" doc:"The changed files, whole."`
+	Revision    int64                    `json:"revision" doc:"Revision of the draft that the change is for."`
+	Verdict     registry.Verdict         `json:"verdict"`
+	Trial       Trial                    `json:"trial"`
+	Attempts    []Attempt                `json:"attempts" doc:"The attempts that failed before."`
+	Model       string                   `json:"model"`
+	Tokens      Tokens                   `json:"tokens"`
+}
+
+// Available reports whether members of a workspace may use a model.
+func (s *Service) Available(workspace string) bool {
+	return s.Model != nil && (len(s.Workspaces) == 0 || slices.Contains(s.Workspaces, workspace))
+}
+
+// Fix proposes a change of an agent's draft so that a failed run would succeed. watch receives the attempts that failed.
+func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, watch func(Attempt)) (Proposal, error) {
+	leave, err := s.enter(ctx, actor)
+	if err != nil {
+		return Proposal{}, err
+	}
+	defer leave()
+	run, err := s.Runs.Get(ctx, actor, runID)
+	if err != nil {
+		return Proposal{}, err
+	}
+	switch {
+	case run.AgentID == "":
+		return Proposal{}, fault.Invalid("/runId", "must be a run of an agent. Save the inline code as an agent first.")
+	case run.Error == nil:
+		return Proposal{}, fault.Invalid("/runId", "must be a run that failed.")
+	}
+	agent, err := s.Drafts.Agent(ctx, run.Workspace, run.AgentID)
+	if err != nil {
+		return Proposal{}, err
+	}
+	hidden, err := s.hidden(ctx, agent)
+	if err != nil {
+		return Proposal{}, err
+	}
+	program, err := described(agent, hidden)
+	if err != nil {
+		return Proposal{}, err
+	}
+	shared := !slices.Contains(agent.Draft.SafetyFlags, privateFlag)
+	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
+	talk := s.talk(fixTask, program+"\n\n"+failure(run, hidden, shared), fixShape)
+	p.Attempts, p.Tokens, err = s.converse(ctx, talk, watch, func(text string) error {
+		return s.checkFix(ctx, actor, agent, run, text, &p)
+	})
+	return p, err
+}
+
+// checkFix fills in the proposal. A *problem is returned to the model; another error ends the conversation.
+func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent registry.Agent, run registry.Run, text string, p *Proposal) error {
+	var answer struct {
+		Explanation string `json:"explanation"`
+		Edits       []edit `json:"edits"`
+	}
+	if err := document(text, &answer); err != nil {
+		return problemf("%v", err)
+	}
+	all, changed, err := apply(agent.Draft.Files, answer.Edits)
+	if err != nil {
+		return problemf("%v", err)
+	}
+	spec := agent.Draft.Spec
+	spec.Files = all
+	p.Explanation, p.Files = answer.Explanation, changed
+	p.Verdict, p.Trial, err = s.try(ctx, actor, spec, run.Input, run.ID)
+	return err
+}
+
+// try checks a program with the rules of the gate and runs it with an input.
+func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, input json.RawMessage, parent string) (registry.Verdict, Trial, error) {
+	spec.Lock = nil
+	complete, err := s.Specs.Complete(spec)
+	var invalid *fault.Error
+	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
+		return registry.Verdict{}, Trial{}, problemf("the program is not valid: %s", details(invalid))
+	} else if err != nil {
+		return registry.Verdict{}, Trial{}, err
+	}
+	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, nil)
+	if err != nil {
+		return registry.Verdict{}, Trial{}, err
+	}
+	if verdict.Decision == registry.Block {
+		return verdict, Trial{}, problemf("the gate blocks the program: %s", findings(verdict))
+	}
+	if reason := untried(complete); reason != "" {
+		return verdict, Trial{Reason: reason}, nil
+	}
+	result, err := s.Runs.Execute(registry.WithoutKey(ctx), actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerStudio, ParentRunID: parent})
+	switch {
+	case errors.As(err, &invalid) && invalid.Code == fault.InvalidInput:
+		return verdict, Trial{}, problemf("the run was refused: %s", details(invalid))
+	case err != nil:
+		return verdict, Trial{}, err
+	case result.Status == registry.AwaitingApproval || result.Status == registry.Blocked:
+		return verdict, Trial{RunID: result.ID, Reason: "The run waits for an approval or is blocked."}, nil
+	case result.Error != nil:
+		return verdict, Trial{}, problemf("the program was run with that input and failed: %s", programError(result.Run))
+	}
+	return verdict, Trial{RunID: result.ID, Output: result.Output, DurationMs: result.Metrics.TotalMs}, nil
+}
+
+// privateFlag marks programs whose values must not leave the server.
+const privateFlag = "pii_risk"
+
+// untried returns why a program must not be run unasked, "" if it may.
+func untried(spec registry.Spec) string {
+	switch {
+	case spec.RequiresApproval || slices.Contains(spec.SafetyFlags, "side_effect"):
+		return "The program has effects outside, so it was not run."
+	case len(spec.Secrets) > 0:
+		return "The program needs secrets, so it was not run."
+	case len(spec.Capabilities.Tools) > 0 || spec.Capabilities.Files != nil:
+		return "The program calls agents or changes files of a project, so it was not run."
+	}
+	return ""
+}
+
+// enter takes one of the places for conversations.
+func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func(), err error) {
+	if !s.Available(actor.Workspace) {
+		return nil, fault.New(fault.ModelUnavailable, "No LLM provider configured. An administrator can set --llm-base-url and --llm-model, and allow this workspace.")
+	}
+	select {
+	case s.slots <- struct{}{}:
+		return func() { <-s.slots }, nil
+	case <-ctx.Done():
+		return nil, fault.New(fault.Cancelled, "The request was cancelled.")
+	}
+}
+
+// hidden returns what removes the values of an agent's secrets from text.
+func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Redactor, error) {
+	if len(agent.Draft.Secrets) == 0 || s.Secrets == nil {
+		return redact.New(nil), nil
+	}
+	given, err := s.Secrets.Open(ctx, agent.Workspace, agent.ID, agent.Draft.Secrets)
+	if err != nil && !fault.Is(err, fault.SecretMissing) { // without a value there is nothing to remove
+		return nil, err
+	}
+	return redact.New(given.Values), nil
+}
+
+// problem is a fault of the model's answer, in words for the model.
+type problem struct{ text string }
+
+func (p *problem) Error() string { return p.text }
+
+func problemf(format string, args ...any) error {
+	return &problem{text: fault.Shown(fmt.Sprintf(format, args...), 4000)}
+}
+
+type conversation struct {
+	messages []Message
+	shape    json.RawMessage
+}
+
+func (s *Service) talk(task, about string, shape json.RawMessage) conversation {
+	return conversation{shape: shape, messages: []Message{
+		{Role: "system", Content: role + "\n\n" + task + "\n\nAnswer with one JSON object that fits this JSON Schema, and nothing else:\n" + string(shape)},
+		{Role: "user", Content: about},
+	}}
+}
+
+// converse asks the model until an answer passes check, or the attempts are used up.
+func (s *Service) converse(ctx context.Context, talk conversation, watch func(Attempt), check func(string) error) ([]Attempt, Tokens, error) {
+	failed, used, delay := []Attempt{}, Tokens{}, s.FirstDelay
+	for n := 1; ; n++ {
+		reply, err := s.Model.Ask(ctx, talk.messages, talk.shape)
+		used.Input, used.Output = used.Input+reply.Tokens.Input, used.Output+reply.Tokens.Output
+		if err != nil {
+			return failed, used, err
+		}
+		err = check(reply.Text)
+		var bad *problem
+		if !errors.As(err, &bad) {
+			return failed, used, err
+		}
+		if n == s.Attempts {
+			return failed, used, &fault.Error{Code: fault.ModelUnavailable, Extra: map[string]any{"attempts": append(failed, Attempt{N: n, Error: bad.text})},
+				Message: fmt.Sprintf("The language model gave no usable answer in %d attempts. The last one: %s", n, fault.Shown(bad.text, 500))}
+		}
+		failed = append(failed, Attempt{N: n, Error: bad.text, DelayMs: delay.Milliseconds()})
+		watch(failed[len(failed)-1])
+		if err := pause(ctx, delay); err != nil {
+			return failed, used, err
+		}
+		delay = min(time.Duration(float64(delay)*s.Factor), s.LongDelay)
+		quoted := reply.Text[:min(len(reply.Text), maxQuoted)]
+		talk.messages = append(talk.messages, Message{Role: "assistant", Content: strings.ToValidUTF8(quoted, "")},
+			Message{Role: "user", Content: "That answer is not usable: " + bad.text + "\nAnswer again with the whole JSON object."})
+	}
+}
+
+func details(e *fault.Error) string {
+	texts := make([]string, 0, len(e.Details))
+	for i, d := range e.Details {
+		if i == maxPlaces {
+			break
+		}
+		place := d.Pointer
+		if d.File != "" {
+			place = fmt.Sprintf("%s:%d", d.File, d.Line)
+		}
+		texts = append(texts, place+" "+d.Message)
+	}
+	if len(texts) == 0 {
+		return e.Message
+	}
+	return strings.Join(texts, "; ")
+}
+
+func findings(v registry.Verdict) string {
+	texts := make([]string, 0, len(v.Findings))
+	for i, f := range v.Findings {
+		if i == maxPlaces {
+			break
+		}
+		texts = append(texts, fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.Message, f.Remedy))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func programError(run registry.Run) string {
+	e := run.Error
+	return fmt.Sprintf("%s at %s:%d: %s", e.Type, e.File, e.Line, e.Message)
+}
+
+// entry names the language for a model.
+func entry(spec registry.Spec) string { return contract(spec.Language) }
+
+func contract(language runtimes.Language) string {
+	switch language {
+	case runtimes.JavaScript, runtimes.TypeScript:
+		return "The default export, or an exported main(input, ctx), gets the input as a value and returns the output. It may be async. There are no packages unless they are listed."
+	case runtimes.Python:
+		return "def main(input, ctx) gets the input as a value and returns the output. It may be async. The standard library is available."
+	case runtimes.Bash:
+		return "The input is JSON on stdin and in the file $INPUT_FILE. The output is JSON in the file $OUTPUT, or the last line of stdout."
+	case runtimes.WASM:
+		return "A WASI command: input on stdin, output on stdout."
+	}
+	return ""
+}

@@ -1,0 +1,278 @@
+package assist
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Wish describes a program that does not exist yet.
+type Wish struct {
+	Description  string
+	Language     runtimes.Language
+	InputExample json.RawMessage // nil for none
+}
+
+// Program is a proposed agent that passed its checks. Nothing is saved.
+type Program struct {
+	Name         string                   `json:"name"`
+	Title        string                   `json:"title"`
+	Description  string                   `json:"description"`
+	Plan         []string                 `json:"plan"`
+	Language     runtimes.Language        `json:"language"`
+	Files        map[string]registry.File `json:"files"`
+	Entrypoint   string                   `json:"entrypoint"`
+	InputSchema  json.RawMessage          `json:"inputSchema"`
+	OutputSchema json.RawMessage          `json:"outputSchema"`
+	Rules        *runtimes.Rules          `json:"rules,omitempty" doc:"Generated Python gets the restricted rules."`
+	SampleInput  json.RawMessage          `json:"sampleInput"`
+	Tests        []registry.Test          `json:"tests"`
+	Verdict      registry.Verdict         `json:"verdict"`
+	Trial        Trial                    `json:"trial" doc:"The run with sampleInput."`
+	Attempts     []Attempt                `json:"attempts" doc:"The attempts that failed before."`
+	Model        string                   `json:"model"`
+	Tokens       Tokens                   `json:"tokens"`
+}
+
+const maxTests = 5
+
+// Generate proposes an agent. The program is run with its sample input and its tests. watch receives the attempts that
+// failed.
+func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish, watch func(Attempt)) (Program, error) {
+	leave, err := s.enter(ctx, actor)
+	if err != nil {
+		return Program{}, err
+	}
+	defer leave()
+	if strings.TrimSpace(wish.Description) == "" {
+		return Program{}, fault.Invalid("/description", "must not be empty.")
+	}
+	if len(wish.Description)+len(wish.InputExample) > maxPrompt {
+		return Program{}, fault.Invalid("/description", "must, with the example, be at most %s.", bytesize.Text(maxPrompt))
+	}
+	about := fmt.Sprintf("Language: %s. %s\nEntry file: %s\n<description>\n%s\n</description>", wish.Language, contract(wish.Language), entrypoints[wish.Language], wish.Description)
+	if len(wish.InputExample) > 0 {
+		about += "\nAn example of the input, which must be valid and is the sample input:\n" + string(wish.InputExample)
+	}
+	p := Program{Language: wish.Language, Model: s.Name, Entrypoint: entrypoints[wish.Language]}
+	if p.Entrypoint == "" {
+		return Program{}, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
+	}
+	if wish.Language == runtimes.Python {
+		p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
+	}
+	p.Attempts, p.Tokens, err = s.converse(ctx, s.talk(generateTask, about, generateShape), watch, func(text string) error {
+		return s.checkProgram(ctx, actor, wish, text, &p)
+	})
+	return p, err
+}
+
+var entrypoints = map[runtimes.Language]string{
+	runtimes.JavaScript: "main.js", runtimes.TypeScript: "main.ts", runtimes.Python: "main.py", runtimes.Bash: "main.sh",
+}
+
+// written is a program as a model writes it.
+type written struct {
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Plan        []string `json:"plan"`
+	Files       []struct {
+		Path    string `json:"path"`
+		Content string `json:"content"`
+	} `json:"files"`
+	InputSchema  loose `json:"inputSchema"`
+	OutputSchema loose `json:"outputSchema"`
+	SampleInput  loose `json:"sampleInput"`
+	Tests        []struct {
+		Name   string `json:"name"`
+		Input  loose  `json:"input"`
+		Output loose  `json:"output"`
+	} `json:"tests"`
+}
+
+// loose is a JSON value, or a text that holds one: models answer with either.
+type loose json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *loose) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil && (text == "" || json.Valid([]byte(text))) {
+		*l = loose(text)
+		return nil
+	}
+	*l = slices.Clone(data)
+	return nil
+}
+
+// checkProgram fills in the program. A *problem is returned to the model; another error ends the conversation.
+func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish Wish, text string, p *Program) error {
+	var w written
+	if err := document(text, &w); err != nil {
+		return problemf("%v", err)
+	}
+	p.Name, p.Title, p.Description, p.Plan = fault.Shown(w.Name, 64), fault.Shown(w.Title, 200), fault.Shown(w.Description, 1000), w.Plan
+	p.InputSchema, p.OutputSchema, p.SampleInput = json.RawMessage(w.InputSchema), json.RawMessage(w.OutputSchema), json.RawMessage(w.SampleInput)
+	if len(wish.InputExample) > 0 {
+		p.SampleInput = wish.InputExample
+	}
+	p.Files = map[string]registry.File{}
+	for _, f := range w.Files {
+		p.Files[f.Path] = registry.File(withoutFence(f.Content))
+	}
+	if _, ok := p.Files[p.Entrypoint]; !ok {
+		return problemf("files must hold the entry file %s", p.Entrypoint)
+	}
+	spec := registry.Spec{
+		Language: p.Language, Runtime: runtimes.Auto, Files: p.Files, Entrypoint: p.Entrypoint, InputSchema: p.InputSchema, OutputSchema: p.OutputSchema, Rules: p.Rules,
+	}
+	var err error
+	if p.Verdict, p.Trial, err = s.try(ctx, actor, spec, p.SampleInput, ""); err != nil {
+		return err
+	}
+	return s.checkTests(ctx, actor, spec, w, p)
+}
+
+// checkTests runs the generated tests. A test without an output expects one that fits the schema.
+func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, w written, p *Program) error {
+	p.Tests = []registry.Test{}
+	for i, test := range w.Tests[:min(len(w.Tests), maxTests)] {
+		_, trial, err := s.try(ctx, actor, spec, json.RawMessage(test.Input), p.Trial.RunID)
+		var bad *problem
+		if errors.As(err, &bad) {
+			return problemf("test %q: %s", fault.Shown(test.Name, 100), bad.text)
+		} else if err != nil {
+			return err
+		}
+		expect := registry.Expectation{Schema: len(p.OutputSchema) > 0}
+		if len(test.Output) > 0 {
+			if !sameJSON(json.RawMessage(test.Output), trial.Output) {
+				return problemf("test %q expects %s, but the program answers %s; correct the program or the test",
+					fault.Shown(test.Name, 100), fault.Shown(string(test.Output), 500), fault.Shown(string(trial.Output), 500))
+			}
+			expect = registry.Expectation{Output: json.RawMessage(test.Output)}
+		}
+		p.Tests = append(p.Tests, registry.Test{Name: testName(test.Name, i, p.Tests), Input: json.RawMessage(test.Input), Expect: expect, Source: registry.TestGenerated})
+	}
+	return nil
+}
+
+// testName returns a name that no earlier test has.
+func testName(name string, i int, earlier []registry.Test) string {
+	name = strings.TrimSpace(fault.Shown(name, 80))
+	taken := slices.ContainsFunc(earlier, func(t registry.Test) bool { return t.Name == name })
+	if name == "" || taken {
+		return fmt.Sprintf("generated %d", i+1)
+	}
+	return name
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	left, _ := json.Marshal(x) // decoded JSON can be encoded
+	right, _ := json.Marshal(y)
+	return string(left) == string(right)
+}
+
+// withoutFence removes a Markdown code fence around a file.
+func withoutFence(text string) string {
+	trimmed := strings.TrimSpace(text)
+	if !strings.HasPrefix(trimmed, "```") || !strings.HasSuffix(trimmed, "```") {
+		return text
+	}
+	_, body, ok := strings.Cut(trimmed, "\n")
+	if !ok {
+		return text
+	}
+	return strings.TrimSuffix(body, "```")
+}
+
+// Remark is a finding of a model. It is an opinion, not a verdict.
+type Remark struct {
+	File     string            `json:"file"`
+	Line     int               `json:"line"`
+	Severity registry.Severity `json:"severity" enum:"low,medium,high"`
+	Message  string            `json:"message"`
+}
+
+// Opinion is a model's text about a program.
+type Opinion struct {
+	Text     string   `json:"text" doc:"Markdown."`
+	Findings []Remark `json:"findings" doc:"Only of a review. They are opinions of the model."`
+	Revision int64    `json:"revision"`
+	Model    string   `json:"model"`
+	Tokens   Tokens   `json:"tokens"`
+}
+
+// Explain describes an agent's draft in words.
+func (s *Service) Explain(ctx context.Context, actor registry.Actor, agent string) (Opinion, error) {
+	return s.opinion(ctx, actor, agent, explainTask, explainShape, func(text string, _ registry.Agent, o *Opinion) error {
+		var answer struct {
+			Explanation string `json:"explanation"`
+		}
+		if err := document(text, &answer); err != nil {
+			return problemf("%v", err)
+		}
+		o.Text = answer.Explanation
+		return nil
+	})
+}
+
+// Review lists faults of an agent's draft.
+func (s *Service) Review(ctx context.Context, actor registry.Actor, agent string) (Opinion, error) {
+	return s.opinion(ctx, actor, agent, reviewTask, reviewShape, func(text string, a registry.Agent, o *Opinion) error {
+		var answer struct {
+			Summary  string   `json:"summary"`
+			Findings []Remark `json:"findings"`
+		}
+		if err := document(text, &answer); err != nil {
+			return problemf("%v", err)
+		}
+		for i, f := range answer.Findings {
+			content, ok := a.Draft.Files[f.File]
+			if !ok {
+				return problemf("findings[%d]: there is no file %q; the files are %s", i, shownPath(f.File), strings.Join(slices.Sorted(maps.Keys(textsOf(a.Draft.Files))), ", "))
+			}
+			if lines := strings.Count(string(content), "\n") + 1; f.Line < 1 || f.Line > lines {
+				return problemf("findings[%d]: %s has %d lines, not %d", i, shownPath(f.File), lines, f.Line)
+			}
+		}
+		o.Text, o.Findings = answer.Summary, append(o.Findings, answer.Findings...)
+		return nil
+	})
+}
+
+func (s *Service) opinion(ctx context.Context, actor registry.Actor, ref, task string, shape json.RawMessage, check func(string, registry.Agent, *Opinion) error) (Opinion, error) {
+	leave, err := s.enter(ctx, actor)
+	if err != nil {
+		return Opinion{}, err
+	}
+	defer leave()
+	agent, err := s.Drafts.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return Opinion{}, err
+	}
+	hidden, err := s.hidden(ctx, agent)
+	if err != nil {
+		return Opinion{}, err
+	}
+	program, err := described(agent, hidden)
+	if err != nil {
+		return Opinion{}, err
+	}
+	o := Opinion{Findings: []Remark{}, Revision: agent.Draft.Revision, Model: s.Name}
+	_, o.Tokens, err = s.converse(ctx, s.talk(task, program, shape), func(Attempt) {}, func(text string) error { return check(text, agent, &o) })
+	return o, err
+}

@@ -1,0 +1,242 @@
+package assist
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// Message is one turn of a conversation with a model.
+type Message struct {
+	Role    string `json:"role"` // system, user or assistant
+	Content string `json:"content"`
+}
+
+// Tokens counts the tokens of requests and answers.
+type Tokens struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+}
+
+// Reply is the text of a model's answer.
+type Reply struct {
+	Text   string
+	Tokens Tokens
+}
+
+const (
+	maxReply    = 1 << 20 // bytes of one answer
+	maxRefusals = 4       // requests to a busy model before an attempt ends
+)
+
+// Statuses of a model's answer. They are not statuses of this server.
+const (
+	badRequest   = 400
+	unauthorized = 401
+	forbidden    = 403
+	notFound     = 404
+	tooMany      = 429
+)
+
+// ModelOptions configures a Model.
+type ModelOptions struct {
+	BaseURL   string // such as http://127.0.0.1:11434/v1
+	Name      string
+	Key       string        // "" for none
+	Timeout   time.Duration // of one request
+	Delay     time.Duration // before a busy model is asked again, doubled each time
+	LongDelay time.Duration // longest of these delays
+}
+
+// Model asks a language model over the Chat Completions API of OpenAI, which local servers speak too. It is safe for
+// concurrent use.
+type Model struct {
+	ModelOptions
+
+	client    *http.Client
+	schemaOff atomic.Bool // the server refuses response_format
+}
+
+// NewModel returns a model.
+func NewModel(o ModelOptions) *Model {
+	return &Model{ModelOptions: o, client: &http.Client{
+		Timeout:       o.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a redirect would carry the key elsewhere
+	}}
+}
+
+// Close closes idle connections.
+func (m *Model) Close() { m.client.CloseIdleConnections() }
+
+type chatRequest struct {
+	Model    string          `json:"model"`
+	Messages []Message       `json:"messages"`
+	Format   *responseFormat `json:"response_format,omitempty"`
+}
+
+type responseFormat struct {
+	Type   string       `json:"type"`
+	Schema formatSchema `json:"json_schema"`
+}
+
+type formatSchema struct {
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type chatReply struct {
+	Choices []struct {
+		Message struct {
+			Content string `json:"content"`
+			Refusal string `json:"refusal"`
+		} `json:"message"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int64 `json:"prompt_tokens"`
+		CompletionTokens int64 `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+// refusal is an answer with another status than 200.
+type refusal struct {
+	status int
+	after  time.Duration // from Retry-After, 0 for none
+}
+
+func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
+
+// busy reports whether the same request may succeed later.
+func (r *refusal) busy() bool { return r.status == tooMany || r.status >= 500 }
+
+// Ask sends a conversation and returns the answer. shape is the JSON Schema of the wanted answer, nil for prose. A busy
+// model is asked again. Error: ModelUnavailable.
+func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error) {
+	delay := m.Delay
+	for n := 1; ; n++ {
+		reply, err := m.ask(ctx, messages, shape)
+		var refused *refusal
+		if errors.As(err, &refused) && refused.status == badRequest && shape != nil && !m.schemaOff.Swap(true) {
+			continue // servers without structured output refuse the field; the prompt describes the form too
+		}
+		if refused == nil || !refused.busy() || n >= maxRefusals {
+			return reply, m.described(err)
+		}
+		wait := max(delay, refused.after)
+		if refused.after > m.LongDelay {
+			return reply, m.described(err)
+		}
+		if err := pause(ctx, min(wait, m.LongDelay)); err != nil {
+			return reply, err
+		}
+		delay *= 2
+	}
+}
+
+// pause waits, or returns the error of a context that ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return fault.New(fault.Cancelled, "The request was cancelled.")
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error) {
+	question := chatRequest{Model: m.Name, Messages: messages}
+	if shape != nil && !m.schemaOff.Load() {
+		question.Format = &responseFormat{Type: "json_schema", Schema: formatSchema{Name: "answer", Strict: true, Schema: shape}}
+	}
+	body, err := json.Marshal(question)
+	if err != nil {
+		return Reply{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.BaseURL+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return Reply{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if m.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+m.Key)
+	}
+	response, err := m.client.Do(r)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer func() { _ = response.Body.Close() }() // reading is finished
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
+	switch {
+	case err != nil:
+		return Reply{}, err
+	case response.StatusCode != http.StatusOK:
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for a date, which models do not send
+		return Reply{}, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
+	case len(text) > maxReply:
+		return Reply{}, errors.New("the answer is larger than 1 MiB")
+	}
+	return read(text)
+}
+
+func read(text []byte) (Reply, error) {
+	var answer chatReply
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return Reply{}, errors.New("the answer is not one of the Chat Completions API")
+	}
+	reply := Reply{Tokens: Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
+	switch {
+	case len(answer.Choices) == 0:
+		return reply, errors.New("the answer has no choices")
+	case answer.Choices[0].Message.Refusal != "":
+		return reply, errors.New("the model refuses: " + fault.Shown(answer.Choices[0].Message.Refusal, 200))
+	}
+	reply.Text = answer.Choices[0].Message.Content
+	return reply, nil
+}
+
+// described turns an error into one for the caller. It names no address and no key.
+func (m *Model) described(err error) error {
+	if err == nil {
+		return nil
+	}
+	var refused *refusal
+	text := "The language model gives no answer: " + fault.Shown(err.Error(), 300) + "."
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fault.New(fault.Cancelled, "The request was cancelled.")
+	case errors.As(err, &refused) && (refused.status == unauthorized || refused.status == forbidden):
+		text = fmt.Sprintf("The language model refuses the key (status %d). An administrator must set ATELIER_LLM_API_KEY.", refused.status)
+	case errors.As(err, &refused) && refused.status == notFound:
+		text = "The address has no such language model (status 404). An administrator must set ATELIER_LLM_BASE_URL and ATELIER_LLM_MODEL."
+	case errors.As(err, &refused) && refused.busy():
+		return &fault.Error{Code: fault.ModelUnavailable, Message: fmt.Sprintf("The language model is busy (status %d). Try again later.", refused.status), RetryAfter: max(refused.after, time.Second)}
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
+		text = "The language model did not answer in time. Try again, or ask an administrator to raise --llm-timeout."
+	case isUnreachable(err):
+		text = "The language model cannot be reached. Ask an administrator to check --llm-base-url."
+	}
+	return &fault.Error{Code: fault.ModelUnavailable, Message: text, Err: err}
+}
+
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+func isUnreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op)
+}

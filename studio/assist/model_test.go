@@ -1,0 +1,106 @@
+package assist_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/assist"
+)
+
+const hello = `{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`
+
+func ask(t *testing.T, handle http.HandlerFunc) (assist.Reply, error) {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.Close)
+	model := assist.NewModel(assist.ModelOptions{BaseURL: server.URL, Name: "m", Key: "model-key", Timeout: 10 * time.Second, Delay: time.Millisecond, LongDelay: 5 * time.Second})
+	t.Cleanup(model.Close)
+	return model.Ask(t.Context(), []assist.Message{{Role: "user", Content: "hi"}}, json.RawMessage(`{"type":"object"}`))
+}
+
+func TestModel_Ask(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	reply, err := ask(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch n := calls.Add(1); {
+		case n == 1 && strings.Contains(string(body), "response_format"): // as servers without structured output
+			w.WriteHeader(http.StatusBadRequest)
+		case n == 2 && !strings.Contains(string(body), "response_format"):
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			_, _ = io.WriteString(w, hello)
+		}
+	})
+	if err != nil || reply.Text != "hello" || reply.Tokens != (assist.Tokens{Input: 3, Output: 1}) || calls.Load() != 3 {
+		t.Errorf("reply %+v after %d calls, error %v", reply, calls.Load(), err)
+	}
+}
+
+func TestModel_Refusals(t *testing.T) {
+	t.Parallel()
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	text := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+	}
+	tests := map[string]struct {
+		handle http.HandlerFunc
+		want   string
+	}{
+		"wrong key":     {status(401), "ATELIER_LLM_API_KEY"},
+		"no such model": {status(404), "ATELIER_LLM_MODEL"},
+		"busy":          {status(503), "is busy"},
+		"long Retry-After": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(429)
+		}, "is busy"},
+		"prose":          {text("hello"), "not one of the Chat Completions API"},
+		"half an answer": {text(hello[:30]), "not one of the Chat Completions API"},
+		"nothing":        {text(`{"choices":[]}`), "no choices"},
+		"refusal":        {text(`{"choices":[{"message":{"refusal":"I must not"}}]}`), "the model refuses: I must not"},
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
+					return
+				}
+			}
+		}, "larger than 1 MiB"},
+		"cut": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, "{")
+		}, "gives no answer"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ask(t, tt.handle)
+			if !fault.Is(err, fault.ModelUnavailable) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "model-key") {
+				t.Errorf("error is %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestModel_Redirect keeps the key from other servers.
+func TestModel_Redirect(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
+	t.Cleanup(other.Close)
+	_, err := ask(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
+	if !fault.Is(err, fault.ModelUnavailable) || reached.Load() {
+		t.Errorf("the redirect was followed: %v, error %v", reached.Load(), err)
+	}
+}
