@@ -112,6 +112,86 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/assist/explain': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Explain a draft
+     * @description Describes in words what the draft of an agent does. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistExplain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/assist/fix': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Propose a fix for a failed run
+     * @description Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, input and streams are not sent. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistFix'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/assist/generate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Propose an agent for a description
+     * @description Asks the configured language model for a plan, code, schemas, a sample input and tests. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistGenerate'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/assist/review': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Review a draft
+     * @description Lists faults of the draft of an agent. They are opinions of the model and change no verdict. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistReview'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/blocked': {
     parameters: {
       query?: never;
@@ -2662,6 +2742,17 @@ export interface components {
        */
       pending: number;
     };
+    Attempt: {
+      /**
+       * Format: int64
+       * @description Delay before the next attempt.
+       */
+      delayMs: number;
+      /** @description Why the answer was not usable, as the model was told. */
+      error: string;
+      /** Format: int64 */
+      n: number;
+    };
     AwaitedPublication: {
       approvalId: string;
       message: string;
@@ -3085,6 +3176,9 @@ export interface components {
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
+    DraftRefBody: {
+      agent: string;
+    };
     DraftRuntime: {
       /** @description Reason for the choice. Absent if the draft sets a runtime, its language has only one, or the program has errors. */
       choice?: components['schemas']['RuntimeChoice'];
@@ -3261,6 +3355,10 @@ export interface components {
       severity: 'low' | 'medium' | 'high' | 'critical';
       /** Format: double */
       weight: number;
+    };
+    FixBody: {
+      /** @description A run of an agent that failed. */
+      runId: string;
     };
     FormatBody: {
       code: string;
@@ -3861,6 +3959,16 @@ export interface components {
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
+    Opinion: {
+      /** @description Only of a review. They are opinions of the model. */
+      findings: components['schemas']['Remark'][];
+      model: string;
+      /** Format: int64 */
+      revision: number;
+      /** @description Markdown. */
+      text: string;
+      tokens: components['schemas']['Tokens'];
+    };
     Origin: {
       agentId: string;
       digest: string;
@@ -4050,6 +4158,35 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
+    Program: {
+      /** @description The attempts that failed before. */
+      attempts: components['schemas']['Attempt'][];
+      description: string;
+      entrypoint: string;
+      files: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      inputSchema: unknown;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      model: string;
+      name: string;
+      outputSchema: unknown;
+      plan: string[];
+      /** @description Generated Python gets the restricted rules. */
+      rules?: components['schemas']['Rules'];
+      sampleInput: unknown;
+      tests: components['schemas']['Test'][];
+      title: string;
+      tokens: components['schemas']['Tokens'];
+      /** @description The run with sampleInput. */
+      trial: components['schemas']['Trial'];
+      verdict: components['schemas']['Verdict'];
+    };
     ProgramError: {
       /** Format: int64 */
       column?: number;
@@ -4168,6 +4305,29 @@ export interface components {
       revision?: number;
       /** @description Version number (default: the number suggested from the changes). */
       version?: string;
+    };
+    Proposal: {
+      /** @description The attempts that failed before. */
+      attempts: components['schemas']['Attempt'][];
+      /** @description Text of the model. */
+      explanation: string;
+      /** @description The changed files, whole. */
+      files: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      model: string;
+      /**
+       * Format: int64
+       * @description Revision of the draft that the change is for.
+       */
+      revision: number;
+      tokens: components['schemas']['Tokens'];
+      trial: components['schemas']['Trial'];
+      verdict: components['schemas']['Verdict'];
     };
     Provenance: {
       actorId: string;
@@ -4345,6 +4505,14 @@ export interface components {
     Regressions: {
       comment: string;
       failed: components['schemas']['Regression'][];
+    };
+    Remark: {
+      file: string;
+      /** Format: int64 */
+      line: number;
+      message: string;
+      /** @enum {string} */
+      severity: 'low' | 'medium' | 'high';
     };
     Removable: {
       /** Format: int64 */
@@ -4722,6 +4890,8 @@ export interface components {
     ServerCapabilities: {
       exportFormats: string[];
       hostFunctions: string[];
+      /** @description Name of the language model that helps to write programs. Absent if there is none. */
+      languageModel?: string;
       languages: components['schemas']['LanguageState'][];
       limits: components['schemas']['LimitBounds'];
       sandbox: components['schemas']['SandboxState'];
@@ -5015,6 +5185,12 @@ export interface components {
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
+    Tokens: {
+      /** Format: int64 */
+      input: number;
+      /** Format: int64 */
+      output: number;
+    };
     ToolPin: {
       digest: string;
       reference: string;
@@ -5043,6 +5219,14 @@ export interface components {
       items: components['schemas']['ToolSet'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+    };
+    Trial: {
+      /** Format: double */
+      durationMs?: number;
+      output?: unknown;
+      /** @description Why the program was not run. */
+      reason?: string;
+      runId?: string;
     };
     TrialBody: {
       code: string;
@@ -5206,6 +5390,13 @@ export interface components {
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       successor?: string;
       version: string;
+    };
+    WishBody: {
+      description: string;
+      /** @description A valid input. The proposed program is run with it. */
+      inputExample?: unknown;
+      /** @enum {string} */
+      language: 'javascript' | 'typescript' | 'python' | 'bash';
     };
     WorkerState: {
       /**
@@ -6055,6 +6246,540 @@ export interface operations {
       };
       /** @description Too Many Requests */
       429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistExplain: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "agent": "weather"
+         *     }
+         */
+        'application/json': components['schemas']['DraftRefBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Opinion'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistFix: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description text/event-stream sends each failed attempt as an event.
+         * @example application/json
+         */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "runId": "0199c9a6-7b1e-7d2a-9f1c-2f6f0a4d1b11"
+         *     }
+         */
+        'application/json': components['schemas']['FixBody'];
+      };
+    };
+    responses: {
+      /** @description The proposal. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Proposal'];
+          'text/event-stream': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistGenerate: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description text/event-stream sends each failed attempt as an event.
+         * @example application/json
+         */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "description": "Counts the words of a text.",
+         *       "inputExample": {
+         *         "text": "one two"
+         *       },
+         *       "language": "python"
+         *     }
+         */
+        'application/json': components['schemas']['WishBody'];
+      };
+    };
+    responses: {
+      /** @description The proposal. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Program'];
+          'text/event-stream': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistReview: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "agent": "weather"
+         *     }
+         */
+        'application/json': components['schemas']['DraftRefBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Opinion'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
