@@ -101,6 +101,7 @@ export type GeneratedTests = With<
   Wire['Generation'],
   { cases: With<Wire['Generated'], { test: Test; result: TestResult }>[] }
 >;
+export type Proposal = With<Wire['Proposal'], { files: Files; trial: With<Wire['Trial'], { output?: Json }> }>;
 export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];

@@ -44,6 +44,7 @@ import type {
   OwnQuota,
   Pin,
   Quotas,
+  Proposal,
   ReplayReport,
   Role,
   RulePack,
@@ -377,6 +378,10 @@ export const runTests = (
 /** Makes tests from the input schema of the draft and runs them. Nothing is kept. */
 export const generateTests = (agent: string, revision?: number): Promise<GeneratedTests> =>
   request(`${agentPath(agent)}/tests/generate`, { method: 'POST', body: { ...seen(revision) } });
+
+/** A language model's change of the draft after which a failed run succeeds. */
+export const proposeFix = (runId: string, signal: AbortSignal): Promise<Proposal> =>
+  request('/assist/fix', { method: 'POST', body: { runId }, signal });
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>

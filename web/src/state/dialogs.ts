@@ -15,6 +15,7 @@ export type OpenDialog =
   | { kind: 'publish' }
   | { kind: 'updateSchemas' }
   | { kind: 'keepTest'; runId: string }
+  | { kind: 'fix'; runId: string }
   | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
   | { kind: 'deprecate'; version: string }

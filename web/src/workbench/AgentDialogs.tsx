@@ -15,6 +15,7 @@ const UpdateSchemasDialog = lazy(() =>
 const GenerateTestsDialog = lazy(() =>
   import('../features/run/GenerateTestsDialog').then((m) => ({ default: m.GenerateTestsDialog })),
 );
+const FixDialog = lazy(() => import('../features/run/FixDialog').then((m) => ({ default: m.FixDialog })));
 const KeepTestDialog = lazy(() =>
   import('../features/run/KeepTestDialog').then((m) => ({ default: m.KeepTestDialog })),
 );
@@ -41,6 +42,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
     <Suspense>
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
       {open.kind === 'generateTests' && <GenerateTestsDialog />}
+      {open.kind === 'fix' && <FixDialog runId={open.runId} />}
       {open.kind === 'keepTest' && <KeepTestDialog runId={open.runId} />}
       {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}

@@ -1,5 +1,7 @@
 import type { RunAnswer } from '../../api/types';
-import { errorCard as say } from '../../texts/run';
+import { useCapabilities } from '../../api/queries';
+import { showDialog } from '../../state/dialogs';
+import { errorCard as say, fixDialog } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../../agent/openAgent';
 import { withLimitsNamed } from '../../agent/limits';
@@ -17,6 +19,7 @@ interface Props {
 /** Shows why the program failed, where, and possible fixes. */
 export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const { paths, session } = useOpenAgent();
+  const languageModel = useCapabilities().data?.languageModel;
   const { error } = answer;
   if (!error) return null;
   const { type, message, file, line, column, stack, remedy, rule, grant, errors = [] } = error;
@@ -53,6 +56,9 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
           <Button look="link" onClick={() => onRaise(limit)}>
             {say.raiseLimit}
           </Button>
+        )}
+        {session && languageModel !== undefined && (
+          <Button onClick={() => showDialog({ kind: 'fix', runId: answer.runId })}>{fixDialog.button}</Button>
         )}
       </div>
       {stack !== undefined && stack !== '' && (
