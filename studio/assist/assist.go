@@ -171,6 +171,11 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 	spec := agent.Draft.Spec
 	spec.Files = all
 	p.Explanation, p.Files = answer.Explanation, changed
+	if run.Withheld { // there is no input to run it with
+		p.Trial = Trial{Reason: "The input of the run is not kept, so the change was not run."}
+		p.Verdict, _, err = s.judged(ctx, actor, spec)
+		return err
+	}
 	p.Verdict, p.Trial, err = s.try(ctx, actor, spec, run.Input, run.ID)
 	return err
 }
@@ -178,23 +183,14 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 // try checks a program with the rules of the gate and runs it with an input.
 func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, input json.RawMessage, parent string) (registry.Verdict, Trial, error) {
 	spec.Lock = nil
-	complete, err := s.Specs.Complete(spec)
-	var invalid *fault.Error
-	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
-		return registry.Verdict{}, Trial{}, problemf("the program is not valid: %s", details(invalid))
-	} else if err != nil {
-		return registry.Verdict{}, Trial{}, err
-	}
-	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, nil)
+	verdict, complete, err := s.judged(ctx, actor, spec)
 	if err != nil {
-		return registry.Verdict{}, Trial{}, err
-	}
-	if verdict.Decision == registry.Block {
-		return verdict, Trial{}, problemf("the gate blocks the program: %s", findings(verdict))
+		return verdict, Trial{}, err
 	}
 	if reason := untried(complete); reason != "" {
 		return verdict, Trial{Reason: reason}, nil
 	}
+	var invalid *fault.Error
 	result, err := s.Runs.Execute(registry.WithoutKey(ctx), actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerStudio, ParentRunID: parent})
 	switch {
 	case errors.As(err, &invalid) && invalid.Code == fault.InvalidInput:
@@ -207,6 +203,22 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 		return verdict, Trial{}, problemf("the program was run with that input and failed: %s", programError(result.Run))
 	}
 	return verdict, Trial{RunID: result.ID, Output: result.Output, DurationMs: result.Metrics.TotalMs}, nil
+}
+
+// judged completes a program and checks it with the rules of the gate.
+func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.Verdict, registry.Spec, error) {
+	complete, err := s.Specs.Complete(spec)
+	var invalid *fault.Error
+	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
+		return registry.Verdict{}, complete, problemf("the program is not valid: %s", details(invalid))
+	} else if err != nil {
+		return registry.Verdict{}, complete, err
+	}
+	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, nil)
+	if err == nil && verdict.Decision == registry.Block {
+		err = problemf("the gate blocks the program: %s", findings(verdict))
+	}
+	return verdict, complete, err
 }
 
 // privateFlag marks programs whose values must not leave the server.
