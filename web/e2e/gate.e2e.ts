@@ -54,13 +54,13 @@ describe('the rules', () => {
     await page.getByRole('textbox', { name: 'Find rules' }).fill('ast.literal_eval');
     const rules = page.getByRole('list', { name: 'Rules of standard' });
     expect(await rules.getByRole('listitem').count()).toBe(1);
-    await rules.getByRole('checkbox', { name: 'standard/py-eval' }).uncheck();
+    await rules.getByRole('checkbox', { name: 'standard/py-eval' }).click();
     await page.getByText('standard/py-eval is off.').waitFor();
     await verdict().getByText('Gate: no findings').waitFor();
     expect((await must(atelier, 'GET', '/gate')) as object).toMatchObject({ disabledRules: ['standard/py-eval'] });
     await rules.getByRole('button', { name: 'Try standard/py-eval' }).click();
     await verdict().getByText('Runs a text as code: eval.').waitFor();
-    await rules.getByRole('checkbox', { name: 'standard/py-eval' }).check();
+    await rules.getByRole('checkbox', { name: 'standard/py-eval' }).click();
     await page.getByText('standard/py-eval is on.').waitFor();
   });
 
@@ -100,12 +100,12 @@ describe('the rules', () => {
     await source.fill(valid);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
     const pack = page.getByRole('region', { name: 'house', exact: true });
-    await pack.getByRole('checkbox', { name: 'Applies to every program' }).check();
+    await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
     await page.getByText('house is on.').waitFor();
     expect(await pack.getByRole('button', { name: 'Delete house' }).isDisabled()).toBe(true);
     await page.getByRole('textbox', { name: 'Code' }).fill('def main():\n    print(1)\n');
     await verdict().getByText('Prints: print.').waitFor();
-    await pack.getByRole('checkbox', { name: 'Applies to every program' }).uncheck();
+    await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
     await page.getByText('house is off.').waitFor();
     await pack.getByRole('button', { name: 'Delete house' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
