@@ -100,6 +100,8 @@ type grammar struct {
 	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the OpenAPI document."`
 	Version    versionCommand    `cmd:"" help:"Print the version, as --version does."`
 	Help       helpCommand       `cmd:"" help:"Show the help of a command, as COMMAND --help does."`
+	Completion completionCommand `cmd:"" help:"Print a completion script for bash, zsh or fish."`
+	Man        manCommand        `cmd:"" help:"Write man pages."`
 	Workspace  workspaceCommand  `cmd:"" help:"Create, list and close workspaces."`
 	Member     memberCommand     `cmd:"" help:"List and remove members of a workspace, and change their roles."`
 	Invite     inviteCommand     `cmd:"" help:"Create, list and revoke one-time invitation links."`
@@ -149,6 +151,9 @@ func Main(ctx context.Context, p Process) (code int) {
 		return p.report(err)
 	}
 	p.grammar = parser.Model
+	if len(p.Args) > 0 && p.Args[0] == completeWord {
+		return p.complete(ctx, p.Args[1:])
+	}
 	parsed, err := parser.Parse(usual(p.Args))
 	if err != nil {
 		return p.report(misused{fmt.Errorf("%w; see `atelier --help`", err)})

@@ -34,7 +34,7 @@ func grammar(t *testing.T) []grammarCommand {
 }
 
 // withoutJSON lists the commands without --json: their output has a format of its own.
-var withoutJSON = []string{"mcp"}
+var withoutJSON = []string{"mcp", "completion"}
 
 // kindOf returns whether a text is one JSON document, and which: array, object, null or another.
 func kindOf(text string) string {
@@ -289,6 +289,7 @@ func (w verbs) withoutServer() {
 	run("object", "", "skills", "schema")
 	run("object", "", "version")
 	run("array", "", "help")
+	run("array", "", "man", filepath.Join(w.dir, "man"))
 	run("object", "atl_x", "profile", "set", "mine", "--server", "http://127.0.0.1:1", "--token-from", "-")
 	run("array", "", "profile", "list")
 	run("object", "", "profile", "use", "mine")
