@@ -68,6 +68,8 @@ func (names fields) typed(err error) error {
 			d.Pointer = flag
 			if index, err := strconv.Atoi(rest); err == nil {
 				d.Pointer += " number " + strconv.Itoa(index+1)
+			} else if rest != "" { // a place in a document that the flag names
+				d.Pointer += " /" + rest
 			}
 		}
 		said.Details = append(said.Details, d)

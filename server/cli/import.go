@@ -16,7 +16,7 @@ type importCommand struct {
 	Tool     string `required:"" help:"File with the definition of one tool, or - for stdin." placeholder:"FILE"`
 	Name     string `help:"Name of the new agent (default: derived from the name of the tool)."`
 	Language string `help:"Language of the stub: ${enum}." default:"typescript" enum:"typescript,javascript,python,bash"`
-	remote
+	asked
 }
 
 // Help returns the text above the flags.
@@ -43,17 +43,17 @@ func (c *importCommand) run(ctx context.Context, p Process) (err error) {
 		if c.Name != "" {
 			body["name"] = c.Name
 		}
-		var agent struct{ Name string }
+		var agent json.RawMessage
 		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/import-tool", body, nil, func(header http.Header, text io.Reader) error {
 			if err := p.note(header); err != nil {
 				return err
 			}
 			return into(&agent)(header, text)
 		})
-		if err == nil {
-			_, err = fmt.Fprintln(p.Stdout, agent.Name)
+		if err != nil {
+			return err
 		}
-		return err
+		return c.print(p, agent, named(p))
 	})
 }
 

@@ -79,7 +79,7 @@ func TestImportCommand(t *testing.T) {
 		t.Errorf("import says %+v", said)
 	}
 	said = servertest.Command(t, `{"name":"b","inputSchema":7}`, append([]string{"import", "--tool", "-"}, where...)...)
-	if said.Code == 0 || !strings.Contains(said.Stderr, "/tool/inputSchema") {
+	if said.Code == 0 || !strings.Contains(said.Stderr, "--tool /inputSchema must be") {
 		t.Errorf("a wrong tool gives %+v", said)
 	}
 	said = servertest.Command(t, "{", append([]string{"import", "--tool", "-"}, where...)...)

@@ -149,7 +149,9 @@ func (w verbs) withServer() {
 		write(t, filepath.Join(w.dir, name), text)
 	}
 	write(t, filepath.Join(project, "a.txt"), "a\n")
+	write(t, filepath.Join(w.dir, "tool.json"), `{"name":"look-up","description":"Looks up.","inputSchema":{"type":"object"}}`)
 	steps(`
+object import --tool ` + filepath.Join(w.dir, "tool.json") + `
 object pull weather ` + folder + ` --yes
 object push ` + folder + ` --yes
 array agents
@@ -187,6 +189,7 @@ object gate set --gate advise
 array gate packs
 object gate check weather
 array approvals list
+array approvals deliveries
 array blocked list
 object quotas show
 object quotas set default --runs-per-day 1000
