@@ -18,7 +18,10 @@ afterAll(async () => {
 test('a function of OpenAI is pasted and becomes a draft with its schema', async () => {
   const { page, close } = await signIn(browser, atelier);
   await page.goto('/studio/');
-  await page.getByRole('button', { name: /^New agent/ }).first().click();
+  await page
+    .getByRole('button', { name: /^New agent/ })
+    .first()
+    .click();
   await page.getByRole('button', { name: 'Import a tool…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import a tool' });
   const text = dialog.getByRole('textbox', { name: 'Definition of the tool' });

@@ -382,7 +382,11 @@ const idioms: Record<string, Idiom> = {
   'replace by a table': () => '{a}'.replace(/\{(\w+)\}/g, (_, key: string) => ({ a: 'x' })[key] ?? '') === 'x',
   capitalized: () => 'abc'.charAt(0).toUpperCase() + 'abc'.slice(1) === 'Abc',
   slug: () =>
-    'Ünïcode Text'.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase().replaceAll(' ', '-') === 'unicode-text',
+    'Ünïcode Text'
+      .normalize('NFD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .toLowerCase()
+      .replaceAll(' ', '-') === 'unicode-text',
   'json with a type': () => (JSON.parse('{"x":1,"y":2}') as Point).y === 2,
   'json for people': () => JSON.stringify({ a: 1 }, null, 2).includes('\n'),
   'deep copy': () => structuredClone({ a: { b: [1] } }).a.b[0] === 1,

@@ -31,7 +31,12 @@ describe('limits', () => {
       ceiling: 2 ** 31,
       want: { ok: false, message: 'Must be a number above 0.' },
     },
-    'no text, which leaves it to the server': { key: 'processes', text: ' ', ceiling: 512, want: { ok: true, wire: 0 } },
+    'no text, which leaves it to the server': {
+      key: 'processes',
+      text: ' ',
+      ceiling: 512,
+      want: { ok: true, wire: 0 },
+    },
     zero: { key: 'processes', text: '0', ceiling: 512, want: { ok: false, message: 'Must be a number above 0.' } },
   };
   for (const [name, { key, text, ceiling, want }] of Object.entries(cases)) {

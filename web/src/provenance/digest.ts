@@ -37,7 +37,7 @@ export function contentDigestOf(version: Version, code: string): string {
 
 /** The exact packages of a version, by their hashes. The addresses of their archives do not count. */
 function lockDigestOf({ ecosystem, platform, packages }: NonNullable<Version['lock']>): string {
-  const each = (packages ?? []).map(({ name, version, path = '', hash }) => [name, version, path, hash]);
+  const each = packages.map(({ name, version, path = '', hash }) => [name, version, path, hash]);
   return digestOf({ form: 'atelier/lock/1', ecosystem, platform, packages: each });
 }
 

@@ -1,4 +1,4 @@
-import type { Language } from '../api/types';
+type Language = 'javascript' | 'typescript' | 'python' | 'bash' | 'wasm';
 
 const script: [string, string][] = [
   ['export default (input, ctx)', 'Runs with the input. What it returns, or what its promise gives, is the output.'],
