@@ -114,8 +114,8 @@ func needs() map[string]need {
 		"POST " + api + "/format":                        {anyone, nothing},
 		"POST " + api + "/assist/fix":                    {write, workspace}, // also run
 		"POST " + api + "/assist/generate":               {write, workspace}, // also run
-		"POST " + api + "/assist/explain":                {read, workspace},
-		"POST " + api + "/assist/review":                 {read, workspace},
+		"POST " + api + "/assist/explain":                {write, workspace},
+		"POST " + api + "/assist/review":                 {write, workspace},
 		"POST " + api + "/infer":                         {types, workspace},
 		"GET " + api + "/openapi.json":                   {anyone, nothing},
 		"GET " + api + "/session":                        {anyone, nothing},
