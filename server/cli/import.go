@@ -13,7 +13,7 @@ import (
 const maxToolFile = 4 << 20
 
 type importCommand struct {
-	Tool     string `required:"" help:"File with the definition of one tool, or - for stdin." placeholder:"FILE"`
+	Tool     string `required:"" help:"File with the definition of one tool, or - for stdin." placeholder:"FILE|-"`
 	Name     string `help:"Name of the new agent (default: derived from the name of the tool)."`
 	Language string `help:"Language of the stub: ${enum}." default:"typescript" enum:"typescript,javascript,python,bash"`
 	asked
