@@ -126,6 +126,6 @@ test('A21 Shift+Alt+F formats', async () => {
   await page.keyboard.press('Shift+Alt+F');
   const code = async () => (await atelier.api('GET', '/api/v1/code-agents/formats')).body;
   await expect.poll(code).toMatchObject({
-    draft: { files: { 'main.ts': 'export default function main() {\n  return { tempC: 1 }\n}\n' } },
+    draft: { files: { 'main.ts': 'export default function main() {\n  return { tempC: 1 };\n}\n' } },
   });
 });
