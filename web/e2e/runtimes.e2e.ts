@@ -53,7 +53,7 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   await expect.poll(() => reason.innerText()).toContain('Node was chosen');
   await studio.versions('money');
   await page.getByText('Node was chosen').waitFor();
-  await page.getByText(/· node$/).waitFor();
+  await page.getByRole('cell', { name: 'node', exact: true }).waitFor();
   await session.close();
 });
 

@@ -160,7 +160,7 @@ describe('without a network', () => {
   });
 
   test.each([
-    { at: 'people', part: 'members', what: 'people', shown: /· you$/ },
+    { at: 'people', part: 'members', what: 'people', shown: /^you$/ },
     { at: 'people', part: 'invitations', what: 'invitations', shown: /^No open invitations\./ },
     { at: 'tokens', part: 'tokens', what: 'tokens', shown: / · created / },
     { at: 'tokens', part: 'sessions', what: 'sessions', shown: /^This browser/ },

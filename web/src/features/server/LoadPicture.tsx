@@ -13,7 +13,7 @@ export function LoadPicture() {
     setSamples({ at: dataUpdatedAt, loads: followed(samples.loads, loadOf(data)) });
   const { loads } = samples;
   const now = loads.at(-1);
-  if (!now) return null;
+  if (!now) return <figure className={css.figure} aria-hidden />; // keeps the place, so that nothing jumps
   const most = Math.max(1, ...loads.map(({ running, waiting }) => running + waiting));
   const busiest = Math.max(...loads.map(({ running }) => running));
   return (
