@@ -162,7 +162,7 @@ describe('without a network', () => {
   test.each([
     { at: 'people', part: 'members', what: 'people', shown: /^you$/ },
     { at: 'people', part: 'invitations', what: 'invitations', shown: /^No open invitations\./ },
-    { at: 'tokens', part: 'tokens', what: 'tokens', shown: / · created / },
+    { at: 'tokens', part: 'tokens', what: 'tokens', shown: /^Created$/ },
     { at: 'tokens', part: 'sessions', what: 'sessions', shown: /^This browser/ },
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
     { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^Resets / },
