@@ -340,8 +340,8 @@ func TestApprovalWebhook(t *testing.T) {
 func TestPolicyService_FormerVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"SA01_POLICY_URL", "SA01_OPA_URL"} {
-		c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{name: "http://127.0.0.1:8181/", "SA01_POLICY_DATA_PATH": "/v1/data/house/allow", "SA01_POLICY_CACHE_TTL": "3"})})
-		if want := (config.Policy{URL: "http://127.0.0.1:8181", Path: "/v1/data/house/allow", TTL: 3 * time.Second, Keep: 168 * time.Hour}); err != nil || c.Policy != want {
+		c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{name: "http://127.0.0.1:8181/", "SA01_POLICY_DATA_PATH": "/v1/data/tools/allow", "SA01_POLICY_CACHE_TTL": "3"})})
+		if want := (config.Policy{URL: "http://127.0.0.1:8181", Path: "/v1/data/tools/allow", TTL: 3 * time.Second, Keep: 168 * time.Hour}); err != nil || c.Policy != want {
 			t.Errorf("%s: %+v, %v", name, c.Policy, err)
 		}
 	}

@@ -36,7 +36,12 @@ func llmSettings() []Setting {
 			set:  func(c *Config, v string) error { c.LLM.Workspaces = list(v); return nil }},
 		{Name: "llm-timeout", Env: "ATELIER_LLM_TIMEOUT", Default: "2m", Form: "DURATION", Group: group,
 			Help: "Time for one answer of the model.",
-			set:  func(c *Config, v string) (err error) { c.LLM.Timeout, err = span(v); return err }},
+			set: func(c *Config, v string) (err error) {
+				if c.LLM.Timeout, err = duration(v); err == nil && c.LLM.Timeout < time.Second {
+					err = errors.New("must be at least 1s")
+				}
+				return err
+			}},
 		{Name: "llm-attempts", Env: "ATELIER_LLM_ATTEMPTS", Default: "3", Form: "N", Group: group,
 			Help: "Attempts for one proposal. A proposal that fails its checks is returned to the model with the error.",
 			set: func(c *Config, v string) error {

@@ -188,6 +188,9 @@ func contradictions(c Config) Faults {
 	if c.Approvals.Webhook != "" && len(c.Approvals.Secrets) == 0 {
 		faults = append(faults, "approval-webhook requires approval-webhook-secret; the receiver checks the signature with it")
 	}
+	if (c.LLM.BaseURL == "") != (c.LLM.Model == "") {
+		faults = append(faults, "llm-base-url and llm-model require each other; set both or none")
+	}
 	return faults
 }
 

@@ -17,7 +17,7 @@ type Archive struct {
 	Bytes int64
 }
 
-// CollectArchives removes the archives that no installed lock of any workspace has and nobody used since a time. They are
+// CollectArchives removes the archives that no installed lock of any workspace has and no installation used since a time. They are
 // only needed to install again. The locks of a workspace with the digests in gone do not count. With dry it only lists
 // the archives.
 func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[string]bool, dry bool) ([]Archive, error) {

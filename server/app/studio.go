@@ -97,7 +97,7 @@ func (a *App) newAssistant() *assist.Service {
 	c := a.Config.LLM
 	o := assist.Options{
 		Name: c.Model, Workspaces: c.Workspaces, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
-		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.policy, Secrets: a.secrets,
+		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets,
 	}
 	if c.BaseURL != "" && c.Model != "" {
 		model := assist.NewModel(assist.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})

@@ -65,12 +65,12 @@ func tellSkills(p Process, found []json.RawMessage) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, s := range skills {
-		if s.Error == nil || told[s.Name] {
+		if s.Error == nil || reported[s.Name] {
 			continue
 		}
-		told[s.Name] = true
+		reported[s.Name] = true
 		text := "\n" + s.Name + ": " + s.Error.Message
 		for _, d := range s.Error.Details {
 			text += "\n  " + place(d) + d.Message

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -56,7 +58,7 @@ func (a *API) assistFix() {
 	}
 	add(a, endpoint{
 		id: "assistFix", method: http.MethodPost, path: Base + "/assist/fix", tag: "assist", summary: "Propose a fix for a failed run",
-		about:    "Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, input and streams are not sent." + proposing,
+		about:    "Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, only the type and the place of the error are sent." + proposing,
 		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[assist.Proposal]()),
 	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
 		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
@@ -127,19 +129,41 @@ func (a *API) propose(ctx context.Context, accept string, ask func(context.Conte
 func (a *API) streamProposal(c huma.Context, ask func(context.Context, func(assist.Attempt)) (any, error)) {
 	r, w := humachi.Unwrap(c)
 	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
-	send := func(name string, value any) {
+	s := eventStream{w: w, control: http.NewResponseController(w)}
+	var writing sync.Mutex
+	write := func(name string, value any) {
+		writing.Lock()
+		defer writing.Unlock()
 		if err := s.sendNamed(name, value); err != nil {
 			cancel() // the reader has gone
 		}
 	}
-	answer, err := ask(ctx, func(attempt assist.Attempt) { send("attempt", attempt) })
+	beating := make(chan struct{})
+	go func() {
+		defer close(beating)
+		tick := time.NewTicker(heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			writing.Lock()
+			err := s.write([]byte(": still here\n\n"))
+			writing.Unlock()
+			if err != nil {
+				cancel()
+			}
+		}
+	}()
+	defer func() { cancel(); <-beating }()
+	answer, err := ask(ctx, func(attempt assist.Attempt) { write("attempt", attempt) })
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		send("problem", a.Problems.Describe(ctx, err))
+		write("problem", a.Problems.Describe(ctx, err))
 	default:
-		send("proposal", answer)
+		write("proposal", answer)
 	}
 }

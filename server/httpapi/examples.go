@@ -10,7 +10,7 @@ func parameterExamples() map[string]any {
 		"run": run, "safety_flag": "external_call", "session": run, "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
 		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",
 		"workspace": "default", "X-Workspace": "default",
-		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "house-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "parentRunId": run, "request": run, "view": "failing",
+		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "our-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "parentRunId": run, "request": run, "view": "failing",
 	}
 }
 
@@ -51,7 +51,7 @@ func bodyExamples() map[string]string {
 		"promoteSkill":      `{"changelog":"Faster."}`,
 		"publishVersion":    `{"bump":"minor","changelog":"Degrees may be negative."}`,
 		"putPins":           `{"owner":"workflow:42/node:3","label":"Morning report","references":["weather@^1"]}`,
-		"putRulePack":       `{"source":"name: house-rules\ntitle: Our own rules\nrules:\n  - id: no-telnet\n    title: Programs do not use telnet\n    severity: high\n    match: {fact: [import], name: [telnetlib]}\n    remedy: Use an encrypted protocol.\n"}`,
+		"putRulePack":       `{"source":"name: our-rules\ntitle: Our own rules\nrules:\n  - id: no-telnet\n    title: Programs do not use telnet\n    severity: high\n    match: {fact: [import], name: [telnetlib]}\n    remedy: Use an encrypted protocol.\n"}`,
 		"putToolSet":        `{"title":"Travel","references":["weather@1.0.0"]}`,
 		"readInvitation":    `{"secret":"ati_3f9c2b7d5e8a4c1f"}`,
 		"redraftAgent":      `{"from":"1.0.0"}`,

@@ -18,6 +18,9 @@ func (a *API) cancelRun() {
 		if err != nil {
 			return nil, err
 		}
+		if recorded, err := a.Runs.Recorded(ctx, actor(ctx), q.Run); err == nil && recorded.Withheld {
+			storeInstead(ctx, runOf(recorded)) // a repeated request gets no values
+		}
 		return &out{Body: runOf(run)}, nil
 	})
 }

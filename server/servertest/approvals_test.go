@@ -336,7 +336,7 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	}
 }
 
-// Whoever decides about a run sees what is new since the version that was approved last, and the findings.
+// The approver of a run sees what is new since the version that was approved last, and the findings.
 func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -347,7 +347,7 @@ func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
 	}
 	anyRevision := servertest.Headers{"If-Match": "*"}
 	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443"), anyRevision)
-	s.Publish(t, "grows", "2.0.0") // the gate advises: nobody approves
+	s.Publish(t, "grows", "2.0.0") // the gate advises, so no approval is needed
 	read := func(id string) approvals.Details {
 		var d approvals.Details
 		s.Want(t, 200, "GET", "/api/v1/approvals/"+id, nil).Into(t, &d)
@@ -465,7 +465,7 @@ func TestRulePack_NotValid_RefusedWithLine(t *testing.T) {
 	if err := os.WriteFile(large, []byte(good+strings.Repeat("# padding\n", 30_000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said := servertest.Command(t, "", "gate", "put", "house", large, "--server", s.URL, "--token", s.Token)
+	said := servertest.Command(t, "", "gate", "put", "ours", large, "--server", s.URL, "--token", s.Token)
 	if said.Code != 2 || !strings.Contains(said.Stderr, "is larger than 256 KiB") {
 		t.Errorf("exit %d, %q", said.Code, said.Stderr)
 	}
@@ -560,8 +560,8 @@ func TestApprove_ForCaller_OthersWait(t *testing.T) {
 	s.Want(t, 202, "POST", "/api/v1/code-agents/asks/execute", `{"version":"1.0.0","input":{"n":3}}`, anotherCaller(t, s))
 }
 
-// A request that nobody answers expires, and its run ends.
-func TestApproval_NobodyAnswers_Expires(t *testing.T) {
+// A request without an answer expires, and its run ends.
+func TestApproval_NoAnswer_Expires(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
 	s := servertest.New(t, func(o *app.Options) {

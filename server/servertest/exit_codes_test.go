@@ -140,7 +140,7 @@ func TestRefusals_NameFlags(t *testing.T) {
 		"replay weather --runs 1000":                  "--runs must be",
 		"history list weather --limit=-1":             "--limit: ",
 		"pins put flow weather@1.0.0 weather@9":       "<references> number 2 ",
-		"deprecate weather@1.0.0 --successor nobody@": "--successor must be",
+		"deprecate weather@1.0.0 --successor absent@": "--successor must be",
 	} {
 		code, stdout, stderr := command(t, s, "", strings.Fields(args)...)
 		if code != 3 || stdout != "" || !strings.Contains(stderr, want) || strings.Contains(stderr, `": true`) || strings.Contains(stderr, "query parameter") {

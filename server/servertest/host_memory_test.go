@@ -84,7 +84,7 @@ func (h smallHost) shrink(t *testing.T, more int64) {
 	}
 }
 
-// A program that was below its limit was told that it needed more, when the container of the server was too small.
+// A program that was below its limit got the error that it needed more, when the container of the server was too small.
 func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	host := newSmallHost(t)
 	const token = "a-token-that-is-long-enough-to-be-one"

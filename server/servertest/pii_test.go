@@ -179,7 +179,7 @@ func waitingDump(t *testing.T, database string) {
 	}
 }
 
-// An asynchronous run of such a program is followed by its caller. Nobody else may, and a later reader gets no values.
+// An asynchronous run of such a program is followed by its caller. Other callers may not follow it, and a later reader gets no values.
 func TestPIIRisk_Followed(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -200,9 +200,9 @@ func TestProfileCommand(t *testing.T) {
 		"no token on stdin":  {[]string{"profile", "set", "new", "--server", s.URL, "--token-from", "-"}, "\n", "one token"},
 		"two lines on stdin": {[]string{"profile", "set", "new", "--server", s.URL, "--token-from", "-"}, "a\nb\n", "one token"},
 		"a bad name":         {[]string{"profile", "set", "../x", "--server", s.URL}, "", "name of a profile"},
-		"use of none":        {[]string{"profile", "use", "nobody"}, "", "nobody"},
-		"removal of none":    {[]string{"profile", "remove", "nobody"}, "", "nobody"},
-		"a missing profile":  {[]string{"agents", "--profile", "nobody"}, "", "nobody"},
+		"use of none":        {[]string{"profile", "use", "absent"}, "", "absent"},
+		"removal of none":    {[]string{"profile", "remove", "absent"}, "", "absent"},
+		"a missing profile":  {[]string{"agents", "--profile", "absent"}, "", "absent"},
 	} {
 		if said := h.run(t, nil, tt.stdin, tt.args...); said.Code != 2 || !strings.Contains(said.Stderr, tt.want) {
 			t.Errorf("%s: %+v", name, said)

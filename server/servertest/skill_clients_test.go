@@ -255,7 +255,7 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 	}
 }
 
-// The rules that fit a context are priors for whoever writes code. Without a common word they are the critical ones.
+// The rules that fit a context are priors for the author of code. Without a common word they are the critical ones.
 func TestPriors_RulesThatFitAContext(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

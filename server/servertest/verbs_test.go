@@ -24,7 +24,7 @@ func TestAgentCommands(t *testing.T) {
 		{args: "publish weather 1.0.1", code: 3, stderr: "1.0.1"},
 		{args: "publish weather 1.0.2 --force", code: 3, stderr: "--comment is required with --force"},
 		{args: "pins put flow/1 weather@1.0.0 weather@^1 --label Morning", stdout: "weather@^1"},
-		{args: "pins put flow/2 nobody@1.0.0", code: 3, stderr: "<references> number 1"},
+		{args: "pins put flow/2 absent@1.0.0", code: 3, stderr: "<references> number 1"},
 		{args: "pins of weather", stdout: "Morning"},
 		{args: "pins by flow/1", stdout: "weather@1.0.0"},
 		{args: "deprecate weather", code: 2, stderr: "name a version"},

@@ -34,7 +34,7 @@ type FileChange struct {
 type Details struct {
 	registry.Approval
 	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
-	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and nobody can read it here."`
+	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here."`
 }
 
 // Details returns one request with its findings, and how its program differs from the last version that counts as

@@ -31,7 +31,8 @@ type Drafts interface {
 
 // Runs reads runs and executes programs.
 type Runs interface {
-	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+	// Recorded returns a run without values if its program has the flag pii_risk.
+	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 }
 
@@ -40,9 +41,9 @@ type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
 }
 
-// Judge gives the verdict of the gate.
+// Judge gives the verdict of the gate, nil if the workspace has none.
 type Judge interface {
-	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error)
+	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
 }
 
 // Secrets opens the secrets of an agent. Their values are removed from all text that a model gets.
@@ -74,7 +75,8 @@ type Service struct {
 }
 
 const (
-	atOnce    = 4         // conversations at once
+	atOnce    = 4 // conversations at once
+	maxWait   = 30 * time.Second
 	maxPrompt = 256 << 10 // bytes of a program, and of a description with its example
 	maxStderr = 8 << 10
 	maxInput  = 64 << 10
@@ -88,7 +90,7 @@ func New(o Options) *Service { return &Service{Options: o, slots: make(chan stru
 // Attempt is one answer of the model that failed its checks.
 type Attempt struct {
 	N       int    `json:"n"`
-	Error   string `json:"error" doc:"Why the answer was not usable, as the model was told."`
+	Error   string `json:"error" doc:"Why the answer was not usable, as the model got it."`
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next attempt."`
 }
 
@@ -105,7 +107,7 @@ type Proposal struct {
 	Explanation string                   `json:"explanation" doc:"Text of the model."`
 	Files       map[string]registry.File `json:"files" doc:"The changed files, whole."`
 	Revision    int64                    `json:"revision" doc:"Revision of the draft that the change is for."`
-	Verdict     registry.Verdict         `json:"verdict"`
+	Verdict     *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the workspace has no gate."`
 	Trial       Trial                    `json:"trial"`
 	Attempts    []Attempt                `json:"attempts" doc:"The attempts that failed before."`
 	Model       string                   `json:"model"`
@@ -124,7 +126,7 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 		return Proposal{}, err
 	}
 	defer leave()
-	run, err := s.Runs.Get(ctx, actor, runID)
+	run, err := s.Runs.Recorded(ctx, actor, runID)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -146,9 +148,11 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	if err != nil {
 		return Proposal{}, err
 	}
-	shared := !slices.Contains(agent.Draft.SafetyFlags, privateFlag)
+	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // also if the flag is newer than the run
+		run = runs.Withheld(run)
+	}
 	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
-	talk := s.talk(fixTask, program+"\n\n"+failure(run, hidden, shared), fixShape)
+	talk := s.talk(fixTask, program+"\n\n"+failure(run, hidden), fixShape)
 	p.Attempts, p.Tokens, err = s.converse(ctx, talk, watch, func(text string) error {
 		return s.checkFix(ctx, actor, agent, run, text, &p)
 	})
@@ -181,13 +185,16 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 }
 
 // try checks a program with the rules of the gate and runs it with an input.
-func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, input json.RawMessage, parent string) (registry.Verdict, Trial, error) {
+func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, input json.RawMessage, parent string) (*registry.Verdict, Trial, error) {
 	spec.Lock = nil
 	verdict, complete, err := s.judged(ctx, actor, spec)
 	if err != nil {
 		return verdict, Trial{}, err
 	}
-	if reason := untried(complete); reason != "" {
+	if verdict != nil && verdict.Decision == registry.Escalate {
+		return verdict, Trial{Reason: "The gate wants a person to look at the program, so it was not run."}, nil
+	}
+	if reason := reasonNotToRun(complete); reason != "" {
 		return verdict, Trial{Reason: reason}, nil
 	}
 	var invalid *fault.Error
@@ -206,17 +213,17 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 }
 
 // judged completes a program and checks it with the rules of the gate.
-func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.Verdict, registry.Spec, error) {
+func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec) (*registry.Verdict, registry.Spec, error) {
 	complete, err := s.Specs.Complete(spec)
 	var invalid *fault.Error
 	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
-		return registry.Verdict{}, complete, problemf("the program is not valid: %s", details(invalid))
+		return nil, complete, problemf("the program is not valid: %s", details(invalid))
 	} else if err != nil {
-		return registry.Verdict{}, complete, err
+		return nil, complete, err
 	}
 	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, nil)
-	if err == nil && verdict.Decision == registry.Block {
-		err = problemf("the gate blocks the program: %s", findings(verdict))
+	if err == nil && verdict != nil && verdict.Decision == registry.Block {
+		err = problemf("the gate blocks the program: %s", findings(*verdict))
 	}
 	return verdict, complete, err
 }
@@ -224,13 +231,15 @@ func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registr
 // privateFlag marks programs whose values must not leave the server.
 const privateFlag = "pii_risk"
 
-// untried returns why a program must not be run unasked, "" if it may.
-func untried(spec registry.Spec) string {
+// reasonNotToRun returns why a program must not be run before a person has read it, "" if it may.
+func reasonNotToRun(spec registry.Spec) string {
 	switch {
 	case spec.RequiresApproval || slices.Contains(spec.SafetyFlags, "side_effect"):
 		return "The program has effects outside, so it was not run."
 	case len(spec.Secrets) > 0:
 		return "The program needs secrets, so it was not run."
+	case len(spec.Capabilities.Hosts) > 0:
+		return "The program may reach hosts, so it was not run."
 	case len(spec.Capabilities.Tools) > 0 || spec.Capabilities.Files != nil:
 		return "The program calls agents or changes files of a project, so it was not run."
 	}
@@ -242,9 +251,13 @@ func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func()
 	if !s.Available(actor.Workspace) {
 		return nil, fault.New(fault.ModelUnavailable, "No LLM provider configured. An administrator can set --llm-base-url and --llm-model, and allow this workspace.")
 	}
+	timer := time.NewTimer(maxWait)
+	defer timer.Stop()
 	select {
 	case s.slots <- struct{}{}:
 		return func() { <-s.slots }, nil
+	case <-timer.C:
+		return nil, &fault.Error{Code: fault.ModelUnavailable, Message: "Other members wait for the language model. Try again later.", RetryAfter: maxWait}
 	case <-ctx.Done():
 		return nil, fault.New(fault.Cancelled, "The request was cancelled.")
 	}
@@ -255,11 +268,15 @@ func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Red
 	if len(agent.Draft.Secrets) == 0 || s.Secrets == nil {
 		return redact.New(nil), nil
 	}
-	given, err := s.Secrets.Open(ctx, agent.Workspace, agent.ID, agent.Draft.Secrets)
-	if err != nil && !fault.Is(err, fault.SecretMissing) { // without a value there is nothing to remove
-		return nil, err
+	var values []string
+	for _, name := range agent.Draft.Secrets { // one by one, because a missing secret fails them all
+		given, err := s.Secrets.Open(ctx, agent.Workspace, agent.ID, []string{name})
+		if err != nil && !fault.Is(err, fault.SecretMissing) { // without a value there is nothing to remove
+			return nil, err
+		}
+		values = append(values, given.Values...)
 	}
-	return redact.New(given.Values), nil
+	return redact.New(values), nil
 }
 
 // problem is a fault of the model's answer, in words for the model.
@@ -347,9 +364,7 @@ func programError(run registry.Run) string {
 	return fmt.Sprintf("%s at %s:%d: %s", e.Type, e.File, e.Line, e.Message)
 }
 
-// entry names the language for a model.
-func entry(spec registry.Spec) string { return contract(spec.Language) }
-
+// contract tells a model how a program of a language gets its input and gives its output.
 func contract(language runtimes.Language) string {
 	switch language {
 	case runtimes.JavaScript, runtimes.TypeScript:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -127,8 +128,13 @@ func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessa
 	for n := 1; ; n++ {
 		reply, err := m.ask(ctx, messages, shape)
 		var refused *refusal
-		if errors.As(err, &refused) && refused.status == badRequest && shape != nil && !m.schemaOff.Swap(true) {
-			continue // servers without structured output refuse the field; the prompt describes the form too
+		if errors.As(err, &refused) && refused.status == badRequest && shape != nil && !m.schemaOff.Load() {
+			// Servers without structured output refuse the field. The prompt describes the form too.
+			if reply, err = m.ask(ctx, messages, nil); err == nil {
+				m.schemaOff.Store(true)
+			}
+			refused = nil
+			_ = errors.As(err, &refused)
 		}
 		if refused == nil || !refused.busy() || n >= maxRefusals {
 			return reply, m.described(err)
@@ -200,6 +206,8 @@ func read(text []byte) (Reply, error) {
 	switch {
 	case len(answer.Choices) == 0:
 		return reply, errors.New("the answer has no choices")
+	case answer.Choices[0].FinishReason == "length":
+		return reply, errors.New("the answer was cut at the model's limit of tokens")
 	case answer.Choices[0].Message.Refusal != "":
 		return reply, errors.New("the model refuses: " + fault.Shown(answer.Choices[0].Message.Refusal, 200))
 	}
@@ -213,6 +221,10 @@ func (m *Model) described(err error) error {
 		return nil
 	}
 	var refused *refusal
+	var address *url.Error
+	if errors.As(err, &address) {
+		err = address.Err // without the address
+	}
 	text := "The language model gives no answer: " + fault.Shown(err.Error(), 300) + "."
 	switch {
 	case errors.Is(err, context.Canceled):

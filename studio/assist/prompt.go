@@ -55,14 +55,14 @@ func described(agent registry.Agent, hidden *redact.Redactor) (string, error) {
 	if len(text) > maxPrompt {
 		return "", fault.New(fault.InvalidInput, "The program is larger than %s, the most that is sent to a language model.", bytesize.Text(maxPrompt))
 	}
-	return fmt.Sprintf("%s\n<program>\n%s\n</program>", entry(d.Spec), text), nil
+	return fmt.Sprintf("%s\n<program>\n%s\n</program>", contract(d.Language), text), nil
 }
 
-// failure returns a failed run as text for a model. The input is left out if shared is false.
-func failure(run registry.Run, hidden *redact.Redactor, shared bool) string {
+// failure returns a failed run as text for a model. A withheld run has no values.
+func failure(run registry.Run, hidden *redact.Redactor) string {
 	e := run.Error
 	about := map[string]any{"type": e.Type, "message": e.Message, "file": e.File, "line": e.Line, "stack": e.Stack}
-	if shared {
+	if !run.Withheld {
 		about["stderr"] = run.Stderr[max(0, len(run.Stderr)-maxStderr):]
 		about["input"] = run.Input
 		if len(run.Input) > maxInput {

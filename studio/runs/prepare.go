@@ -149,7 +149,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	return &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
-		private: private(t.spec, req.outer), caller: actor.ID, of: t.of, spec: t.spec, family: relatives, depth: depth, hidden: hidden,
+		private: private(t.spec, req.outer) || req.resumed != nil && req.resumed.Withheld, caller: actor.ID, of: t.of, spec: t.spec, family: relatives, depth: depth, hidden: hidden,
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),

@@ -260,11 +260,7 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	if l := s.lately(actor, id); l != nil {
 		return l.snapshot(), nil
 	}
-	_, bytes, err := s.ended(ctx, actor, id)
-	if err != nil {
-		return registry.Run{}, err
-	}
-	return s.whole(ctx, actor.Workspace, id, bytes)
+	return s.Recorded(ctx, actor, id)
 }
 
 // Summary returns a run without its input, output and streams.

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -30,10 +31,11 @@ func Withheld(run registry.Run) registry.Run {
 
 // withheldError returns an error without text that a program may have written.
 func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
-	e.Stack = ""
-	switch e.Type {
-	case runtimes.Timeout, runtimes.Cancelled, runtimes.Interrupted, runtimes.MemoryLimit, runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.RecursionLimit:
-	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.InvalidOutput, runtimes.Denied:
+	ours := []runtimes.ErrorType{ // the server writes their messages
+		runtimes.Timeout, runtimes.Cancelled, runtimes.Interrupted, runtimes.MemoryLimit, runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.RecursionLimit,
+	}
+	e.Stack, e.Errors = "", nil
+	if !slices.Contains(ours, e.Type) {
 		e.Message, e.Remedy, e.Grant = "The message is withheld, because the program has the flag pii_risk.", "", nil
 	}
 	return &e
@@ -101,6 +103,18 @@ func (l *execution) seenBy(actor registry.Actor) registry.Run {
 		return Withheld(run)
 	}
 	return run
+}
+
+// Recorded returns a run as its record has it, also to its caller: without values if it is private.
+func (s *Service) Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	if l := s.find(actor, id); l != nil {
+		return l.recordOf(l.snapshot()), nil
+	}
+	_, bytes, err := s.ended(ctx, actor, id)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	return s.whole(ctx, actor.Workspace, id, bytes)
 }
 
 // mayFollow refuses the live events of a private run to others than its caller.

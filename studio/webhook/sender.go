@@ -42,7 +42,7 @@ func (e Egress) Send(ctx context.Context, address string, headers [][2]string, b
 	}
 	session := e.Proxy.OpenBeneath(hostpattern.Ceiling{Grants: []hostpattern.Grant{e.Host}}, runtimes.Job{
 		RunID: "webhook", Workspace: registry.DefaultWorkspace, Capabilities: runtimes.Capabilities{Hosts: []string{e.Host.String()}},
-	}, nobody{})
+	}, noProgram{})
 	defer session.Close()
 	answer, err := session.Call(ctx, egress.Function, args)
 	if err != nil {
@@ -58,13 +58,13 @@ func (e Egress) Send(ctx context.Context, address string, headers [][2]string, b
 	return got.Status, err
 }
 
-// nobody is the runtimes.Host of an egress session without a program.
-type nobody struct{}
+// noProgram is the runtimes.Host of an egress session without a program.
+type noProgram struct{}
 
 // Emit implements runtimes.Host. The session's decision is in its answer.
-func (nobody) Emit(runtimes.Event) {}
+func (noProgram) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.
-func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (noProgram) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, &runtimes.CallError{Code: "denied", Message: "No program is available here."}
 }

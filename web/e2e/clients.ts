@@ -105,7 +105,7 @@ export const wrong: number = (await client.get('id')).runId;
     const failed = await client.run('broken').catch((fault: unknown) => fault);
     expect(failed).toBeInstanceOf(RunFailed);
     expect(failed).toMatchObject({ type: 'runtime_error', run: { status: 'failed' } });
-    await expect(client.execute('nobody')).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    await expect(client.execute('absent')).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 
   test('exports, resolves and pins versions', async () => {

@@ -99,17 +99,17 @@ describe('the rules', () => {
     await dialog.getByText('Line 7', { exact: true }).waitFor();
     await source.fill(valid);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
-    const pack = page.getByRole('region', { name: 'house', exact: true });
+    const pack = page.getByRole('region', { name: 'team-rules', exact: true });
     await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
-    await page.getByText('house is on.').waitFor();
-    expect(await pack.getByRole('button', { name: 'Delete house' }).isDisabled()).toBe(true);
+    await page.getByText('team-rules is on.').waitFor();
+    expect(await pack.getByRole('button', { name: 'Delete team-rules' }).isDisabled()).toBe(true);
     await page.getByRole('textbox', { name: 'Code' }).fill('def main():\n    print(1)\n');
     await verdict().getByText('Prints: print.').waitFor();
     await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
-    await page.getByText('house is off.').waitFor();
-    await pack.getByRole('button', { name: 'Delete house' }).click();
+    await page.getByText('team-rules is off.').waitFor();
+    await pack.getByRole('button', { name: 'Delete team-rules' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Deleted house.').waitFor();
+    await page.getByText('Deleted team-rules.').waitFor();
     expect(await pack.count()).toBe(0);
   });
 

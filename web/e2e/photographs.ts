@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Agents, versions, runs, tokens and secrets, so that no list is empty. */
-async function furnish(): Promise<void> {
+async function fillServer(): Promise<void> {
   await publishedAgent(atelier, 'slugger');
   for (const [word, message] of [
     ['Fog', 'Says fog.'],
@@ -54,7 +54,7 @@ async function furnish(): Promise<void> {
     inputSchema: { type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] },
   });
   await must(atelier, 'POST', '/code-agents/orders-report/execute', { version: 'draft', input: { day: '2026-11-24' } });
-  await must(atelier, 'PUT', '/secrets/API_KEY', { value: 'a value that nobody sees' });
+  await must(atelier, 'PUT', '/secrets/API_KEY', { value: 'a value that is not shown' });
   await must(atelier, 'POST', '/tokens', { name: 'laptop', scopes: ['read', 'run'] });
   await must(atelier, 'POST', '/tokens', { name: 'ci', scopes: ['read'] });
 }
@@ -152,7 +152,7 @@ test('photographs', async () => {
     await photograph(newcomer, 'home-newcomer', width);
     await newcomer.close();
   }
-  await furnish();
+  await fillServer();
   for (const [name, open] of Object.entries(screens)) {
     if (wanted && !wanted.includes(name)) continue;
     for (const { width, height } of sizes) {

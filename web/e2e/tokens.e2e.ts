@@ -35,7 +35,7 @@ describe('tokens', () => {
       await page.getByRole('button', { name: 'New token…' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill(name);
-      await dialog.getByLabel('Only for these agents').fill('nobody');
+      await dialog.getByLabel('Only for these agents').fill('absent');
       await dialog.getByRole('button', { name: 'Create token' }).click();
       await dialog.getByText('nobody: Agent not found.').waitFor();
       expect(await dialog.getByLabel('Only for these agents').getAttribute('aria-invalid')).toBe('true');
@@ -99,7 +99,7 @@ describe('tokens', () => {
     await page.keyboard.press('ArrowDown');
     expect(await focused()).toBe('Revoke robot-2');
     expect(await violations(page)).toEqual([]);
-    await page.getByRole('searchbox', { name: 'Filter Tokens' }).fill('nobody');
+    await page.getByRole('searchbox', { name: 'Filter Tokens' }).fill('absent');
     await page.getByText('Nothing matches.').waitFor();
     await session.close();
   });

@@ -29,7 +29,7 @@ export const approvalsPage = {
   allNew: 'No earlier version counts as approved, so everything is new.',
   theDiff: 'the changes',
   notCompared: (reason: string) => `The changes could not be loaded. ${reason}`,
-  withheld: 'The program has the flag pii_risk. Its input is encrypted, and nobody can read it here.',
+  withheld: 'The program has the flag pii_risk. Its input is encrypted, and cannot be read here.',
   webhooks: 'Webhooks',
   events: {
     'approval.requested': 'request',

@@ -94,11 +94,11 @@ export const packDialog = {
   saved: (pack: string) => `Saved ${pack}.`,
   line: (line: number) => `Line ${String(line)}`,
   goToLine: (line: number) => `Go to line ${String(line)}`,
-  nameMissing: 'Write the name on a line of its own, for example name: house',
+  nameMissing: 'Write the name on a line of its own, for example name: team-rules',
   nameKept: (pack: string) => `A pack keeps its name. Write name: ${pack}, or create a new pack.`,
   valid: 'The pack is valid.',
   program: 'def main(input, ctx):\n    print(input)\n',
-  template: `name: house
+  template: `name: team-rules
 title: Our own rules
 rules:
   - id: no-print

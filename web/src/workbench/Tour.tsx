@@ -18,7 +18,7 @@ const width = 340;
 const height = 190;
 const margin = 12;
 
-/** Five steps through the workbench. It holds nobody up: everything else can be used meanwhile. */
+/** Five steps through the workbench. Everything else can be used meanwhile. */
 export function Tour() {
   const at = useTour(({ step }) => step);
   const step = at === undefined ? undefined : steps[at];

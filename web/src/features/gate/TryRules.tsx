@@ -86,7 +86,7 @@ export function TryRules({ packs, wanted, onWanted }: Props) {
 // Shorter than a person needs to look up, and long enough not to ask for every key.
 const pause = 350;
 
-/** The verdict about the code, once nobody has typed for a moment. */
+/** The verdict about the code, after a pause in typing. */
 function Outcome({ trial }: { trial: Trial }) {
   const { language, code, pack, rule } = trial;
   const settled = useSettled(code, pause);

@@ -8,7 +8,7 @@ export interface Dot {
   step: 'major' | 'minor' | 'patch';
 }
 
-/** Percent between two dots, so that neighbours can be told apart. */
+/** Percent between two dots, so that neighbours do not overlap. */
 const closest = 5;
 
 /** Returns the dots from the oldest to the newest. Dots that would touch are moved to the right. */
