@@ -27,6 +27,22 @@ type client struct {
 	http      *http.Client
 }
 
+// newHTTP returns the HTTP client of a command. It does not follow redirects, because a redirect would send the token to
+// another address. A nil transport is the default one.
+func newHTTP(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// redirects reports whether an answer refers to another address.
+func redirects(answer *http.Response) bool {
+	return answer.StatusCode >= 300 && answer.StatusCode < 400
+}
+
+// redirected returns the error for a server that redirects.
+func (c *client) redirected() error {
+	return unreachable{fmt.Errorf("the server %s redirects to another address; the token is not sent there; set the server's final address with --server or in the profile", c.base)}
+}
+
 // most is the maximum number of bytes read from one answer.
 const most = 64 << 20
 
@@ -67,6 +83,9 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 		return unreachable{fmt.Errorf("ask the server: %w", err)}
 	}
 	defer func() { _ = answer.Body.Close() }() // reading is finished
+	if redirects(answer) {
+		return c.redirected()
+	}
 	if answer.StatusCode >= 400 {
 		return refusal(answer)
 	}

@@ -152,7 +152,7 @@ func (p Process) agentNames(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	server := &client{base: chosen.server, token: chosen.token, workspace: chosen.workspace, version: p.Version, http: &http.Client{}}
+	server := &client{base: chosen.server, token: chosen.token, workspace: chosen.workspace, version: p.Version, http: newHTTP(nil)}
 	if chosen.server == "" {
 		settings, err := p.load(nil, "")
 		if err != nil {

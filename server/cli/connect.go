@@ -33,7 +33,7 @@ func (r remote) connect(ctx context.Context, p Process, folder string) (c *clien
 		return nil, nil, err
 	}
 	if chosen.server != "" {
-		return &client{base: chosen.server, token: chosen.token, workspace: chosen.workspace, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
+		return &client{base: chosen.server, token: chosen.token, workspace: chosen.workspace, version: p.Version, http: newHTTP(nil)}, func() error { return nil }, nil
 	}
 	settings, err := p.load(r.flags(), r.Config)
 	if err != nil {
@@ -64,7 +64,7 @@ func answering(ctx context.Context, p Process, settings config.Config) *client {
 	if err != nil || !onThisMachine(left.URL) {
 		return nil
 	}
-	c := &client{base: left.URL, token: left.Token, version: p.Version, http: &http.Client{}}
+	c := &client{base: left.URL, token: left.Token, version: p.Version, http: newHTTP(nil)}
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	if c.call(ctx, http.MethodGet, "/api/v1/session", nil, nil) != nil {
@@ -93,7 +93,7 @@ func within(ctx context.Context, p Process, settings config.Config) (*client, fu
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- a.Serve(ctx, line) }()
-	c := &client{base: "http://localhost", token: token, version: p.Version, http: &http.Client{Transport: &http.Transport{DialContext: line.dial}}}
+	c := &client{base: "http://localhost", token: token, version: p.Version, http: newHTTP(&http.Transport{DialContext: line.dial})}
 	return c, func() error {
 		c.http.CloseIdleConnections()
 		stop()

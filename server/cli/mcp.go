@@ -50,7 +50,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 		LoggingMessageHandler:       bridge.log,
 	})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: server.base + path, HTTPClient: &http.Client{Transport: authorised{server}},
+		Endpoint: server.base + path, HTTPClient: newHTTP(authorised{server}),
 	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // servers of this protocol version report changes without a subscription
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -80,7 +80,12 @@ func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	return transport.RoundTrip(r)
+	answer, err := transport.RoundTrip(r)
+	if err == nil && redirects(answer) {
+		_ = answer.Body.Close() // it is not read
+		return nil, a.client.redirected()
+	}
+	return answer, err
 }
 
 type nopWriteCloser struct{ io.Writer }

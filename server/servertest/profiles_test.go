@@ -249,3 +249,23 @@ func TestProfileCommand(t *testing.T) {
 		t.Errorf("list: %q", list)
 	}
 }
+
+// A redirect does not move the token to another address, neither of requests nor of MCP.
+func TestCommands_Redirect_TokenIsNotSent(t *testing.T) {
+	t.Parallel()
+	stolen := newThief(t)
+	redirecting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, stolen.URL+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(redirecting.Close)
+	h := home{t.TempDir()}
+	for _, command := range []string{"agents", "mcp"} {
+		said := h.run(t, nil, "", command, "--server", redirecting.URL, "--token", "atl_mine")
+		if said.Code == 0 || !strings.Contains(said.Stderr, redirecting.URL+" redirects") || !strings.Contains(said.Stderr, "final address") {
+			t.Errorf("%s: %+v", command, said)
+		}
+	}
+	if got := stolen.all(); got != "" {
+		t.Errorf("the other server received %s", got)
+	}
+}
