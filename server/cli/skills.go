@@ -90,9 +90,13 @@ func (c *skillsInstall) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
+	archive, isArchive := body.(io.ReadCloser)
+	if isArchive {
+		defer func() { _ = archive.Close() }() // it was only read
+	}
 	return c.with(ctx, p, func(server *client) (err error) {
 		var answer json.RawMessage
-		if archive, ok := body.(io.ReadCloser); ok {
+		if isArchive {
 			err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", io.NopCloser(archive), headers, into(&answer))
 		} else {
 			err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &answer)
