@@ -180,7 +180,7 @@ func (a *App) sweepOnce(ctx context.Context) {
 }
 
 const (
-	// examinedAtOnce is the number of runs removed per transaction, so that other writers wait only briefly.
+	// examinedAtOnce is the number of runs examined per transaction, so that other writers wait only briefly.
 	examinedAtOnce = 200
 	// removedAtOnce is the number of smaller rows removed per transaction.
 	removedAtOnce = 2000
