@@ -152,12 +152,16 @@ func refusedAt(file string, line int, message string) *fault.Error {
 	}
 }
 
+func tooMany(file string, line int) *fault.Error {
+	return refusedAt(file, line, fmt.Sprintf("has too many packages; at most %d are possible.", maxLocked))
+}
+
 // parseEntries checks the requirements of a file and sorts them by name. A name may stand twice with conditions that
 // exclude each other, which the resolver checks.
 func parseEntries(file string, entries []entry) ([]Requirement, error) {
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The packages are not valid."}
 	if len(entries) > maxLocked {
-		return nil, refusedAt(file, entries[maxLocked].line, fmt.Sprintf("has too many packages; at most %d are possible.", maxLocked))
+		return nil, tooMany(file, entries[maxLocked].line)
 	}
 	all, seen := make([]Requirement, 0, len(entries)), map[string]bool{}
 	for _, e := range entries {
@@ -209,6 +213,9 @@ func readManifestFile(text string) ([]entry, error) {
 	}
 	if len(dependencies) == 0 {
 		return nil, nil
+	}
+	if len(dependencies) > maxLocked {
+		return nil, tooMany(ManifestFile, lineOf(text, `"dependencies"`))
 	}
 	for _, field := range []string{"optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies", "overrides", "resolutions", "workspaces"} {
 		if content, ok := manifest[field]; ok && !slices.Contains([]string{"{}", "[]", "null", "false"}, strings.Join(strings.Fields(string(content)), "")) {

@@ -2,8 +2,10 @@ package packages_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
@@ -95,6 +97,63 @@ func TestDeclared_Refused(t *testing.T) {
 		}
 		if d := refused.Details[0]; d.Pointer != tt.pointer || d.Line != tt.line || !strings.Contains(d.Message, tt.want) {
 			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// TestDeclared_DeepPyproject refuses nesting before the decoder stores the path of every level.
+func TestDeclared_DeepPyproject(t *testing.T) {
+	t.Parallel()
+	many := func(text string) string { return strings.Repeat(text, 3000) }
+	for name, text := range map[string]string{
+		"keys":          "\n" + many("a.") + "a=1",
+		"spaced keys":   "\n" + many("'a' . ") + "a=1",
+		"table":         "\n[" + many("a.") + "a]",
+		"tables":        "\nx=" + many("{a=") + "1",
+		"lists":         "\nx=" + many("["),
+		"both":          "\nx=" + many("[{a.a="),
+		"after text":    "\nx=" + many(`["]",`),
+		"after comment": "\nx=[ #]\n" + many("[ # ]\n"),
+		"after quotes":  "\nx=" + many(`["""\"""]"""","]",`) + many(`['''"""]'''',"]",`),
+		"key in list":   "[[" + strings.Repeat("a.", 20) + "a]]\n" + strings.Repeat("a.", 20) + "a=1",
+		"key in table":  "[" + strings.Repeat("a.", 20) + "a]\n" + strings.Repeat("a.", 20) + "a=1",
+	} {
+		_, err := packages.Declared(runtimes.Python, nil, map[string][]byte{"pyproject.toml": []byte(text)})
+		var refused *fault.Error
+		if !errors.As(err, &refused) || !strings.Contains(refused.Details[0].Message, "levels") || refused.Details[0].Line < 2 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wide := "[project]\ndependencies = [\"x\"] # [[[[\n[[tool.a.b]]\nv = [" + many("1.5, ") + "]\nw = \"" + many("[.{") + "\"\n" + many("[[tool.a.b]]\nc.d = {e = [{f = 1}]}\n")
+	if got, err := packages.Declared(runtimes.Python, nil, map[string][]byte{"pyproject.toml": []byte(wide)}); err != nil || len(got.Requirements) != 1 {
+		t.Errorf("a wide file: %+v, %v", got, err)
+	}
+}
+
+// TestDeclared_Many refuses files whose reading would take long: lines that many lines continue, and many packages.
+func TestDeclared_Many(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 20_000 {
+		names = append(names, fmt.Sprintf("p%05d", i))
+	}
+	for file, text := range map[string]string{
+		"requirements.txt": "\nx==1 \\\n" + strings.Repeat("\\\n", 120_000),
+		"pyproject.toml":   "[project]\ndependencies=['" + strings.Join(names, "','") + "']",
+		"package.json":     "{\n\"dependencies\":{\"" + strings.Join(names, "\":\"\",\"") + "\":\"\"}}",
+	} {
+		language := runtimes.Python
+		if file == "package.json" {
+			language = runtimes.JavaScript
+		}
+		begun := time.Now()
+		_, err := packages.Declared(language, nil, map[string][]byte{file: []byte(text)})
+		var refused *fault.Error
+		if !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Line != 2 || !strings.Contains(refused.Details[0].Message, "at most") {
+			t.Errorf("%s: %v", file, err)
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("%s took %v", file, took)
 		}
 	}
 }

@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
 // hashOption is the only option that a requirement may have: it makes the file stricter, not wider.
 var hashOption = regexp.MustCompile(`^--hash[= ]sha256:([0-9a-f]{64})$`)
+
+// maxLogicalLine limits a line of a requirements.txt together with the lines that continue it.
+const maxLogicalLine = 16 << 10
 
 // readRequirements reads a requirements.txt: one requirement a line, with comments, conditions, hashes and lines that a
 // backslash continues. Options are refused, because they name other indexes and files.
@@ -20,12 +25,19 @@ func readRequirements(text string) ([]entry, error) {
 	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"), "\n")
 	for i := 0; i < len(lines); i++ {
 		first := i
-		line := withoutComment(lines[i])
-		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
+		part := withoutComment(lines[i])
+		var joined strings.Builder
+		for strings.HasSuffix(part, `\`) && i+1 < len(lines) && joined.Len() <= maxLogicalLine {
 			i++
-			line = strings.TrimSuffix(line, `\`) + " " + withoutComment(lines[i])
+			joined.WriteString(strings.TrimSuffix(part, `\`) + " ")
+			part = withoutComment(lines[i])
 		}
-		if line = strings.TrimSpace(line); line == "" {
+		joined.WriteString(part)
+		line := strings.TrimSpace(joined.String())
+		if len(line) > maxLogicalLine {
+			return nil, refusedAt(RequirementsFile, first+1, fmt.Sprintf("must have at most %s with the lines that continue it; remove hashes of files for other platforms.", bytesize.Text(maxLogicalLine)))
+		}
+		if line == "" {
 			continue
 		}
 		if strings.HasPrefix(line, "-") {
@@ -74,6 +86,62 @@ type pyproject struct {
 	} `toml:"tool"`
 }
 
+// maxLevels limits how deep tables, keys and brackets of a pyproject.toml may be inside each other. The decoder stores the
+// whole path of each level, so its memory grows with the square of the depth.
+const maxLevels = 32
+
+// tomlToken is a text, a comment, or a character that changes the level. A text without an end reaches to the end of its
+// line or of the file, so no part of a file is searched twice.
+var tomlToken = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\z)|'''.*?(?:'{3,5}|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?|'[^'\r\n]*'?|#[^\r\n]*|[][{}.,=\n]`)
+
+// tooDeep returns the first line of a TOML file with more than maxLevels levels, or 0. Each part of the name of a table and
+// of a key is a level, and so is each open bracket.
+func tooDeep(text string) int {
+	line, level, table := 1, 0, 0
+	first, header := true, false // no token of the line was read; the line names a table
+	var open []int               // level before each open bracket
+	for {
+		next := tomlToken.FindStringIndex(text)
+		if next == nil {
+			return 0
+		}
+		token := text[next[0]:next[1]]
+		text = text[next[1]:]
+		switch token {
+		case "\n":
+			if len(open) == 0 {
+				first, header, level = true, false, table
+			}
+			line++
+			continue
+		case "[", "{":
+			if first && len(open) == 0 {
+				header, level = true, 0
+			}
+			open = append(open, level)
+			level++
+		case ".":
+			level++
+		case ",":
+			if len(open) > 0 {
+				level = open[len(open)-1] + 1
+			}
+		case "]", "}":
+			if header {
+				table, header = level, false
+			}
+			if len(open) > 0 {
+				level, open = open[len(open)-1], open[:len(open)-1]
+			}
+		}
+		if level > maxLevels {
+			return line
+		}
+		first = false
+		line += strings.Count(token, "\n")
+	}
+}
+
 // uvSettings are the settings of uv that change what a list means.
 var uvSettings = []string{
 	"sources", "index", "index-url", "extra-index-url", "find-links", "no-index", "index-strategy", "constraint-dependencies", "override-dependencies", "exclude-dependencies",
@@ -82,6 +150,9 @@ var uvSettings = []string{
 
 // readPyproject reads the dependencies of a pyproject.toml. Extras and groups are for other uses and are not installed.
 func readPyproject(text string) ([]entry, error) {
+	if line := tooDeep(text); line > 0 {
+		return nil, refusedAt(PyprojectFile, line, fmt.Sprintf("must have at most %d levels of tables, keys and brackets; use shorter keys and fewer brackets.", maxLevels))
+	}
 	var file pyproject
 	if _, err := toml.Decode(text, &file); err != nil {
 		line := 1
@@ -101,6 +172,9 @@ func readPyproject(text string) ([]entry, error) {
 	}
 	if len(file.Project.Dependencies) == 0 {
 		return nil, nil
+	}
+	if len(file.Project.Dependencies) > maxLocked {
+		return nil, tooMany(PyprojectFile, lineOf(text, "dependencies"))
 	}
 	for _, setting := range uvSettings {
 		if _, ok := file.Tool.UV[setting]; ok {
