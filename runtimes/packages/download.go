@@ -33,7 +33,7 @@ func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Sourc
 	defer cancel()
 	session := m.session(ctx, runtimes.Job{})
 	defer session.Close()
-	client := &http.Client{Transport: session.Transport()}
+	client := source.client(session.Transport())
 	var (
 		mu    sync.Mutex
 		done  int

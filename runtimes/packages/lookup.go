@@ -188,15 +188,15 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(source.plain(), "/")+"/"+path, nil)
 	if err != nil {
-		return nil, "", err
+		return nil, "", indexFailed(causeOf(err))
 	}
 	request.Header.Set("Accept", accept)
 	source.authorize(request)
 	session := m.session(ctx, runtimes.Job{})
 	defer session.Close()
-	answer, err := (&http.Client{Transport: session.Transport()}).Do(request)
+	answer, err := source.client(session.Transport()).Do(request)
 	if err != nil {
-		return nil, "", indexFailed(err.Error())
+		return nil, "", indexFailed(causeOf(err))
 	}
 	defer answer.Body.Close()
 	switch {
@@ -211,7 +211,7 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 		err = errors.New("its answer is too large")
 	}
 	if err != nil {
-		return nil, "", indexFailed(err.Error())
+		return nil, "", indexFailed(causeOf(err))
 	}
 	return body, answer.Header.Get("Content-Type"), nil
 }

@@ -21,6 +21,7 @@ import (
 type Source struct {
 	Index string // address; it may contain a user and a password
 	Token string // is sent as a bearer token instead of user and password
+	Place string // host and path, such as //npm.example/, below which the index must be to get the token; "" for any
 	own   string // folder of the workspace that has this source, "" for the server's
 }
 
@@ -53,10 +54,23 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 	if own.Token != "" && !npmrcToken.MatchString(own.Token) {
 		return own, refusedSource("The token of the workspace's package index has characters that are not possible.")
 	}
+	if !own.within() {
+		return own, &Problem{
+			Code:    "index",
+			Message: fmt.Sprintf("The secret NPMRC of the workspace has a token for another registry than the one on %s.", hostOf(own.Index)),
+			Remedy:  "Set registry=ADDRESS in NPMRC, or the secret NPM_CONFIG_REGISTRY, to the address for which the token is.",
+		}
+	}
 	if host := hostOf(own.Index); !slices.Contains(m.grants, host) {
 		return own, refusedSource(fmt.Sprintf("The workspace's package index is on %s, which this server does not allow as an index.", host))
 	}
 	return own, nil
+}
+
+// within reports whether the index is at the place for which the token is, like npm does.
+func (s Source) within() bool {
+	_, address, _ := strings.Cut(strings.TrimSuffix(s.plain(), "/")+"/", ":")
+	return s.Place == "" || strings.HasPrefix(address, strings.TrimSuffix(s.Place, "/")+"/")
 }
 
 func refusedSource(message string) *Problem {
@@ -122,6 +136,32 @@ func (s Source) authorize(request *http.Request) {
 	}
 }
 
+// maxRedirects is that of Go's client.
+const maxRedirects = 10
+
+// client returns a client that sends the credentials of the source only to the origin of the index. By itself, Go's client
+// keeps them in redirects to other ports and to subdomains, and sends the address before as Referer.
+func (s Source) client(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: func(request *http.Request, via []*http.Request) error {
+		if len(via) >= maxRedirects {
+			return fmt.Errorf("it redirects more than %d times", maxRedirects)
+		}
+		request.Header.Del("Authorization")
+		request.Header.Del("Referer")
+		s.authorize(request)
+		return nil
+	}}
+}
+
+// causeOf returns the error of a request without its address, which may contain a token.
+func causeOf(err error) string {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return err.Error()
+}
+
 // hide removes the credentials of the source from an error, which may quote the index or the resolver.
 func (s Source) hide(err error) error {
 	var problem *Problem
@@ -129,10 +169,15 @@ func (s Source) hide(err error) error {
 		return err
 	}
 	values := []string{s.Token, s.basic()}
-	if address, err := url.Parse(s.Index); err == nil && address.User != nil {
-		password, _ := address.User.Password()
-		if values = append(values, password); password == "" {
-			values = append(values, address.User.Username()) // indexes take a token as the user
+	if address, err := url.Parse(s.Index); err == nil {
+		if path := strings.TrimSuffix(address.EscapedPath(), "/"); path != "/simple" { // it may contain a token
+			values = append(values, path)
+		}
+		if address.User != nil {
+			password, _ := address.User.Password()
+			if values = append(values, password); password == "" {
+				values = append(values, address.User.Username()) // indexes take a token as the user
+			}
 		}
 	}
 	hidden := *problem
@@ -168,7 +213,7 @@ func ReadNPMRC(text string) (Source, error) {
 		case name == "registry" && s.Index == "" && checkAddress(value) == nil:
 			s.Index = value
 		case placed && strings.HasPrefix(place, "//") && setting == "_authToken" && s.Token == "" && npmrcToken.MatchString(value):
-			s.Token = value
+			s.Token, s.Place = value, place
 		default:
 			return s, fmt.Errorf("line %d is not possible; it must be registry=ADDRESS or //HOST/:_authToken=TOKEN", number)
 		}

@@ -45,7 +45,7 @@ func (s Sources) Source(ctx context.Context, workspace string, ecosystem runtime
 		found.Index = strings.TrimSpace(values["NPM_CONFIG_REGISTRY"])
 	}
 	if values["NPM_TOKEN"] != "" {
-		found.Token = strings.TrimSpace(values["NPM_TOKEN"])
+		found.Token, found.Place = strings.TrimSpace(values["NPM_TOKEN"]), "" // it is for the registry that is used
 	}
 	return found, nil
 }
