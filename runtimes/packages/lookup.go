@@ -1,6 +1,8 @@
 package packages
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +25,8 @@ const (
 	listingTime = 20 * time.Second
 	maxFound    = 20
 	maxVersions = 500
+	maxListed   = 20_000 // entries of an answer that are read
+	listings    = 2      // answers that are in memory at the same time
 )
 
 // Found is one package of an index.
@@ -52,22 +56,80 @@ func (m *Manager) Search(ctx context.Context, workspace string, ecosystem runtim
 }
 
 func (m *Manager) searchNPM(ctx context.Context, workspace, text string) ([]Found, error) {
-	var answer struct {
-		Objects []struct {
-			Package struct{ Name, Version, Description string } `json:"package"`
-		} `json:"objects"`
-	}
-	body, _, err := m.list(ctx, workspace, runtimes.NPM, fmt.Sprintf("-/v1/search?text=%s&size=%d", url.QueryEscape(text), maxFound), "application/json")
-	if err != nil || json.Unmarshal(body, &answer) != nil {
-		return []Found{}, err // a registry without a search answers otherwise
-	}
 	found := []Found{}
-	for _, o := range answer.Objects {
-		if r, problem := parse(runtimes.NPM, o.Package.Name); problem == "" && len(found) < maxFound {
-			found = append(found, Found{Name: r.Name, Version: shorten(o.Package.Version, 100), Summary: shorten(o.Package.Description, 300)})
+	path := fmt.Sprintf("-/v1/search?text=%s&size=%d", url.QueryEscape(text), maxFound)
+	err := m.list(ctx, workspace, runtimes.NPM, path, "application/json", func(body []byte, _ string) {
+		found = foundIn(body) // none of a registry without a search, which answers otherwise
+	})
+	return found, err
+}
+
+// foundIn reads the packages from a registry's answer to a search, which is hostile: it may be anything.
+func foundIn(body []byte) []Found {
+	found := []Found{}
+	l := newListing(body)
+	l.each(func(key string) bool {
+		if key != "objects" {
+			return l.skip()
+		}
+		return l.each(func(string) bool {
+			var object struct {
+				Package struct{ Name, Version, Description string } `json:"package"`
+			}
+			if !l.read(&object) {
+				return false
+			}
+			if r, problem := parse(runtimes.NPM, object.Package.Name); problem == "" {
+				found = append(found, Found{Name: r.Name, Version: shorten(object.Package.Version, 100), Summary: shorten(object.Package.Description, 300)})
+			}
+			return len(found) < maxFound
+		})
+	})
+	return found
+}
+
+// listing reads an answer entry by entry, so that only the entries that are used need memory.
+type listing struct {
+	*json.Decoder
+	left int // entries that may still be read
+}
+
+func newListing(body []byte) *listing {
+	return &listing{Decoder: json.NewDecoder(bytes.NewReader(body)), left: maxListed}
+}
+
+// each calls entry for each entry of the object or list that comes next, with its key in an object. entry reads the value and
+// reports whether to go on. each reports the same.
+func (l *listing) each(entry func(key string) bool) bool {
+	start, err := l.Token()
+	if _, composed := start.(json.Delim); err != nil || !composed {
+		return err == nil // a value without entries
+	}
+	for l.More() {
+		if l.left--; l.left < 0 {
+			return false
+		}
+		key := ""
+		if start == json.Delim('{') {
+			name, err := l.Token()
+			if err != nil {
+				return false
+			}
+			key, _ = name.(string)
+		}
+		if !entry(key) {
+			return false
 		}
 	}
-	return found, nil
+	_, err = l.Token()
+	return err == nil
+}
+
+func (l *listing) read(value any) bool { return l.Decode(value) == nil }
+
+func (l *listing) skip() bool {
+	var ignored json.RawMessage
+	return l.read(&ignored)
 }
 
 // Versions lists the versions of a package, the newest first; none if the index does not have it. Versions for trying
@@ -81,17 +143,16 @@ func (m *Manager) Versions(ctx context.Context, workspace string, ecosystem runt
 	if ecosystem == runtimes.NPM {
 		path, accept = strings.ReplaceAll(one.Name, "/", "%2f"), "application/vnd.npm.install-v1+json"
 	}
-	body, kind, err := m.list(ctx, workspace, ecosystem, path, accept)
-	if err != nil || body == nil {
+	var all []string
+	err := m.list(ctx, workspace, ecosystem, path, accept, func(body []byte, kind string) { all = versionsIn(ecosystem, one.Name, body, kind) })
+	if err != nil || len(all) == 0 {
 		return []string{}, err
 	}
-	all := versionsIn(ecosystem, one.Name, body, kind)
 	stable := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return preliminary.MatchString(v) })
 	if len(stable) > 0 {
 		all = stable
 	}
-	slices.SortFunc(all, func(a, b string) int { return compareVersions(b, a) })
-	return all[:min(len(all), maxVersions)], nil
+	return newest(all), nil
 }
 
 var (
@@ -109,34 +170,48 @@ func versionsIn(ecosystem runtimes.Ecosystem, name string, body []byte, kind str
 			seen[version] = true
 		}
 	}
+	l := newListing(body)
 	switch {
 	case ecosystem == runtimes.NPM:
-		var answer struct {
-			Versions map[string]json.RawMessage `json:"versions"`
-		}
-		if json.Unmarshal(body, &answer) == nil {
-			for version := range answer.Versions {
-				add(version)
+		l.each(func(key string) bool {
+			if key != "versions" {
+				return l.skip()
 			}
-		}
+			return l.each(func(version string) bool {
+				add(version)
+				return l.skip()
+			})
+		})
 	case strings.Contains(kind, "json"):
-		var answer struct {
-			Versions []string `json:"versions"`
-			Files    []struct {
-				Filename string `json:"filename"`
-			} `json:"files"`
-		}
-		if json.Unmarshal(body, &answer) == nil {
-			for _, version := range answer.Versions {
-				add(version)
+		l.each(func(key string) bool {
+			switch key {
+			case "versions":
+				return l.each(func(string) bool {
+					var version string
+					ok := l.read(&version)
+					add(version)
+					return ok
+				})
+			case "files":
+				return l.each(func(string) bool {
+					var file struct {
+						Filename string `json:"filename"`
+					}
+					ok := l.read(&file)
+					add(versionOfFile(name, file.Filename))
+					return ok
+				})
 			}
-			for _, file := range answer.Files {
-				add(versionOfFile(name, file.Filename))
-			}
-		}
+			return l.skip()
+		})
 	default:
-		for _, match := range link.FindAllSubmatch(body, -1) {
-			add(versionOfFile(name, strings.TrimSpace(html.UnescapeString(string(match[1])))))
+		for range maxListed {
+			match := link.FindSubmatchIndex(body)
+			if match == nil {
+				break
+			}
+			add(versionOfFile(name, strings.TrimSpace(html.UnescapeString(string(body[match[2]:match[3]])))))
+			body = body[match[1]:]
 		}
 	}
 	all := make([]string, 0, len(seen))
@@ -155,40 +230,57 @@ func versionOfFile(name, file string) string {
 	return parts[1]
 }
 
-// compareVersions orders versions by their numbers. It only decides what is offered first.
-func compareVersions(a, b string) int {
-	left, right := numbers.FindAllString(a, -1), numbers.FindAllString(b, -1)
-	for i := range max(len(left), len(right)) {
-		if i >= len(left) || i >= len(right) {
-			return len(left) - len(right)
-		}
-		if left[i] == right[i] {
-			continue
-		}
-		l, r := strings.TrimLeft(left[i], "0"), strings.TrimLeft(right[i], "0")
-		if len(l) != len(r) {
-			return len(l) - len(r)
-		}
-		return strings.Compare(l, r)
+// newest returns the newest versions, the newest first.
+func newest(all []string) []string {
+	type version struct {
+		text  string
+		parts []string
 	}
-	return 0
+	split := make([]version, 0, len(all))
+	for _, text := range all {
+		split = append(split, version{text, numbers.FindAllString(text, -1)})
+	}
+	slices.SortFunc(split, func(a, b version) int { return cmp.Or(compareParts(b.parts, a.parts), strings.Compare(b.text, a.text)) })
+	sorted := make([]string, 0, min(len(split), maxVersions))
+	for _, one := range split[:min(len(split), maxVersions)] {
+		sorted = append(sorted, one.text)
+	}
+	return sorted
 }
 
-// list asks the index of a workspace. The body is nil if the index does not have the address.
-func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, path, accept string) (body []byte, kind string, err error) {
+// compareParts orders versions by their numbers. It only decides what is offered first.
+func compareParts(left, right []string) int {
+	for i := range min(len(left), len(right)) {
+		l, r := strings.TrimLeft(left[i], "0"), strings.TrimLeft(right[i], "0")
+		if order := cmp.Or(len(l)-len(r), strings.Compare(l, r)); order != 0 {
+			return order
+		}
+	}
+	return len(left) - len(right)
+}
+
+// list asks the index of a workspace. It calls read with the body unless the index does not have the address. Answers are
+// large, so only few are read at the same time.
+func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, path, accept string, read func(body []byte, kind string)) (err error) {
 	if missing := m.Lacks(ecosystem); missing != "" {
-		return nil, "", unavailable(missing)
+		return unavailable(missing)
 	}
 	source, err := m.source(ctx, workspace, ecosystem)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	defer func() { err = source.hide(err) }()
 	ctx, cancel := context.WithTimeout(ctx, listingTime)
 	defer cancel()
+	select {
+	case m.listing <- struct{}{}:
+		defer func() { <-m.listing }()
+	case <-ctx.Done():
+		return indexFailed("other requests to indexes took too long")
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(source.plain(), "/")+"/"+path, nil)
 	if err != nil {
-		return nil, "", indexFailed(causeOf(err))
+		return indexFailed(causeOf(err))
 	}
 	request.Header.Set("Accept", accept)
 	source.authorize(request)
@@ -196,24 +288,25 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 	defer session.Close()
 	answer, err := source.client(session.Transport()).Do(request)
 	if err != nil {
-		return nil, "", indexFailed(causeOf(err))
+		return indexFailed(causeOf(err))
 	}
 	defer answer.Body.Close()
 	switch {
 	case answer.StatusCode == http.StatusOK:
 	case slices.Contains(absent, answer.StatusCode):
-		return nil, "", nil
+		return nil
 	default:
-		return nil, "", indexFailed(fmt.Sprintf("it answered with status %d", answer.StatusCode))
+		return indexFailed(fmt.Sprintf("it answered with status %d", answer.StatusCode))
 	}
-	body, err = io.ReadAll(io.LimitReader(answer.Body, maxListing+1))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxListing+1))
 	if err == nil && len(body) > maxListing {
 		err = errors.New("its answer is too large")
 	}
 	if err != nil {
-		return nil, "", indexFailed(causeOf(err))
+		return indexFailed(causeOf(err))
 	}
-	return body, answer.Header.Get("Content-Type"), nil
+	read(body, answer.Header.Get("Content-Type"))
+	return nil
 }
 
 // absent are the statuses of indexes for a package or a search that they do not have.

@@ -72,6 +72,8 @@ type Manager struct {
 	made    atomic.Int64  // launchers so far, for their names
 	places  chan struct{} // one for each installation or resolution at the same time
 
+	listing chan struct{} // one for each answer of an index that is read at the same time
+
 	ctx    context.Context // ends when the manager closes
 	stop   context.CancelFunc
 	joined sync.WaitGroup
@@ -111,7 +113,7 @@ func New(o Options) *Manager {
 	if o.Egress == nil {
 		o.Egress = egress.New(egress.Options{})
 	}
-	m := &Manager{options: o, places: make(chan struct{}, mostAtOnce), lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
+	m := &Manager{options: o, places: make(chan struct{}, mostAtOnce), listing: make(chan struct{}, listings), lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
 	m.kept = lru.New[string, map[string]string](keptSources, keptSourceBytes)
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.lacks[runtimes.PyPI] = m.findPython()
