@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,7 +19,7 @@ type Archive struct {
 }
 
 // CollectArchives removes the archives that no installed lock of any workspace has and no installation used since a time. They are
-// only needed to install again. The locks of a workspace with the digests in gone do not count. With dry it only lists
+// only needed to install again. The private archives of other workspaces are left. The locks of a workspace with the digests in gone do not count. With dry it only lists
 // the archives.
 func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[string]bool, dry bool) ([]Archive, error) {
 	if err := m.open(); err != nil {
@@ -29,7 +30,14 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 		return nil, err
 	}
 	found := []Archive{}
-	err = filepath.WalkDir(filepath.Join(m.options.Dir, "archives"), func(path string, entry fs.DirEntry, err error) error {
+	root := filepath.Join(m.options.Dir, "archives")
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it was removed meanwhile
+		}
+		if err == nil && entry.IsDir() && path != root && path != filepath.Join(root, folder(workspace)) {
+			return fs.SkipDir // private archives of another workspace
+		}
 		if err != nil || entry.IsDir() || kept[entry.Name()] {
 			return err
 		}
@@ -37,11 +45,15 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 		if err != nil || info.ModTime().After(before) {
 			return nil //nolint:nilerr // it was removed meanwhile
 		}
-		found = append(found, Archive{Name: strings.Replace(entry.Name(), "-", ":", 1), Bytes: info.Size()})
-		if dry {
-			return nil
+		if !dry {
+			if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
-		return os.Remove(path)
+		found = append(found, Archive{Name: strings.Replace(entry.Name(), "-", ":", 1), Bytes: info.Size()})
+		return nil
 	})
 	return found, err
 }
