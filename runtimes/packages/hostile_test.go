@@ -49,12 +49,19 @@ func TestHostileWheels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	lying := packagestest.Wheel{Name: "honest", Version: "1.0", Claims: "impostor", Files: map[string]string{"honest.py": "1"}}
-	sum := lying.Hash(t)
-	index.Add(t, lying)
-	lock := runtimes.Lock{Ecosystem: runtimes.PyPI, Platform: "cp311", Packages: []runtimes.LockedPackage{{Name: "honest", Version: "1.0", Hash: sum, URL: index.URL + "/files/honest/" + lying.Filename()}}}
-	if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil || !strings.Contains(err.Error(), `is the package "impostor" by its own metadata`) {
-		t.Errorf("a wheel with another name: %v", err)
+	for want, lying := range map[string]packagestest.Wheel{
+		`is the package "impostor" with version "1.0"`: {Name: "honest", Version: "1.0", Claims: "impostor", Files: map[string]string{"honest.py": "1"}},
+		`is the package "newer" with version "0.9"`:    {Name: "newer", Version: "1.0", ClaimsVersion: "0.9", Files: map[string]string{"newer.py": "1"}},
+	} {
+		index.Add(t, lying)
+		lock := runtimes.Lock{Ecosystem: runtimes.PyPI, Platform: "cp311", Packages: []runtimes.LockedPackage{{Name: lying.Name, Version: "1.0", Hash: lying.Hash(t), URL: index.URL + "/files/" + lying.Name + "/" + lying.Filename()}}}
+		if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a wheel with other metadata: %v", err)
+		}
+		lock.Packages[0].Version = "1.0?x"
+		if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil || !strings.Contains(err.Error(), "version or address that is not usable") {
+			t.Errorf("a version with a query: %v", err)
+		}
 	}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !strings.HasPrefix(path, filepath.Join(dir, "store", "archives")) && !strings.HasPrefix(filepath.Base(path), "uv-") {

@@ -309,9 +309,9 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	}
 	for i, p := range lock.Packages {
 		meta := w.metas[i]
-		if lock.Ecosystem == runtimes.PyPI && strings.ToLower(separators.ReplaceAllString(meta.Name, "-")) != p.Name {
+		if !meta.isOf(lock.Ecosystem, p) {
 			return manifest, &Problem{
-				Code: "refused", Package: p.Name, Message: fmt.Sprintf("is the package %q by its own metadata, so the index may have sent a wrong file.", shorten(meta.Name, 100)),
+				Code: "refused", Package: p.Name, Message: fmt.Sprintf("is the package %q with version %q by its own metadata, so the index may have sent a wrong file.", shorten(meta.Name, 100), shorten(meta.Version, 100)),
 				Remedy: "Ask the owner of the index, or choose another version of " + p.Name + ".",
 			}
 		}

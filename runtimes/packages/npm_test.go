@@ -74,3 +74,24 @@ func TestNPM_Hostile(t *testing.T) {
 		}
 	}
 }
+
+// TestNPM_OtherMetadata_Refused refuses tarballs that are another package or version by their own package.json.
+func TestNPM_OtherMetadata_Refused(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t)
+	m := newManager(t, index, nil)
+	index.AddNPM(t, packagestest.Tarball{Name: "real", Version: "1.0.0"})
+	for _, change := range []func(*runtimes.LockedPackage){
+		func(p *runtimes.LockedPackage) { p.Name, p.Path = "wanted", "node_modules/wanted" },
+		func(p *runtimes.LockedPackage) { p.Version = "2.0.0" },
+	} {
+		lock, err := resolveNPM(t, m, "real")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&lock.Packages[0])
+		if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil || !strings.Contains(err.Error(), `is the package "real" with version "1.0.0"`) {
+			t.Errorf("%+v: %v", lock.Packages[0], err)
+		}
+	}
+}

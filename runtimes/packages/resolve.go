@@ -229,7 +229,7 @@ func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
 	sum, hashErr := hex.DecodeString(digest)
 	wellFormed := hashErr == nil && (isSHA256 && len(sum) == 32 || !isSHA256 && strings.HasPrefix(p.Hash, "sha512:") && len(sum) == 64)
 	switch {
-	case !utf8.ValidString(p.Name+p.Version+p.URL) || len(p.Name) == 0 || len(p.Name) > 214 || len(p.Version) > 100 || len(p.URL) > 2000:
+	case !utf8.ValidString(p.Name+p.Version+p.URL) || len(p.Name) == 0 || len(p.Name) > 214 || len(p.Version) > 100 || len(p.URL) > 2000 || strings.ContainsAny(p.Version, "/?#%"):
 		return &Problem{Code: "index", Message: "The package index sent a name, version or address that is not usable."}
 	case err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "":
 		return &Problem{Code: "index", Package: p.Name, Message: "has an address that is not http or https."}

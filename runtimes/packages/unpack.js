@@ -123,8 +123,8 @@ function unpack({ file, path }) {
     say({ path: `${path}/${name}`, size: content.length }, content);
     if (name === 'package.json') {
       try {
-        const { description, license } = JSON.parse(content.toString('utf8'));
-        meta = { summary: String(description ?? '').slice(0, 300), license: String(license?.type ?? license ?? '').slice(0, 200) };
+        const { name: own, version, description, license } = JSON.parse(content.toString('utf8'));
+        meta = { name: String(own ?? '').slice(0, 300), version: String(version ?? '').slice(0, 300), summary: String(description ?? '').slice(0, 300), license: String(license?.type ?? license ?? '').slice(0, 200) };
       } catch {
         throw new Refused('has a package.json that is not JSON');
       }

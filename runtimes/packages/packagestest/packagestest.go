@@ -62,6 +62,7 @@ type Wheel struct {
 	Requires      []string
 	License       string
 	Claims        string // name in the metadata, "" for the real one
+	ClaimsVersion string // version in the metadata, "" for the real one
 	Tag           string // py3-none-any by default
 	// Members are added as they are, after the files.
 	Members []Member
@@ -128,7 +129,11 @@ func (w Wheel) metadata() string {
 	if w.Claims != "" {
 		name = w.Claims
 	}
-	text := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + w.Version + "\n"
+	version := w.Version
+	if w.ClaimsVersion != "" {
+		version = w.ClaimsVersion
+	}
+	text := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"
 	if w.License != "" {
 		text += "License: " + w.License + "\n"
 	}
