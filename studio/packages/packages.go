@@ -125,9 +125,11 @@ func (s *Service) read(spec registry.Spec) (packages.Declaration, string, error)
 		return named, "", err
 	}
 	form := map[string]any{"ecosystem": named.Ecosystem, "requirements": packages.Texts(named.Requirements)}
-	var hashes []string
+	hashes := map[string][]string{} // by name, because a hash only counts for its package
 	for _, r := range named.Requirements {
-		hashes = append(hashes, r.Hashes...)
+		if len(r.Hashes) > 0 {
+			hashes[r.Name] = append(hashes[r.Name], r.Hashes...)
+		}
 	}
 	if len(hashes) > 0 {
 		form["hashes"] = hashes
