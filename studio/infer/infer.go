@@ -89,18 +89,18 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 		return registry.InferredSchemas{}, errPackages
 	}
 	job := s.job(actor, spec, sum)
-	turn, err := s.admit(ctx, job.Workspace, actor.ID)
-	if err != nil {
-		return registry.InferredSchemas{}, err
-	}
-	defer turn.end()
 	if spec.Language == runtimes.Python { // it is loaded to read its types
-		release, err := s.providePackages(ctx, spec, &job)
+		release, err := s.prepare(ctx, spec, &job)
 		if err != nil {
 			return registry.InferredSchemas{}, err
 		}
 		defer release()
 	}
+	turn, err := s.admit(ctx, job.Workspace, actor.ID)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	defer turn.end()
 	outcome, err := engine.Run(ctx, job, silent{})
 	turn.cpu += outcome.Usage.CPU
 	if err != nil {
@@ -124,6 +124,17 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 		}
 	}
 	return s.finish(spec, found)
+}
+
+// prepare installs the packages of a job before it has a turn, because an installation may take minutes. A workspace
+// without quota installs none.
+func (s *Service) prepare(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
+	if s.Quotas != nil && packages.Needed(spec) {
+		if err := s.Quotas.Check(ctx, job.Workspace); err != nil {
+			return nil, err
+		}
+	}
+	return s.providePackages(ctx, spec, job)
 }
 
 // failed reports a program that could not be loaded. at is where it is if the error has no place.

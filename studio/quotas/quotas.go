@@ -132,30 +132,46 @@ func (s *Service) AdmitWithin(ctx context.Context, workspace string) (Place, err
 	return s.admit(ctx, workspace, true)
 }
 
+// Check returns the error of Admit without reserving a place, for work before a run.
+func (s *Service) Check(ctx context.Context, workspace string) error {
+	a := s.account(workspace)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return s.check(ctx, a, false)
+}
+
 func (s *Service) admit(ctx context.Context, workspace string, inner bool) (Place, error) {
 	a := s.account(workspace)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := s.load(ctx, a); err != nil {
+	if err := s.check(ctx, a, inner); err != nil {
 		return Place{}, err
-	}
-	if err := s.checkAgentLimit(ctx, a); err != nil {
-		return Place{}, err
-	}
-	tomorrow := a.day.Add(24 * time.Hour)
-	switch q := a.quota; {
-	case !inner && q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
-		return Place{}, s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "The quota of %d concurrent runs of this workspace is reached.", q.ConcurrentRuns)
-	case q.RunsPerDay > 0 && a.used.Runs >= q.RunsPerDay:
-		return Place{}, s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "The quota of %d runs per day of this workspace is reached.", q.RunsPerDay)
-	case q.CPUSecondsPerDay > 0 && a.used.CPUMs >= float64(q.CPUSecondsPerDay)*1000:
-		return Place{}, s.exceeded("cpuSecondsPerDay", q.CPUSecondsPerDay, tomorrow, "The quota of %d seconds of CPU time per day of this workspace is reached.", q.CPUSecondsPerDay)
 	}
 	if !inner {
 		a.live++
 	}
 	a.used.Runs++
 	return Place{service: s, account: a, day: a.day, inner: inner}, nil
+}
+
+// check returns an error if a quota is exhausted. The caller must hold the lock.
+func (s *Service) check(ctx context.Context, a *account, inner bool) error {
+	if err := s.load(ctx, a); err != nil {
+		return err
+	}
+	if err := s.checkAgentLimit(ctx, a); err != nil {
+		return err
+	}
+	tomorrow := a.day.Add(24 * time.Hour)
+	switch q := a.quota; {
+	case !inner && q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
+		return s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "The quota of %d concurrent runs of this workspace is reached.", q.ConcurrentRuns)
+	case q.RunsPerDay > 0 && a.used.Runs >= q.RunsPerDay:
+		return s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "The quota of %d runs per day of this workspace is reached.", q.RunsPerDay)
+	case q.CPUSecondsPerDay > 0 && a.used.CPUMs >= float64(q.CPUSecondsPerDay)*1000:
+		return s.exceeded("cpuSecondsPerDay", q.CPUSecondsPerDay, tomorrow, "The quota of %d seconds of CPU time per day of this workspace is reached.", q.CPUSecondsPerDay)
+	}
+	return nil
 }
 
 func (s *Service) exceeded(quota string, limit int64, until time.Time, format string, args ...any) error {

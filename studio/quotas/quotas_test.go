@@ -215,3 +215,23 @@ func TestOwnQuotas(t *testing.T) {
 		}
 	})
 }
+
+// TestCheck_NothingReserved returns the errors of Admit and counts nothing.
+func TestCheck_NothingReserved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		service := open(s, &clock{}, registry.Quota{ConcurrentRuns: 1, RunsPerDay: 1})
+		for range 2 {
+			if err := service.Check(t.Context(), ws); err != nil {
+				t.Fatal(err)
+			}
+		}
+		place, err := service.Admit(t.Context(), ws)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, service.Check(t.Context(), ws), fault.QuotaExceeded, "concurrentRuns")
+		place.End(0, 0)
+		refused(t, service.Check(t.Context(), ws), fault.QuotaExceeded, "runsPerDay")
+	})
+}
