@@ -193,3 +193,40 @@ func TestAssist_Off(t *testing.T) {
 		t.Errorf("problem is %+v", refused)
 	}
 }
+
+// TestAssist_PersonalData sends a model nothing that a program with pii_risk read or wrote, also to its caller at once.
+func TestAssist_PersonalData(t *testing.T) {
+	t.Parallel()
+	answer := `{"explanation":"x","edits":[{"file":"main.js","old":"throw new Error","new":"return String"}]}`
+	model := newScriptedModel(t, answer)
+	s := withModel(t, model)
+	s.Create(t, map[string]any{
+		"name": "personal", "language": "javascript", "safetyFlags": []string{"pii_risk"},
+		"code": "export default function main({ who }) {\n  throw new Error(\"no entry for \" + who);\n}\n",
+	})
+	run := s.Want(t, 200, "POST", "/api/v1/code-agents/personal/execute", `{"version":"draft","input":{"who":"AdaPersonal"}}`).Run(t)
+	var p assist.Proposal
+	if s.Want(t, 200, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}).Into(t, &p); p.Trial.RunID != "" || p.Trial.Reason == "" {
+		t.Errorf("the change was run: %+v", p.Trial)
+	}
+	for _, text := range model.conversations() {
+		if strings.Contains(text, "AdaPersonal") {
+			t.Errorf("the model got personal data:\n%s", text)
+		}
+	}
+}
+
+// TestAssist_Hosts runs no program of a model that could send the input elsewhere.
+func TestAssist_Hosts(t *testing.T) {
+	t.Parallel()
+	s := withModel(t, newScriptedModel(t, `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"String(names[0])"}]}`))
+	s.Create(t, map[string]any{
+		"name": "first", "language": "javascript", "code": failing, "safetyFlags": []string{"network_access"},
+		"capabilities": map[string]any{"hosts": []string{"api.example.com:443"}},
+	})
+	run := s.Want(t, 200, "POST", "/api/v1/code-agents/first/execute", `{"version":"draft","input":{"names":[]}}`).Run(t)
+	var p assist.Proposal
+	if s.Want(t, 200, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}).Into(t, &p); p.Trial.RunID != "" || !strings.Contains(p.Trial.Reason, "hosts") {
+		t.Errorf("trial is %+v", p.Trial)
+	}
+}

@@ -199,7 +199,11 @@ func TestPIIRisk_Followed(t *testing.T) {
 	if p := s.Want(t, 403, "GET", "/api/v1/runs/"+started.RunID+"/events", nil, other).Problem(t); !strings.Contains(p.Detail, "Only the caller") {
 		t.Errorf("refused with %+v", p)
 	}
-	s.Want(t, 200, "POST", "/api/v1/runs/"+started.RunID+"/cancel", nil)
+	key := servertest.Headers{"Idempotency-Key": "cancel-once"}
+	s.Want(t, 200, "POST", "/api/v1/runs/"+started.RunID+"/cancel", nil, key)
+	if again := s.Want(t, 200, "POST", "/api/v1/runs/"+started.RunID+"/cancel", nil, key); strings.Contains(string(again.Body), personal) {
+		t.Errorf("the stored answer has personal data: %s", again.Body)
+	}
 	recordOf(t, s.Client, started.RunID, other)
 }
 

@@ -177,25 +177,26 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 	p.Explanation, p.Files = answer.Explanation, changed
 	if run.Withheld { // there is no input to run it with
 		p.Trial = Trial{Reason: "The input of the run is not kept, so the change was not run."}
-		p.Verdict, _, err = s.judged(ctx, actor, spec)
+		p.Verdict, _, err = s.judged(ctx, actor, spec, &agent.Draft.Spec)
 		return err
 	}
-	p.Verdict, p.Trial, err = s.try(ctx, actor, spec, run.Input, run.ID)
+	p.Verdict, p.Trial, err = s.try(ctx, actor, spec, &agent.Draft.Spec, run.Input, run.ID)
 	return err
 }
 
-// try checks a program with the rules of the gate and runs it with an input.
-func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, input json.RawMessage, parent string) (*registry.Verdict, Trial, error) {
+// try checks a program with the rules of the gate and runs it with an input. before is the program that it changes, nil
+// for none.
+func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, input json.RawMessage, parent string) (*registry.Verdict, Trial, error) {
 	spec.Lock = nil
-	verdict, complete, err := s.judged(ctx, actor, spec)
+	verdict, complete, err := s.judged(ctx, actor, spec, before)
 	if err != nil {
 		return verdict, Trial{}, err
 	}
-	if verdict != nil && verdict.Decision == registry.Escalate {
-		return verdict, Trial{Reason: "The gate wants a person to look at the program, so it was not run."}, nil
-	}
 	if reason := reasonNotToRun(complete); reason != "" {
 		return verdict, Trial{Reason: reason}, nil
+	}
+	if verdict != nil && verdict.Decision == registry.Escalate {
+		return verdict, Trial{Reason: "The gate wants a person to look at the program, so it was not run."}, nil
 	}
 	var invalid *fault.Error
 	result, err := s.Runs.Execute(registry.WithoutKey(ctx), actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerStudio, ParentRunID: parent})
@@ -213,7 +214,7 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 }
 
 // judged completes a program and checks it with the rules of the gate.
-func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec) (*registry.Verdict, registry.Spec, error) {
+func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec) (*registry.Verdict, registry.Spec, error) {
 	complete, err := s.Specs.Complete(spec)
 	var invalid *fault.Error
 	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
@@ -221,7 +222,7 @@ func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registr
 	} else if err != nil {
 		return nil, complete, err
 	}
-	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, nil)
+	verdict, err := s.Judge.Judge(ctx, actor.Workspace, complete, before)
 	if err == nil && verdict != nil && verdict.Decision == registry.Block {
 		err = problemf("the gate blocks the program: %s", findings(*verdict))
 	}

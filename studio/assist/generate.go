@@ -134,7 +134,7 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 		Language: p.Language, Runtime: runtimes.Auto, Files: p.Files, Entrypoint: p.Entrypoint, InputSchema: p.InputSchema, OutputSchema: p.OutputSchema, Rules: p.Rules,
 	}
 	var err error
-	if p.Verdict, p.Trial, err = s.try(ctx, actor, spec, p.SampleInput, ""); err != nil {
+	if p.Verdict, p.Trial, err = s.try(ctx, actor, spec, nil, p.SampleInput, ""); err != nil {
 		return err
 	}
 	return s.checkTests(ctx, actor, spec, w, p)
@@ -144,7 +144,7 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, w written, p *Program) error {
 	p.Tests = []registry.Test{}
 	for i, test := range w.Tests[:min(len(w.Tests), maxTests)] {
-		_, trial, err := s.try(ctx, actor, spec, json.RawMessage(test.Input), p.Trial.RunID)
+		_, trial, err := s.try(ctx, actor, spec, nil, json.RawMessage(test.Input), p.Trial.RunID)
 		var bad *problem
 		if errors.As(err, &bad) {
 			return problemf("test %q: %s", fault.Shown(test.Name, 100), bad.text)
