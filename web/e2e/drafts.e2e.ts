@@ -135,10 +135,12 @@ test('publishing what another person changed meanwhile asks first, and the versi
   const theirs = { files: { 'main.sh': text('one', 'THEIRS') } };
   await atelier.api('PUT', '/api/v1/code-agents/shared', theirs, { 'If-Match': `"${String(draft.revision)}"` });
 
-  // The page still shows what was saved before, so nothing is published.
+  // The page still shows what was saved before. The dialog asks for it by its revision, so the conflict comes first.
   await page.getByRole('button', { name: 'Publish…' }).click();
   const dialog = page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
   await dialog.getByText(/^Administrator saved it/).waitFor();
+  const { status } = await atelier.api('GET', '/api/v1/code-agents/shared/versions/1.0.0');
+  expect(status).toBe(404);
   await dialog.getByRole('button', { name: 'Use the merge' }).click();
   await dialog.waitFor({ state: 'detached' });
   await studio.saved();

@@ -95,8 +95,9 @@ describe('the rules', () => {
     expect(
       await source.evaluate((text: HTMLTextAreaElement) => text.value.slice(text.selectionStart, text.selectionEnd)),
     ).toBe('    severity: dreadful');
+    const refused = page.waitForResponse((r) => r.request().method() === 'PUT' && r.status() === 422);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
-    await dialog.getByText('Line 7', { exact: true }).waitFor();
+    await refused;
     await source.fill(valid);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
     const pack = page.getByRole('region', { name: 'team-rules', exact: true });

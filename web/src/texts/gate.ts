@@ -50,7 +50,6 @@ export const rulesPage = {
   language: 'Language',
   languages: { python: 'Python', javascript: 'JavaScript', typescript: 'TypeScript', bash: 'Bash' },
   code: 'Code',
-  theVerdict: 'the verdict',
   notJudged: (reason: string) => `The code could not be judged. ${reason}`,
   typeSomething: 'Type or paste code to see the findings.',
   packs: 'Rule packs',
@@ -62,7 +61,6 @@ export const rulesPage = {
   count: (n: number, off: number) =>
     plural(n, { one: 'rule', other: 'rules' }) + (off === 0 ? '' : `, ${String(off)} turned off`),
   applies: 'Applies to every program',
-  appliesNamed: (pack: string) => `${pack} applies to every program`,
   restrictedHint: 'It always applies to programs that declare restricted rules, and to created skills.',
   edit: 'Edit',
   editNamed: (pack: string) => `Edit ${pack}`,
@@ -95,6 +93,7 @@ export const packDialog = {
   line: (line: number) => `Line ${String(line)}`,
   goToLine: (line: number) => `Go to line ${String(line)}`,
   nameMissing: 'Write the name on a line of its own, for example name: team-rules',
+  nameTaken: (pack: string) => `There is a pack named ${pack} already. Choose another name.`,
   nameKept: (pack: string) => `A pack keeps its name. Write name: ${pack}, or create a new pack.`,
   valid: 'The pack is valid.',
   program: 'def main(input, ctx):\n    print(input)\n',

@@ -115,6 +115,7 @@ const controls = 'a[href], button:not([disabled])';
 
 /** Moves the focus to the control at the same place of another row. Fields keep their arrow keys. */
 function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
+  if (event.defaultPrevented) return; // a menu opened
   const to = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
   const { target, currentTarget } = event;
   if (to === undefined || !(target instanceof HTMLElement) || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { CodeEditor, Failure, Problem } from '../editor/codeEditor';
 import type { EditorKit } from '../editor/kit';
@@ -130,7 +130,8 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   const typed = language !== 'python' && packages.length > 0;
   const types = useQuery({
     queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', packages.join('\n')),
-    enabled: typed,
+    enabled: typed && agent.save.kind === 'saved', // the server answers for the saved list
+    placeholderData: keepPreviousData,
     queryFn: () => getPackageTypes(agent.name, agent.version ?? 'draft'),
   }).data;
   const packageFiles = typed ? types?.files : undefined;

@@ -66,7 +66,12 @@ export function PackagesSection() {
         onChange={session && ((next) => session.editDraft({ packages: next }))}
       />
       {session && (
-        <AddPackage language={language} onAdd={(entry) => session.editDraft({ packages: [...packages, entry] })} />
+        <AddPackage
+          language={language}
+          onAdd={(entry) =>
+            session.editDraft({ packages: [...packages.filter((one) => nameOf(one) !== nameOf(entry)), entry] })
+          }
+        />
       )}
       {session && packages.length > 0 && (
         <div className={css.buttons}>
@@ -108,3 +113,6 @@ export function PackagesSection() {
     </Section>
   );
 }
+
+/** The name in an entry such as requests==2.32.3, pydantic[email]>=2 or @acme/tools@^1. */
+const nameOf = (entry: string): string => /^@?[^\s@=<>~!;[]+/.exec(entry.trim())?.[0].toLowerCase() ?? entry;

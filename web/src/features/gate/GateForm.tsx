@@ -39,7 +39,8 @@ export function GateForm({ settings }: { settings: GateSettings }) {
     e.preventDefault();
     if (!valid || same || !allowed) return;
     task.run(async () => {
-      await changeGate(() => wanted);
+      // Only what was edited here: another person may have changed the rest.
+      await changeGate(() => ({ ...edited, ...(hours !== undefined && { approvalHours: Number(typed) }) }));
       setEdited({});
       setHours(undefined);
       notify('done', say.saved);
@@ -50,7 +51,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
       <div className={css.mode}>
         <Choices
           label={say.mode}
-          choices={modes.map((mode) => ({ value: mode, label: say.modes[mode], disabled: !allowed }))}
+          choices={modes.map((mode) => ({ value: mode, label: say.modes[mode], disabled: !allowed || task.busy }))}
           value={fields.gate}
           onChange={(gate) => edit({ gate })}
         />
@@ -61,7 +62,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
           {(control) => (
             <select
               {...control}
-              disabled={!allowed}
+              disabled={!allowed || task.busy}
               value={fields.blockAt}
               onChange={(e) => edit({ blockAt: severityOf(e.target.value, fields.blockAt) })}
             >
@@ -73,7 +74,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
           {(control) => (
             <select
               {...control}
-              disabled={!allowed}
+              disabled={!allowed || task.busy}
               value={fields.escalateAt}
               onChange={(e) => edit({ escalateAt: severityOf(e.target.value, fields.escalateAt) })}
             >
@@ -85,7 +86,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
           {(control) => (
             <select
               {...control}
-              disabled={!allowed}
+              disabled={!allowed || task.busy}
               value={fields.newCapability}
               onChange={(e) => edit({ newCapability: e.target.value === 'warn' ? 'warn' : 'escalate' })}
             >
@@ -104,7 +105,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
                 {...control}
                 inputMode="numeric"
                 autoComplete="off"
-                disabled={!allowed}
+                disabled={!allowed || task.busy}
                 value={typed}
                 onChange={(e) => setHours(e.target.value.trim())}
               />
@@ -118,13 +119,13 @@ export function GateForm({ settings }: { settings: GateSettings }) {
       <Check
         label={say.selfApproval}
         checked={fields.selfApproval}
-        disabled={!allowed}
+        disabled={!allowed || task.busy}
         onChange={(selfApproval) => edit({ selfApproval })}
       />
       <Check
         label={say.approveSideEffects}
         checked={fields.approveSideEffects}
-        disabled={!allowed}
+        disabled={!allowed || task.busy}
         onChange={(approveSideEffects) => edit({ approveSideEffects })}
       />
       <Fault message={task.fault} />

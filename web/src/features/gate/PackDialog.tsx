@@ -20,7 +20,7 @@ interface Complaint {
 }
 
 /** Writes a rule pack as YAML. It is checked and tried while it is typed. */
-export function PackDialog({ pack, onClose }: { pack?: RulePack; onClose: () => void }) {
+export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: string[]; onClose: () => void }) {
   const [source, setSource] = useState(pack?.source ?? say.template);
   const [code, setCode] = useState(say.program);
   const [busy, setBusy] = useState(false);
@@ -30,10 +30,12 @@ export function PackDialog({ pack, onClose }: { pack?: RulePack; onClose: () => 
   const tried = useSettled(code, pause);
   const found = useTrial({ language: 'python', code: tried.trim() === '' ? '\n#' : tried, source: settled });
   const fault = refused ?? (settled === source && found.isError ? found.error : undefined);
+  const judged = fault === undefined && found.isSuccess && !found.isPlaceholderData && settled === source;
   const name = nameOf(source);
   const save = async (): Promise<void> => {
     if (name === undefined) return setRefused(new Error(say.nameMissing));
     if (pack && name !== pack.name) return setRefused(new Error(say.nameKept(pack.name)));
+    if (!pack && taken.includes(name)) return setRefused(new Error(say.nameTaken(name)));
     setBusy(true);
     try {
       await putRulePack(name, source);
@@ -78,7 +80,7 @@ export function PackDialog({ pack, onClose }: { pack?: RulePack; onClose: () => 
         )}
       </Field>
       {fault === undefined ? (
-        found.isSuccess && settled === source && <p role="status">{say.valid}</p>
+        judged && <p role="status">{say.valid}</p>
       ) : (
         <div role="alert">
           <ul className={css.complaints}>
@@ -107,12 +109,12 @@ export function PackDialog({ pack, onClose }: { pack?: RulePack; onClose: () => 
           />
         )}
       </Field>
-      {found.data && fault === undefined && <VerdictView verdict={found.data} />}
+      {found.data && judged && <VerdictView verdict={found.data} />}
     </FormDialog>
   );
 }
 
-const nameOf = (source: string): string | undefined => /^name:\s*["']?([a-z][a-z0-9_-]*)/m.exec(source)?.[1];
+const nameOf = (source: string): string | undefined => /^name:[ \t]*["']?([a-z][a-z0-9_-]*)/m.exec(source)?.[1];
 
 /** The first and last position of a line. */
 function rangeOf(text: string, line: number): [number, number] {

@@ -43,7 +43,7 @@ export function Packs({ packs, settings, onTry }: Props) {
       {packs.map((pack) => (
         <Pack key={pack.name} pack={pack} settings={settings} search={search} allowed={allowed} onTry={onTry} />
       ))}
-      {making && <PackDialog onClose={() => setMaking(false)} />}
+      {making && <PackDialog taken={packs.map((one) => one.name)} onClose={() => setMaking(false)} />}
     </section>
   );
 }
@@ -140,7 +140,7 @@ function Pack({ pack, settings, search, allowed, onTry }: PackProps) {
           )}
         </Few>
       )}
-      {asked === 'edit' && <PackDialog pack={pack} onClose={close} />}
+      {asked === 'edit' && <PackDialog pack={pack} taken={[]} onClose={close} />}
       {asked === 'remove' && (
         <ConfirmDialog
           title={say.removeTitle(name)}

@@ -74,6 +74,9 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     queryKey: keys.packageChanges(name, session?.get().draft.revision ?? 0),
     gcTime: 0,
     retry: false,
+    staleTime: Infinity, // packages are resolved once for a dialog
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
     queryFn: async () => {
       await session?.flush();
       return ofDraft((revision) => resolvePackages(name, revision, {}));

@@ -26,17 +26,32 @@ export function FixDialog({ runId }: { runId: string }) {
     },
     gcTime: 0,
     retry: false,
+    staleTime: Infinity, // another answer costs another conversation
     refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
   const proposal = found.isFetching ? undefined : found.data;
   const files = Object.entries(proposal?.files ?? {}).flatMap(([path, after]) =>
     typeof after === 'string' ? [{ path, before: textOf(current[path]), after }] : [],
   );
   const apply = (): void => {
-    const before = current;
-    session?.editDraft({ files: { ...before, ...proposal?.files } });
+    if (!session || !proposal) return;
+    const undo = (): void => {
+      const now = session.get().draft.files;
+      const mine = changed.filter(({ path, after }) => now[path] === after); // the others were edited since
+      const files = Object.fromEntries(
+        Object.entries(now).flatMap(([path, file]) => {
+          const one = mine.find((change) => change.path === path);
+          if (!one) return [[path, file]];
+          return one.before === undefined ? [] : [[path, one.before]];
+        }),
+      );
+      session.editDraft({ files });
+    };
+    const changed = Object.entries(proposal.files).map(([path, after]) => ({ path, before: current[path], after }));
+    session.editDraft({ files: { ...current, ...proposal.files } });
     closeDialog();
-    notify('done', say.applied, { label: say.undo, run: () => session?.editDraft({ files: before }) });
+    notify('done', say.applied, { label: say.undo, run: undo });
   };
   return (
     <Dialog
