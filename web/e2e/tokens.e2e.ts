@@ -37,7 +37,7 @@ describe('tokens', () => {
       await dialog.getByLabel('Name').fill(name);
       await dialog.getByLabel('Only for these agents').fill('absent');
       await dialog.getByRole('button', { name: 'Create token' }).click();
-      await dialog.getByText('nobody: Agent not found.').waitFor();
+      await dialog.getByText('absent: Agent not found.').waitFor();
       expect(await dialog.getByLabel('Only for these agents').getAttribute('aria-invalid')).toBe('true');
       expect(await violations(page)).toEqual([]);
       await dialog.getByLabel('Only for these agents').fill('weather');
