@@ -108,23 +108,33 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice 
 	return now, err
 }
 
-// withdrawOrphans withdraws the requests, in all workspaces, whose runs were never recorded because a server ended between
-// the two, and returns their number. A person who approves such a request would start nothing.
+// withdrawOrphans withdraws the pending requests, in all workspaces, whose runs were never recorded because a server ended
+// between the two, and returns their number. A person who approves such a request would start nothing. Decided requests
+// keep their decision: CarriedOut ends them if they have no run.
 func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
-	for _, open := range []string{"status = 'pending'", "status <> 'pending' AND carried_out = FALSE"} { // one index each
-		result, err := forget(s.write.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", string(registry.ApprovalWithdrawn)).Set("decided_at = ?", instant(at)).
-			Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").
-			Where(open).Where("run_id <> ''").Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = run_id)").Exec(ctx)
-		if err != nil {
-			return total, wrap("withdraw requests without a run", err)
+	err = s.change(ctx, "withdraw requests without a run", func(ctx context.Context, tx bun.Tx) error {
+		var rows []approvalRow
+		if err := tx.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
+			Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)").Scan(ctx); err != nil {
+			return err
 		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return total, wrap("withdraw requests without a run", err)
+		for n := range rows {
+			row := &rows[n]
+			row.Status, row.DecidedAt = string(registry.ApprovalWithdrawn), new(instant(at))
+			if _, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", row.Status).Set("decided_at = ?", row.DecidedAt).
+				Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").Where("id = ?", row.ID).Where("status = 'pending'").Exec(ctx); err != nil {
+				return err
+			}
+			if a, ok := s.readable(ctx, row); ok {
+				if err := note(ctx, tx, a, s.notice); err != nil {
+					return err
+				}
+			}
 		}
-		total += int(n)
-	}
-	return total, nil
+		total = len(rows)
+		return nil
+	})
+	return total, err
 }
 
 // CarriedOut records what came of a decision, and removes the input and the program of the request.

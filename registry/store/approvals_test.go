@@ -219,24 +219,32 @@ func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		decided.Status = registry.ApprovalApproved
+		decided.Status, decided.Scope, decided.DecidedAt = registry.ApprovalApproved, registry.ApproveVersion, &start
 		if _, err := s.DecideApproval(t.Context(), decided, nil); err != nil {
 			t.Fatal(err)
 		}
+		s.SetNotice(deliveryOf)
 		done, err := s.Settle(t.Context())
-		if err != nil || done.Approvals != 2 {
+		if err != nil || done.Approvals != 1 {
 			t.Errorf("%+v, %v", done, err)
 		}
 		for id, want := range map[string]registry.ApprovalStatus{
-			"kept": registry.ApprovalPending, "publication": registry.ApprovalPending, "orphan": registry.ApprovalWithdrawn, "decided": registry.ApprovalWithdrawn,
+			"kept": registry.ApprovalPending, "publication": registry.ApprovalPending, "orphan": registry.ApprovalWithdrawn, "decided": registry.ApprovalApproved,
 		} {
 			a, err := s.Approval(t.Context(), ws, id)
 			if err != nil || a.Status != want || (want == registry.ApprovalWithdrawn) != (a.Input == nil && a.Outcome != "") {
 				t.Errorf("request %s is %+v, %v", id, a, err)
 			}
 		}
-		if due, _, err := s.DueApprovals(t.Context(), start, ""); err != nil || len(due) != 0 {
-			t.Errorf("still due: %+v, %v", due, err)
+		if a, err := s.Approval(t.Context(), ws, "decided"); err != nil || !a.DecidedAt.Equal(start) || a.Input == nil {
+			t.Errorf("the decided request is %+v, %v", a, err)
+		}
+		if due, _, err := s.DueApprovals(t.Context(), start, ""); err != nil || len(due) != 1 || due[0].ID != "decided" {
+			t.Errorf("due are %+v, %v", due, err)
+		}
+		sent, err := s.ListDeliveries(t.Context(), ws, registry.DeliveryFilter{})
+		if err != nil || len(sent.Items) != 1 || sent.Items[0].ID != "0-orphan-withdrawn" {
+			t.Errorf("webhooks are %+v, %v", sent, err)
 		}
 		if again, err := s.Settle(t.Context()); err != nil || again.Approvals != 0 {
 			t.Errorf("%+v, %v", again, err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
 )
 
 // Exec executes a test's SQL on the writing connection.
@@ -191,6 +193,9 @@ func (s *Store) StopWatch() { s.stopWatch() }
 
 // ProbeIsAsked reports whether something asked for a check at once.
 func (s *Store) ProbeIsAsked() bool { return len(s.probe.wake) > 0 }
+
+// SetNotice sets the function that makes webhooks.
+func (s *Store) SetNotice(notice registry.Notice) { s.notice = notice }
 
 // WithdrawOrphans is a part of Settle.
 func (s *Store) WithdrawOrphans(ctx context.Context, at time.Time) (int, error) {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
 )
 
 // Blobs stores the files of large versions outside the database: in a directory, or in a bucket that several servers
@@ -39,6 +41,7 @@ type Options struct {
 	NoMigrate bool             // keep the schema as it is
 	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
 	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
+	Notice    registry.Notice  // makes webhooks about requests that Settle withdraws; nil for none
 	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
 	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
 	// called from many goroutines.
@@ -53,6 +56,7 @@ type Store struct {
 	blobs       Blobs
 	now         func() time.Time
 	log         *slog.Logger
+	notice      registry.Notice
 	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
 	runs        *committer
 	identity    atomic.Pointer[identity] // identity of this server in its rows
@@ -78,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Watch == 0 {
 		o.Watch = watchEvery
 	}
-	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, notice: o.Notice, probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
 	s.identity.Store(&identity{server: uuid.NewString()})
 	if o.Exclusive {
 		s.exclusive = &exclusive{}

@@ -44,10 +44,11 @@ func run(ctx context.Context, binary string, rounds int, seed uint64, onPostgres
 	defer os.RemoveAll(dir)
 	var database *postgres
 	if onPostgres {
-		if database, err = startPostgres(ctx, filepath.Join("/tmp", filepath.Base(dir)+"-pg")); err != nil {
+		database = newPostgres(filepath.Join("/tmp", filepath.Base(dir)+"-pg"))
+		defer func() { err = errors.Join(err, database.stop(), os.RemoveAll(database.dir)) }() // also if the start is interrupted
+		if err := database.start(); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, database.stop(), os.RemoveAll(database.dir)) }()
 	}
 	fmt.Printf("%d times kill -9 under load, seed %d%s\n", rounds, seed, database)
 	random := rand.New(rand.NewPCG(seed, 0))

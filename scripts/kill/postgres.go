@@ -22,13 +22,18 @@ type postgres struct {
 	done     map[string]int // disturbances by name
 }
 
-// startPostgres starts a server below a directory.
-func startPostgres(ctx context.Context, dir string) (*postgres, error) {
-	answer, err := exec.CommandContext(ctx, "scripts/postgres.sh", "start", dir).Output()
+// newPostgres returns a server below a directory, which is not started.
+func newPostgres(dir string) *postgres { return &postgres{dir: dir, done: map[string]int{}} }
+
+// start starts the server. It takes no context: a script that is killed in the middle could leave a server that stop does
+// not find.
+func (p *postgres) start() error {
+	answer, err := exec.Command("scripts/postgres.sh", "start", p.dir).Output()
 	if err != nil {
-		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	return &postgres{dir: dir, url: strings.TrimSpace(string(answer)), done: map[string]int{}}, nil
+	p.url = strings.TrimSpace(string(answer))
+	return nil
 }
 
 func (p *postgres) stop() error {
@@ -114,22 +119,27 @@ func (p *postgres) freeze() error {
 	if err != nil {
 		return err
 	}
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil { // from now on it starts no children
+		return err
+	}
+	all := []int{first}
+	defer func() {
+		for _, pid := range all {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", first, first))
 	if err != nil {
 		return err
 	}
-	all := []int{first}
 	for field := range strings.FieldsSeq(string(children)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			all = append(all, pid)
 		}
 	}
-	for _, pid := range all {
+	for _, pid := range all[1:] {
 		_ = syscall.Kill(pid, syscall.SIGSTOP) // a connection may have ended
 	}
 	time.Sleep(frozenFor)
-	for _, pid := range all {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
-	}
 	return nil
 }

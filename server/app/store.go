@@ -52,7 +52,7 @@ func (a *App) openStore(ctx context.Context) error {
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of writes that were killed", slog.Int("files", n))
 	}
-	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked, Arrears: filepath.Join(a.Config.Data, "unrecorded")})
+	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked, Notice: a.approvalNotice(), Arrears: filepath.Join(a.Config.Data, "unrecorded")})
 	if errors.Is(err, store.ErrInUse) {
 		return fmt.Errorf("%w; stop that process, or choose another database with --database", err)
 	}

@@ -18,6 +18,9 @@ func (r remote) destination(p Process, folder string) (d destination, err error)
 	if r.Profile != "" && r.Server+r.Data+r.Database != "" {
 		return d, misusedf("--profile excludes --server, --data and --database")
 	}
+	if r.Server+r.Profile == "" && r.Data+r.Database != "" {
+		return d, nil // without the profiles, which may be unreadable
+	}
 	known, err := p.profiles()
 	if err != nil {
 		return d, err
@@ -28,8 +31,6 @@ func (r remote) destination(p Process, folder string) (d destination, err error)
 		d, err = r.direct(p, known, r.Server)
 	case r.Profile != "":
 		d, err = r.ofProfile(p, known, r.Profile)
-	case r.Data != "" || r.Database != "":
-		return d, nil
 	case server != "":
 		d, err = r.direct(p, known, server)
 	case name != "":
@@ -69,8 +70,8 @@ func (r remote) direct(p Process, known profiles, server string) (d destination,
 	return d, err
 }
 
-// ofProfile returns the server of a profile. Its own token has priority over ATELIER_TOKEN, which may belong to another
-// server.
+// ofProfile returns the server of a profile. Its own token has priority over ATELIER_TOKEN, which is used only if
+// ATELIER_SERVER names the same server: otherwise it may belong to another one.
 func (r remote) ofProfile(p Process, known profiles, name string) (d destination, err error) {
 	one, err := known.named(name)
 	if err != nil {
@@ -81,7 +82,10 @@ func (r remote) ofProfile(p Process, known profiles, name string) (d destination
 		d.token, err = one.token(p)
 	}
 	if d.token == "" && err == nil {
-		d.token = or(p.Getenv("ATELIER_TOKEN"), r.left(p, one.Server))
+		if sameServer(p.Getenv("ATELIER_SERVER"), one.Server) {
+			d.token = p.Getenv("ATELIER_TOKEN")
+		}
+		d.token = or(d.token, r.left(p, one.Server))
 	}
 	if d.token == "" && err == nil {
 		err = misusedf("the profile %s has no token; run: atelier profile set %s --token-from -", name, name)
@@ -89,16 +93,24 @@ func (r remote) ofProfile(p Process, known profiles, name string) (d destination
 	return d, err
 }
 
+// sameServer reports whether two addresses are valid and name the same server.
+func sameServer(a, b string) bool {
+	one, err := addressOf(a)
+	other, otherErr := addressOf(b)
+	return err == nil && otherErr == nil && one == other
+}
+
 // ofFolder returns the server that agent.yaml names. Somebody else may have written that file, so the server receives only
 // a token that was given for it before: in a profile of the user, or by that server itself in the data directory.
 func (r remote) ofFolder(p Process, known profiles, server string) (d destination, err error) {
 	if one, ok := known.of(server); ok {
-		d = destination{server: strings.TrimRight(one.Server, "/"), token: r.Token, workspace: one.Workspace}
-		if d.token == "" {
-			d.token, err = one.token(p)
+		if r.Token != "" {
+			return d, misusedf("--token requires --server or --profile, because agent.yaml names the server %s, for which the token may not be meant", server)
 		}
+		d = destination{server: strings.TrimRight(one.Server, "/"), workspace: one.Workspace}
+		d.token, err = one.token(p)
 		if d.token == "" && err == nil {
-			err = misusedf("the profile of %s has no token; set --token", d.server)
+			err = misusedf("the profile of %s has no token; set one with atelier profile set NAME --token-from -, or use --server and --token", d.server)
 		}
 		return d, err
 	}
@@ -115,8 +127,7 @@ func (r remote) left(p Process, server string) string {
 	if err != nil || !onThisMachine(found.URL) {
 		return ""
 	}
-	wanted, err := addressOf(server)
-	if address, leftErr := addressOf(found.URL); err != nil || leftErr != nil || address != wanted {
+	if !sameServer(server, found.URL) {
 		return ""
 	}
 	return found.Token

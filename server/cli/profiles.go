@@ -65,9 +65,12 @@ func (p Process) profiles() (profiles, error) {
 	if info.Mode().Perm()&0o077 != 0 {
 		return profiles{}, misusedf("other users may read or change %s; run: chmod 600 %s", path, path)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxProfiles))
+	text, err := io.ReadAll(io.LimitReader(file, maxProfiles+1))
 	if err != nil {
 		return profiles{}, misusedf("read the profiles: %w", err)
+	}
+	if len(text) > maxProfiles { // writing a part of it back would remove the other profiles
+		return profiles{}, misusedf("%s must have at most %d bytes", path, maxProfiles)
 	}
 	return parseProfiles(path, text)
 }

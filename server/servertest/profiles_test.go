@@ -228,6 +228,18 @@ func TestProfileCommand(t *testing.T) {
 	if said := h.run(t, nil, "", "agents"); said.Code != 2 || !strings.Contains(said.Stderr, "MY_TOKEN") {
 		t.Errorf("an unset variable: %+v", said)
 	}
+	// A broken agent.yaml still names its server, so pull repairs it. A token for it requires an explicit server.
+	s.Create(t, map[string]any{"name": "greet", "language": "bash", "code": "echo 1"})
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "agent.yaml")
+	write(t, broken, "server: "+s.URL+"\nunknown: 1\n")
+	if said := h.run(t, nil, "", "pull", "greet", dir, "--yes", "--token", s.Token); said.Code != 2 || !strings.Contains(said.Stderr, "--token requires --server") {
+		t.Errorf("a token for the server of a folder: %+v", said)
+	}
+	h.must(t, []string{"MY_TOKEN=" + s.Token}, "", "pull", "greet", dir, "--yes")
+	if text, err := os.ReadFile(broken); err != nil || strings.Contains(string(text), "unknown") || !strings.Contains(string(text), "\nserver: "+s.URL+"\n") {
+		t.Errorf("pulled %s, %v", text, err)
+	}
 	// The server of a profile changes: its token stays behind.
 	h.must(t, nil, s.Token, "profile", "set", "mine", "--token-from", "-")
 	stolen := newThief(t)
@@ -235,6 +247,25 @@ func TestProfileCommand(t *testing.T) {
 	if said := h.run(t, nil, "", "agents"); said.Code != 2 || !strings.Contains(said.Stderr, "has no token") || stolen.all() != "" {
 		t.Errorf("%+v, %q", said, stolen.all())
 	}
+	if said := h.run(t, []string{"ATELIER_TOKEN=atl_other"}, "", "agents"); said.Code != 2 || !strings.Contains(said.Stderr, "has no token") || stolen.all() != "" {
+		t.Errorf("a token of the environment: %+v, %q", said, stolen.all())
+	}
+	h.run(t, []string{"ATELIER_TOKEN=atl_other", "ATELIER_SERVER=" + stolen.URL + "/"}, "", "agents", "--profile", "mine")
+	if stolen.all() != "Bearer atl_other" {
+		t.Errorf("a token of the environment for this server: %q", stolen.all())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, string(text)+strings.Repeat("#", 1<<20))
+	if said := h.run(t, nil, "", "profile", "list"); said.Code != 2 || !strings.Contains(said.Stderr, "at most 1048576 bytes") {
+		t.Errorf("a large file: %+v", said)
+	}
+	if said := h.run(t, nil, "", "agents", "--data", filepath.Join(t.TempDir(), "absent")); strings.Contains(said.Stderr, "profiles") {
+		t.Errorf("--data reads the profiles: %+v", said)
+	}
+	write(t, file, string(text))
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}

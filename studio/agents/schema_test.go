@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
 
@@ -108,6 +109,14 @@ func TestWithServer(t *testing.T) {
 		folder, err := agents.ReadFolder(os.DirFS(dir))
 		if err != nil || *folder.Agent.Name != name || folder.Server != server {
 			t.Errorf("%+v %v", folder, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"server: https://a.example.com\nunknown: 1\n": "https://a.example.com", "name: [": "", "": "", "[]": "", "server: [1]": "", "server: 1": "",
+	} {
+		folder := fstest.MapFS{"agent.yaml": {Data: []byte(text)}}
+		if found, err := agents.ServerOf(folder); err != nil || found != want {
+			t.Errorf("%q: %q instead of %q, %v", text, found, want, err)
 		}
 	}
 	if found, err := agents.ServerOf(os.DirFS(t.TempDir())); found != "" || err != nil {

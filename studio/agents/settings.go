@@ -42,7 +42,8 @@ func WithServer(settings []byte, server string) ([]byte, error) {
 	return slices.Concat([]byte(announcement), line, rest), nil
 }
 
-// ServerOf returns the server that the agent.yaml of a folder names, "" if there is no such file.
+// ServerOf returns the server that the agent.yaml of a folder names, "" for none. It reads nothing else, so that pull can
+// repair a file that is wrong.
 func ServerOf(folder fs.FS) (string, error) {
 	text, err := fs.ReadFile(folder, registry.SettingsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,8 +52,20 @@ func ServerOf(folder fs.FS) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read agent: %w", err)
 	}
-	parsed, err := parseSettings(text)
-	return parsed.Server, err
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) != 1 {
+		return "", nil //nolint:nilerr // a broken file names no server
+	}
+	members := document.Content[0]
+	if members.Kind != yaml.MappingNode {
+		return "", nil
+	}
+	for i := 0; i+1 < len(members.Content); i += 2 {
+		if name, value := members.Content[i], members.Content[i+1]; name.Value == "server" && value.Kind == yaml.ScalarNode && value.Tag == "!!str" {
+			return value.Value, nil
+		}
+	}
+	return "", nil
 }
 
 // toYAML writes JSON as the YAML of a file.

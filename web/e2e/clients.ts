@@ -142,11 +142,13 @@ describe('a network with faults', () => {
     const seen = await faults(
       (_request, response, n) => {
         if (n === 1) response.writeHead(429, { 'Retry-After': '0' }).end('{"code":"too_many_requests"}');
+        else if (n === 2)
+          response.writeHead(409, { 'Retry-After': '0' }).end('{"code":"conflict"}'); // it is in progress
         else response.end(ran);
       },
       async (client) => expect(await client.run('a')).toBe(1),
     );
-    expect(seen.length).toBe(2);
+    expect(seen.length).toBe(3);
     expect(keysOf(seen)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
@@ -181,6 +183,21 @@ describe('a network with faults', () => {
       expect(read).toEqual([1, 2, 3]);
     });
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/runs/r/events?from=0', '/api/v1/runs/r/events?from=1']);
+  });
+
+  test('a stream survives a restart that is longer than the attempts of one request', async () => {
+    const seen = await faults(
+      (request, response, n) => {
+        if (n > 1 && n < 7) request.socket.destroy();
+        else brokenStream(request, response, n);
+      },
+      async (client) => {
+        const read: number[] = [];
+        for await (const { seq } of client.events('r')) read.push(seq);
+        expect(read).toEqual([1, 2, 3]);
+      },
+    );
+    expect(seen.length).toBe(7);
   });
 
   test('an answer of a proxy, which is no problem document, is an error with its status', async () => {

@@ -140,12 +140,14 @@ print("done")`;
       const seen = await withFaults(
         (request, response, n) => {
           if (n === 1) response.writeHead(429, { 'Retry-After': '0' }).end('{}');
-          else if (n === 2) request.socket.destroy();
+          else if (n === 2)
+            response.writeHead(409, { 'Retry-After': '0' }).end('{}'); // the first one is in progress
+          else if (n === 3) request.socket.destroy();
           else response.end(ran);
         },
         (url) => expectDone('assert await client.run("a") == 1\nprint("done")', url),
       );
-      expect(seen.length).toBe(3);
+      expect(seen.length).toBe(4);
       expect(keysOf(seen)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     });
 
@@ -211,6 +213,27 @@ asyncio.run(main())
       },
     );
     expect(seen.length).toBe(1);
+  });
+
+  test('LangChain: an input may have any name', async () => {
+    const program = `
+from atelier_client import Client
+from atelier_client.langchain import to_langchain_tools
+names = ["config", "run_manager", "callbacks", "self", "args"]
+schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+class Recorded(Client):
+    def resolve(self, *references):
+        return [{"reference": r, "pinned": r} for r in references]
+    def export(self, reference, format="atelier"):
+        return {"name": "any", "description": "Any.", "schema": schema}
+    def execute(self, reference, input=None, **_):
+        return {"status": "succeeded", "output": sorted(input)}
+[tool] = to_langchain_tools(Recorded("http://127.0.0.1:1", ""), ["any@1.0.0"])
+print(tool.invoke({name: "x" for name in names}))
+`;
+    await writeFile(join(folder, 'names.py'), program);
+    const ended = await runIn(folder, python, ['names.py'], environment());
+    expect(ended.stdout, ended.stderr).toBe('["args", "callbacks", "config", "run_manager", "self"]\n');
   });
 
   test('its types hold with mypy --strict, and a wrong use is found', async () => {

@@ -1,6 +1,6 @@
 import { ApprovalNeeded, RunFailed } from './errors.js';
 import { readEvents } from './stream.js';
-import { type Options, Transport } from './transport.js';
+import { type Options, Transport, backOffMs, pause } from './transport.js';
 import type {
   Accepted,
   Agent,
@@ -79,13 +79,14 @@ export class Client {
   async *events(runId: string, options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
     let from = options.from ?? 0;
     for (let idle = 0; idle < 4; idle++) {
-      const response = await this.#transport.send(
-        'GET',
-        `/runs/${encodeURIComponent(runId)}/events?from=${String(from)}`,
-        { headers: { accept: 'text/event-stream' }, signal: options.signal, endless: true },
-      );
-      if (response.body === null || response.status === 204) return; // all events were read before
+      if (idle > 0) await pause(backOffMs(idle - 1), options.signal);
       try {
+        const response = await this.#transport.send(
+          'GET',
+          `/runs/${encodeURIComponent(runId)}/events?from=${String(from)}`,
+          { headers: { accept: 'text/event-stream' }, signal: options.signal, endless: true },
+        );
+        if (response.body === null || response.status === 204) return; // all events were read before
         for await (const event of readEvents(response.body)) {
           [from, idle] = [event.seq, 0];
           yield event;

@@ -56,7 +56,7 @@ export class Transport {
         });
       } catch (fault) {
         if (last || !repeatable || !(fault instanceof TypeError)) throw fault; // a TypeError is a lost connection
-        await pause(100 * 2 ** attempt, sent.signal);
+        await pause(backOffMs(attempt), sent.signal);
         continue;
       }
       if (response.ok) return response;
@@ -79,10 +79,13 @@ export class Transport {
   }
 }
 
-/** Returns how long a refusal asks to wait, or undefined if it does not help to repeat the request. */
+/**
+ * Returns how long a refusal asks to wait, or undefined if it does not help to repeat the request. A 409 with Retry-After
+ * says that the first request with the same key is still in progress.
+ */
 function retryAfterMs(response: Response): number | undefined {
   const text = response.headers.get('retry-after') ?? '';
-  if ((response.status !== 429 && response.status !== 503) || !/^\d+$/.test(text)) return undefined;
+  if (![409, 429, 503].includes(response.status) || !/^\d+$/.test(text)) return undefined;
   return Math.min(Number(text) * 1000, longestWaitMs);
 }
 
@@ -108,7 +111,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Returns how long to wait before the next attempt after a lost connection. */
+export function backOffMs(attempt: number): number {
+  return 100 * 2 ** attempt;
+}
+
+/** Waits. It throws the reason of a signal that aborts. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done, failed) => {
     const give = () => {
       clearTimeout(timer);

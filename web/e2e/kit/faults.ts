@@ -30,9 +30,9 @@ export function keysOf(seen: IncomingMessage[]): unknown[] {
   return [...new Set(seen.map(({ headers }) => headers['idempotency-key']))];
 }
 
-/** An event of a run as a server sends it. */
+/** An event of a run as a server sends it. Its data has U+0085 and U+2028, which do not end a line of a stream. */
 export function eventText(seq: number, kind: string): string {
-  return `id: ${String(seq)}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: '', kind, data: 'ö' })}\n\n`;
+  return `id: ${String(seq)}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: '', kind, data: 'ö\u0085\u2028' })}\n\n`;
 }
 
 /** Breaks the first stream in the middle of its second event. The next one goes on. */

@@ -102,16 +102,18 @@ class AsyncClient:
         If the connection is lost, it goes on after the last event.
         """
         idle = 0
-        while idle < 4:
+        while idle < requests.ROUNDS:
+            if idle > 0:
+                await asyncio.sleep(requests.pause(idle - 1))
             idle += 1
             try:
+                reader = requests.EventReader()
                 async with self._open(requests.events(run_id, after)) as answer:
                     if answer.status_code == 204:  # all events were read before
                         return
-                    async for line in answer.aiter_lines():
-                        if line.startswith("data:"):
-                            event = cast(Event, json.loads(line[5:]))
-                            after, idle = event["seq"], 0
+                    async for chunk in answer.aiter_bytes():
+                        for event in reader.read(chunk):
+                            after, idle = event["seq"], 1
                             yield event
                             if event["kind"] == "result":
                                 return
@@ -180,7 +182,7 @@ class AsyncClient:
             try:
                 answer = await self._http.send(request, stream=True)
             except (httpx.NetworkError, httpx.RemoteProtocolError):
-                wait = 0.1 * 2**attempt
+                wait = requests.pause(attempt)
                 if last or not call.repeatable:
                     raise
             else:

@@ -88,16 +88,18 @@ class Client:
         If the connection is lost, it goes on after the last event.
         """
         idle = 0
-        while idle < 4:
+        while idle < requests.ROUNDS:
+            if idle > 0:
+                time.sleep(requests.pause(idle - 1))
             idle += 1
             try:
+                reader = requests.EventReader()
                 with self._open(requests.events(run_id, after)) as answer:
                     if answer.status == 204:  # all events were read before
                         return
                     for line in answer:
-                        if line.startswith(b"data:") and line.endswith(b"\n"):
-                            event = cast(Event, json.loads(line[5:]))
-                            after, idle = event["seq"], 0
+                        for event in reader.read(line):
+                            after, idle = event["seq"], 1
                             yield event
                             if event["kind"] == "result":
                                 return
@@ -166,7 +168,7 @@ class Client:
                 if wait is None or last:
                     raise requests.refusal(refused.code, content) from None
             except (URLError, ConnectionError, http.client.HTTPException):
-                wait = 0.1 * 2**attempt
+                wait = requests.pause(attempt)
                 if last or not call.repeatable:
                     raise
             time.sleep(wait)

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
+from pydantic import PrivateAttr
 
 from .aio import AsyncClient
 from .client import Client
@@ -47,29 +48,44 @@ def _of_references(client: Client, references: Sequence[str]) -> list[str]:
 
 def _tool(client: Client, reference: str, name: str) -> BaseTool:
     manifest = client.export(reference, "langchain")
-
-    def call(**arguments: Any) -> tuple[str, RunAnswer | None]:
-        try:
-            return _answer(client.execute(reference, arguments))
-        except (ApprovalNeeded, AtelierError) as error:
-            return _refused(error)
-
-    async def call_async(**arguments: Any) -> tuple[str, RunAnswer | None]:
-        async with AsyncClient(client.url, client.token, timeout=client.timeout) as waiting:
-            try:
-                return _answer(await waiting.execute(reference, arguments))
-            except (ApprovalNeeded, AtelierError) as error:
-                return _refused(error)
-
-    return StructuredTool(
+    tool = _VersionTool(
         name=name or manifest["name"],
         description=manifest["description"],
         args_schema=manifest["schema"],
-        func=call,
-        coroutine=call_async,
         response_format="content_and_artifact",
         metadata={"reference": reference},
     )
+    tool.use(client, reference)
+    return tool
+
+
+class _VersionTool(BaseTool):
+    """A version as a tool.
+
+    A StructuredTool would keep inputs named config and run_manager for itself, and fail on self.
+    """
+
+    _client: Client = PrivateAttr()
+    _reference: str = PrivateAttr()
+
+    def use(self, client: Client, reference: str) -> None:
+        self._client, self._reference = client, reference
+
+    def _run(self, /, *args: Any, **arguments: Any) -> tuple[str, RunAnswer | None]:
+        try:
+            return _answer(self._client.execute(self._reference, arguments))
+        except (ApprovalNeeded, AtelierError) as error:
+            return _refused(error)
+
+    async def _arun(self, /, *args: Any, **arguments: Any) -> tuple[str, RunAnswer | None]:
+        client = self._client
+        async with AsyncClient(
+            client.url, client.token, timeout=client.timeout, retries=client.retries
+        ) as waiting:
+            try:
+                return _answer(await waiting.execute(self._reference, arguments))
+            except (ApprovalNeeded, AtelierError) as error:
+                return _refused(error)
 
 
 def _answer(run: RunAnswer) -> tuple[str, RunAnswer]:
@@ -82,7 +98,12 @@ def _answer(run: RunAnswer) -> tuple[str, RunAnswer]:
 def _refused(error: ApprovalNeeded | AtelierError) -> tuple[str, None]:
     """A model can act on a wrong input, too. Other faults are errors of the program."""
     if isinstance(error, ApprovalNeeded):
-        waiting = {"type": "awaiting_approval", "message": str(error), "runId": error.run_id}
+        waiting = {
+            "type": "awaiting_approval",
+            "message": str(error),
+            "runId": error.run_id,
+            "approvalId": error.approval_id,
+        }
         return json.dumps({"error": waiting}), None
     if not error.errors:
         raise error

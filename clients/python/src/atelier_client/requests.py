@@ -4,16 +4,42 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import quote
 
 from .errors import AtelierError
-from .models import LimitsBody
+from .models import Event, LimitsBody
 
 Format = Literal["atelier", "openai", "langchain", "anthropic", "gemini", "mcp", "openapi"]
 LONGEST_WAIT = 60.0
+ROUNDS = 4
+
+
+def pause(attempt: int) -> float:
+    """Returns how long to wait before the next attempt after a lost connection."""
+    return 0.1 * 2.0**attempt
+
+
+class EventReader:
+    """Reads the events of a stream from its bytes, which may be split anywhere.
+
+    Only a line feed ends a line. The stream may be cut off, so an incomplete last line is no event.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def read(self, chunk: bytes) -> Iterator[Event]:
+        *complete, rest = chunk.split(b"\n")
+        for end in complete:
+            # Joining only complete lines keeps a long line from being copied for each chunk.
+            line = b"".join([*self._parts, end])
+            self._parts = []
+            if line.startswith(b"data:"):
+                yield cast(Event, json.loads(line[5:]))
+        self._parts.append(rest)
 
 
 @dataclass(frozen=True)
@@ -93,8 +119,11 @@ def put_tool_set(name: str, references: tuple[str, ...]) -> Call:
 
 
 def retry_after(status: int, header: str | None) -> float | None:
-    """Returns how long a refusal asks to wait, None if it does not help to repeat the request."""
-    if status not in (429, 503) or header is None or not header.isdigit():
+    """Returns how long a refusal asks to wait, None if it does not help to repeat the request.
+
+    A 409 with Retry-After says that the first request with the same key is still in progress.
+    """
+    if status not in (409, 429, 503) or header is None or not header.isdigit():
         return None
     return min(float(header), LONGEST_WAIT)
 
