@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -154,7 +156,7 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	if j.process, err = s.spawner.start(s.exe, role, j.who, theirs, stderr); err != nil {
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
-	s.sacrifice(j.process.Pid)
+	s.raiseOOMScore(j.process.Pid)
 	if j.group == nil {
 		j.watch = newWatch(j.process.Pid, !config.Launcher, j.Kill)
 	} else if err := j.group.Join(j.process.Pid); err != nil {
@@ -166,13 +168,22 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	return nil
 }
 
-// expendable is the score by which the kernel prefers the processes of jails when memory runs out, so that the server
+// leastOOMScore is the score by which the kernel prefers the processes of jails when memory runs out, so that the server
 // and its other runs survive.
-const expendable = "500"
+const leastOOMScore = 500
 
-// sacrifice raises the score of process 1, which every process of the jail inherits.
-func (s *Sandbox) sacrifice(pid int) {
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(expendable), 0); err != nil {
+// jailOOMScore returns the score for jails. It is never below the score of the server, which containers may raise.
+var jailOOMScore = sync.OnceValue(func() string {
+	own := 0
+	if text, err := os.ReadFile("/proc/self/oom_score_adj"); err == nil {
+		own, _ = strconv.Atoi(strings.TrimSpace(string(text))) // 0 if it cannot be read
+	}
+	return strconv.Itoa(max(own, leastOOMScore))
+})
+
+// raiseOOMScore raises the score of process 1, which every process of the jail inherits.
+func (s *Sandbox) raiseOOMScore(pid int) {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(jailOOMScore()), 0); err != nil {
 		s.log.LogAttrs(context.Background(), slog.LevelDebug, "raise the score of a jail for lack of memory", slog.Any("error", err))
 	}
 }

@@ -143,7 +143,7 @@ export interface paths {
     put?: never;
     /**
      * Propose a fix for a failed run
-     * @description Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, input and streams are not sent. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, only the type and the place of the error are sent. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
      */
     post: operations['assistFix'];
     delete?: never;
@@ -2748,7 +2748,7 @@ export interface components {
        * @description Delay before the next attempt.
        */
       delayMs: number;
-      /** @description Why the answer was not usable, as the model was told. */
+      /** @description Why the answer was not usable, as the model got it. */
       error: string;
       /** Format: int64 */
       n: number;
@@ -3091,7 +3091,7 @@ export interface components {
       id: string;
       /** @description Input of the run. */
       input?: unknown;
-      /** @description true if the program has the flag pii_risk: its input is encrypted until the decision, and nobody can read it here. */
+      /** @description true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here. */
       inputWithheld?: boolean;
       /** @enum {string} */
       kind: 'run' | 'publish';
@@ -4185,7 +4185,8 @@ export interface components {
       tokens: components['schemas']['Tokens'];
       /** @description The run with sampleInput. */
       trial: components['schemas']['Trial'];
-      verdict: components['schemas']['Verdict'];
+      /** @description Absent if the workspace has no gate. */
+      verdict?: components['schemas']['Verdict'];
     };
     ProgramError: {
       /** Format: int64 */
@@ -4327,7 +4328,8 @@ export interface components {
       revision: number;
       tokens: components['schemas']['Tokens'];
       trial: components['schemas']['Trial'];
-      verdict: components['schemas']['Verdict'];
+      /** @description Absent if the workspace has no gate. */
+      verdict?: components['schemas']['Verdict'];
     };
     Provenance: {
       actorId: string;
@@ -16758,7 +16760,7 @@ export interface operations {
       path: {
         /**
          * @description Name of the rule pack.
-         * @example house-rules
+         * @example our-rules
          */
         pack: string;
       };
@@ -16768,7 +16770,7 @@ export interface operations {
       content: {
         /**
          * @example {
-         *       "source": "name: house-rules\ntitle: Our own rules\nrules:\n  - id: no-telnet\n    title: Programs do not use telnet\n    severity: high\n    match: {fact: [import], name: [telnetlib]}\n    remedy: Use an encrypted protocol.\n"
+         *       "source": "name: our-rules\ntitle: Our own rules\nrules:\n  - id: no-telnet\n    title: Programs do not use telnet\n    severity: high\n    match: {fact: [import], name: [telnetlib]}\n    remedy: Use an encrypted protocol.\n"
          *     }
          */
         'application/json': components['schemas']['RulePackBody'];
@@ -16889,7 +16891,7 @@ export interface operations {
       path: {
         /**
          * @description Name of the rule pack.
-         * @example house-rules
+         * @example our-rules
          */
         pack: string;
       };
