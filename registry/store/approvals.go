@@ -112,29 +112,45 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice 
 // between the two, and returns their number. A person who approves such a request would start nothing. Decided requests
 // keep their decision: CarriedOut ends them if they have no run.
 func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
-	err = s.change(ctx, "withdraw requests without a run", func(ctx context.Context, tx bun.Tx) error {
-		var rows []approvalRow
-		if err := tx.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
-			Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)").Scan(ctx); err != nil {
+	var rows []approvalRow
+	if err := s.write.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
+		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)").Scan(ctx); err != nil {
+		return 0, wrap("read requests without a run", err)
+	}
+	for n := range rows {
+		is, err := s.withdrawOrphan(ctx, &rows[n], at)
+		if err != nil {
+			return total, err
+		}
+		if is {
+			total++
+		}
+	}
+	return total, nil
+}
+
+// withdrawOrphan withdraws one request and records the webhook about its end. It returns false if the request has ended
+// meanwhile.
+func (s *Store) withdrawOrphan(ctx context.Context, row *approvalRow, at time.Time) (is bool, err error) {
+	row.Status, row.DecidedAt = string(registry.ApprovalWithdrawn), new(instant(at))
+	err = s.change(ctx, "withdraw request without a run", func(ctx context.Context, tx bun.Tx) error {
+		result, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", row.Status).Set("decided_at = ?", row.DecidedAt).
+			Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").Where("id = ?", row.ID).Where("status = 'pending'").Exec(ctx)
+		if err != nil {
 			return err
 		}
-		for n := range rows {
-			row := &rows[n]
-			row.Status, row.DecidedAt = string(registry.ApprovalWithdrawn), new(instant(at))
-			if _, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", row.Status).Set("decided_at = ?", row.DecidedAt).
-				Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").Where("id = ?", row.ID).Where("status = 'pending'").Exec(ctx); err != nil {
-				return err
-			}
-			if a, ok := s.readable(ctx, row); ok {
-				if err := note(ctx, tx, a, s.notice); err != nil {
-					return err
-				}
-			}
+		n, err := result.RowsAffected()
+		if err != nil || n == 0 {
+			return err
 		}
-		total = len(rows)
-		return nil
+		is = true
+		a, ok := s.readable(ctx, row)
+		if !ok {
+			return nil
+		}
+		return note(ctx, tx, a, s.notice)
 	})
-	return total, err
+	return is && err == nil, err
 }
 
 // CarriedOut records what came of a decision, and removes the input and the program of the request.

@@ -172,18 +172,22 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 // and its other runs survive.
 const leastOOMScore = 500
 
-// jailOOMScore returns the score for jails. It is never below the score of the server, which containers may raise.
-var jailOOMScore = sync.OnceValue(func() string {
-	own := 0
-	if text, err := os.ReadFile("/proc/self/oom_score_adj"); err == nil {
-		own, _ = strconv.Atoi(strings.TrimSpace(string(text))) // 0 if it cannot be read
-	}
-	return strconv.Itoa(max(own, leastOOMScore))
+// jailScore returns the score of jails for a server with its own score, as the kernel writes it. A jail is never below the
+// server, whose score may be higher in a container.
+func jailScore(own []byte) string {
+	n, _ := strconv.Atoi(strings.TrimSpace(string(own))) // 0 if it is unknown
+	return strconv.Itoa(max(n, leastOOMScore))
+}
+
+// readJailScore reads the server's own score once, because it does not change.
+var readJailScore = sync.OnceValue(func() string {
+	own, _ := os.ReadFile("/proc/self/oom_score_adj")
+	return jailScore(own)
 })
 
 // raiseOOMScore raises the score of process 1, which every process of the jail inherits.
 func (s *Sandbox) raiseOOMScore(pid int) {
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(jailOOMScore()), 0); err != nil {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(readJailScore()), 0); err != nil {
 		s.log.LogAttrs(context.Background(), slog.LevelDebug, "raise the score of a jail for lack of memory", slog.Any("error", err))
 	}
 }

@@ -1,0 +1,13 @@
+package sandbox
+
+import "testing"
+
+// A jail never has a lower score than the server.
+func TestJailScore_ServerHigher_KeepsIt(t *testing.T) {
+	t.Parallel()
+	for own, want := range map[string]string{"0\n": "500", "-999\n": "500", "500\n": "500", "968\n": "968", "1000\n": "1000", "": "500"} {
+		if got := jailScore([]byte(own)); got != want {
+			t.Errorf("server %q: jail %s instead of %s", own, got, want)
+		}
+	}
+}
