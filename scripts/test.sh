@@ -115,7 +115,7 @@ main() {
   # The race detector sees only Go's memory, but SQLite, which is C translated to Go, allocates outside of it. Instrumenting
   # SQLite found nothing and took three times as long. The code that calls SQLite is instrumented.
   unwatched='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
-  go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 20m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$unwatched" -timeout 20m
+  go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 40m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$unwatched" -timeout 40m
 
   wait
   cat "$work/beside.log"
