@@ -7,9 +7,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
-	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/inspect/guest"
-	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
@@ -65,27 +63,34 @@ func checkedFacts(facts []runtimes.Fact, req Request) []runtimes.Fact {
 	return facts
 }
 
-// pythonFacts analyses with the ast module of CPython.
+// analysisFile is the name of the analysis among the files of its run.
+const analysisFile = "facts.py"
+
+// pythonFacts analyses with the ast module of CPython, in a program that runs like the programs of users. A new
+// interpreter for each analysis would take longer than the analysis.
 func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes.Outcome, error) {
-	if i.python == nil {
+	if i.programs == nil {
 		return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "Python is not available on this server."}
 	}
-	start, err := json.Marshal(map[string]any{"entries": []string{job.Entrypoint}, "most": runtimes.MaxFacts})
+	files := map[string]string{}
+	for name, content := range scripts(job, []string{job.Entrypoint}) {
+		files[name] = latin1(content)
+	}
+	input, err := json.Marshal(map[string]any{"files": files, "most": runtimes.MaxFacts})
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
-	return i.python.pool.Run(ctx, worker.Task{
-		Job: job,
-		Payload: program.Job{
-			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", analysis}, Env: program.Environment(),
-			Files: scripts(job, []string{job.Entrypoint}), Start: start, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
-		},
-		Interpret: func(result frames.Result) frames.Result {
-			said, err := program.ReadReport(result)
-			if result.Error != nil || err != nil || said.End == nil {
-				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Python's parser failed on this source."}}
-			}
-			return frames.Result{Output: said.End}
-		},
-	}, silent{})
+	// Without a code digest the engine keeps no compiled code of a process that has parsed untrusted source.
+	job.Files, job.Entrypoint, job.CodeDigest, job.Input = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, "", input
+	return i.programs.Run(ctx, job, silent{})
+}
+
+// latin1 returns a string with the character U+0000 to U+00FF for each byte, because source in another encoding has no
+// form in JSON.
+func latin1(content []byte) string {
+	all := make([]rune, len(content))
+	for n, b := range content {
+		all[n] = rune(b)
+	}
+	return string(all)
 }

@@ -37,19 +37,26 @@ const (
 	pythonStack = 64 << 20
 )
 
+// Programs runs Python programs.
+type Programs interface {
+	Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error)
+}
+
 // Options configures an Inspector.
 type Options struct {
-	Jailer worker.Jailer
-	Python string // absolute path of python3; if "" or missing, Python is not inspected
-	Bash   string // absolute path of bash, which rechecks scripts that the other parser rejects; may be ""
-	Log    *slog.Logger
+	Jailer   worker.Jailer
+	Programs Programs // the Python engine, which runs the analysis of Python; if nil, Python is not analysed
+	Python   string   // absolute path of python3; if "" or missing, Python is not inspected
+	Bash     string   // absolute path of bash, which rechecks scripts that the other parser rejects; may be ""
+	Log      *slog.Logger
 }
 
 // Inspector checks programs. It is safe for concurrent use.
 type Inspector struct {
-	parsers *worker.Pool
-	python  *language // nil if there is no interpreter
-	bash    *language
+	parsers  *worker.Pool
+	programs Programs
+	python   *language // nil if there is no interpreter
+	bash     *language
 }
 
 // language is an interpreter that checks syntax in its own sandboxes.
@@ -62,6 +69,7 @@ type language struct {
 func New(options Options) *Inspector {
 	limits := limits()
 	i := &Inspector{
+		programs: options.Programs,
 		parsers: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Max: maxPlaces, Log: options.Log,
 			Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: limits},

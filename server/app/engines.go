@@ -110,7 +110,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	if b.config.ScriptRuntime {
 		all[runtimes.Script] = script.New()
 	}
-	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
+	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Programs: b.python, Bash: bashPath, Python: pythonPath, Log: log})
 	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
 	b.Packages = b.openPackages(jailer, pythonPath, log)
 	b.closers.add("packages", func() error { b.Packages.Close(); return nil })

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/policy"
@@ -31,11 +33,20 @@ func (none) DeleteRulePack(context.Context, string, string) error               
 // Rules returns the rules of the program itself.
 func (none) Rules(_ string, spec registry.Spec) *runtimes.Rules { return spec.Rules }
 
+// newInspector returns an inspector of all languages.
+func newInspector(t *testing.T) *inspect.Inspector {
+	t.Helper()
+	jailer := worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))
+	programs := python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3", Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(programs.Close)
+	inspector := inspect.New(inspect.Options{Jailer: jailer, Programs: programs, Python: "/usr/bin/python3", Bash: "/usr/bin/bash"})
+	t.Cleanup(inspector.Close)
+	return inspector
+}
+
 func newGate(t *testing.T) *policy.Service {
 	t.Helper()
-	box := sandboxtest.New(t, sandboxtest.Exe(t))
-	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(box), Python: "/usr/bin/python3", Bash: "/usr/bin/bash"})
-	t.Cleanup(inspector.Close)
+	inspector := newInspector(t)
 	gate, err := policy.New(policy.Options{Store: none{}, Packs: none{}, Inspector: inspector, Rules: none{}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -156,9 +167,7 @@ func TestJudge_NewCapabilities_InWords(t *testing.T) {
 // TestAnalysis_Speed prints how long the facts of 200 lines take when the sandboxes are warm.
 func TestAnalysis_Speed(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.New(t, sandboxtest.Exe(t))
-	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(box), Python: "/usr/bin/python3"})
-	t.Cleanup(inspector.Close)
+	inspector := newInspector(t)
 	for language, line := range map[runtimes.Language]string{runtimes.Python: "    x = max(len(str(input)), 1)\n", runtimes.JavaScript: "  x = Math.max(String(input).length, 1)\n"} {
 		head := map[runtimes.Language]string{runtimes.Python: "def main(input, ctx):\n", runtimes.JavaScript: "let x\nexport default (input) => {\n"}[language]
 		tail := map[runtimes.Language]string{runtimes.JavaScript: "}\n"}[language]
