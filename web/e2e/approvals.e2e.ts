@@ -27,18 +27,39 @@ async function enforce(): Promise<void> {
   await atelier.api('PUT', '/api/v1/gate', { ...gate, gate: 'enforce' });
 }
 
-describe('approvals', () => {
-  test('a new host waits in the inbox, and is published when it is approved', async () => {
-    await enforce();
-    await atelier.api('POST', '/api/v1/code-agents', {
-      name: 'fetcher',
+const local = "def main(input, ctx):\n    return {'ok': True}\n";
+const remote =
+  "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n";
+
+/** Publishes a version without network, then asks with the command for one that reaches a new host. */
+async function newHost(name: string): Promise<{ link: string; version: string }> {
+  await enforce();
+  await atelier.api('POST', '/api/v1/code-agents', { name, language: 'python', code: local });
+  await atelier.api('POST', `/api/v1/code-agents/${name}/versions`, {});
+  await atelier.api(
+    'PUT',
+    `/api/v1/code-agents/${name}`,
+    {
       language: 'python',
-      code: "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n",
+      code: remote,
       capabilities: { hosts: ['api.example.com:443'] },
       safetyFlags: ['network_access'],
-    });
-    const asked = await atelier.api('POST', '/api/v1/code-agents/fetcher/versions', {});
-    expect(asked.status).toBe(202);
+    },
+    { 'if-match': '*' },
+  );
+  const asked = await atelier.cli('publish', name, '--server', atelier.url, '--token', atelier.token);
+  expect(asked.code).toBe(3);
+  expect(asked.stderr).toContain('newly reaches api.example.com:443 (main.py:5)');
+  const link = /http\S+\/studio\/approvals\/[\w-]+/.exec(asked.stderr)?.[0] ?? '';
+  expect(link).toContain(atelier.url);
+  const { body } = await atelier.api('GET', `/api/v1/approvals/${link.split('/').at(-1) ?? ''}`);
+  return { link, version: (body as { version: string }).version };
+}
+
+describe('approvals', () => {
+  test('a new host waits in the inbox, and is published when it is approved', async () => {
+    const { link, version } = await newHost('fetcher');
+    expect(version).toBe('2.0.0');
     const session = await signIn(browser, atelier);
     const { page } = session;
     await page.goto('/studio/approvals');
@@ -46,16 +67,32 @@ describe('approvals', () => {
     await row.getByText('Newly reaches api.example.com:443 (main.py:5).').waitFor();
     await page.getByRole('navigation', { name: 'Main' }).getByText('1 waiting').waitFor({ state: 'attached' });
     expect(await violations(page)).toEqual([]);
-    await row.getByRole('link', { name: 'Publication of fetcher@1.0.0' }).click();
+    await row.getByRole('link', { name: 'Publication of fetcher@2.0.0' }).click();
+    await page.waitForURL(link);
     const changes = page.getByRole('region', { name: 'Changes', exact: true });
-    await changes.getByText('No earlier version counts as approved').waitFor();
     await changes.getByText("+        request.urlopen('https://api.example.com/a')").waitFor();
     await page.getByRole('textbox', { name: 'Comment' }).fill('a known host');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Published fetcher@1.0.0.').waitFor();
-    const run = await atelier.api('POST', '/api/v1/code-agents/fetcher/execute', { version: '1.0.0', input: {} });
+    await page.getByText('Published fetcher@2.0.0.').waitFor();
+    const run = await atelier.api('POST', '/api/v1/code-agents/fetcher/execute', { version: '2.0.0', input: {} });
     expect(run.body).toMatchObject({ success: true });
+    await session.close();
+  });
+
+  test('a new host that is denied is not published, and the reason stays', async () => {
+    const { link } = await newHost('denied-fetcher');
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto(link);
+    await page.getByRole('textbox', { name: 'Comment' }).fill('use the proxy');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText(/denied by .+: use the proxy/).waitFor();
+    const versions = await atelier.api('GET', '/api/v1/code-agents/denied-fetcher/versions');
+    expect(versions.body).toMatchObject({ items: [{ version: '1.0.0' }] });
+    expect((versions.body as { items: unknown[] }).items).toHaveLength(1);
+    const run = await atelier.api('POST', '/api/v1/code-agents/denied-fetcher/execute', { version: '^2', input: {} });
+    expect(run.status).toBe(404);
     await session.close();
   });
 

@@ -55,6 +55,23 @@ export const calls = {
   child: (agent: string, version: string) => `${agent}@${version}`,
 };
 
+export const runViews = {
+  views: (current: string | undefined) => (current === undefined ? 'Views' : `View: ${current}`),
+  failedToday: 'Failed in 24 hours',
+  timedOutThisWeek: 'Timed out in 7 days',
+  now: 'Running now',
+  saveThisView: 'Save this view…',
+  nothingToSave: 'Choose a filter first.',
+  full: (most: number) => `At most ${String(most)} views. Delete one first.`,
+  deleteView: (name: string) => `Delete “${name}”`,
+  title: 'Save this view',
+  about: 'A view is a name for the chosen filters. It is stored in this browser.',
+  name: 'Name',
+  save: 'Save',
+  replace: 'Replace',
+  isReplaced: 'This replaces the view of the same name.',
+};
+
 export const runsPage = {
   pageTitle: 'Runs · Atelier',
   runs: 'Runs',

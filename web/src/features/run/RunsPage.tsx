@@ -16,6 +16,7 @@ import { Column, Page } from '../../frame/Page';
 import { finalStatus } from '../../agent/runStatus';
 import { LatencyChart } from './LatencyChart';
 import { ranges, readRuns, runsUrl, sinceOf, statuses, type RunsState } from './runsState';
+import { RunViews } from './RunViews';
 import { RunsTable } from './RunsTable';
 import { useNow } from './useNow';
 import css from './RunsPage.module.css';
@@ -48,9 +49,12 @@ function Runs() {
   const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
   return (
     <section className={css.section}>
-      <div>
-        <h1>{say.runs}</h1>
-        <p className={css.lead}>{say.lead}</p>
+      <div className={css.head}>
+        <div>
+          <h1>{say.runs}</h1>
+          <p className={css.lead}>{say.lead}</p>
+        </div>
+        <RunViews state={state} onOpen={(view) => navigate(runsUrl(view))} />
       </div>
       <div className={css.filters}>
         <Field label={say.state} hideLabel>

@@ -2,14 +2,12 @@ import { useState } from 'react';
 import { parseJson, type Json } from '../../api/json';
 import { notify } from '../../state/notices';
 import type { InputState } from '../../schema/form/input';
-import { common } from '../../texts/common';
 import { savedInputs as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
-import { Field } from '../../ui/Field';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import { useOpenAgent } from '../../agent/openAgent';
 import { mostBytes, savedInputs, withInputs } from '../../agent/savedInputs';
+import { NameDialog } from './NameDialog';
 
 interface Props {
   input: InputState;
@@ -55,46 +53,7 @@ export function SavedInputs({ input, onLoad }: Props) {
   return (
     <>
       <Menu trigger={<Button look="link">{say.savedInputs(names.length)}</Button>} entries={entries} />
-      {naming && <NameDialog taken={names} onSave={save} onClose={() => setNaming(false)} />}
+      {naming && <NameDialog say={say} taken={names} onSave={save} onClose={() => setNaming(false)} />}
     </>
-  );
-}
-
-function NameDialog({
-  taken,
-  onSave,
-  onClose,
-}: {
-  taken: string[];
-  onSave: (name: string) => void;
-  onClose: () => void;
-}) {
-  const [typed, setName] = useState('');
-  const name = typed.trim();
-  return (
-    <Dialog
-      title={say.title}
-      about={say.about}
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" disabled={name === ''} onClick={() => onSave(name)}>
-            {taken.includes(name) ? say.replace : say.save}
-          </Button>
-        </>
-      }
-    >
-      <form
-        onSubmit={(e) => {
-          e.preventDefault();
-          if (name !== '') onSave(name);
-        }}
-      >
-        <Field label={say.name} hint={taken.includes(name) ? say.isReplaced : undefined}>
-          {(control) => <input {...control} value={typed} maxLength={60} onChange={(e) => setName(e.target.value)} />}
-        </Field>
-      </form>
-    </Dialog>
   );
 }
