@@ -633,3 +633,45 @@ describe('loading states of dialogs', () => {
     await since.getByText('A patch change since 1.0.0: 1.0.1 comes next.').waitFor();
   });
 });
+
+describe('saved drafts', () => {
+  test('an earlier save is compared, labelled and made the draft again', async () => {
+    await publishedAgent(atelier, 'remembered');
+    await saveDraft(atelier, 'remembered', program('Fog'));
+    await saveDraft(atelier, 'remembered', program('Hail'));
+    await studio.versions('remembered');
+    const saves = page.getByRole('table', { name: 'Saved drafts of remembered' });
+    await expect.poll(() => saves.getByRole('button', { name: /^Show revision/ }).count()).toBe(3);
+    expect(await saves.getByRole('row').nth(1).innerText()).toMatch(/Revision 3[^]*current[^]*main\.js/);
+
+    await saves.getByRole('button', { name: 'Show revision 2' }).click();
+    const save = dialog('Saved draft, revision 2');
+    const lines = save.getByRole('region', { name: 'Changes of main.js' });
+    await expect.poll(() => lines.innerText()).toMatch(/Hail[^]*Fog/);
+    await save.getByRole('textbox', { name: 'Label' }).fill('before hail');
+    await save.getByRole('button', { name: 'Store label' }).click();
+    await page.getByText('The label of revision 2 is stored').waitFor();
+    await save.getByRole('button', { name: 'Restore' }).click();
+    await save.waitFor({ state: 'detached' });
+    await page.getByText('Revision 2 is the draft again. Revision 3 stays in the saved drafts.').waitFor();
+
+    const { draft } = (await must(atelier, 'GET', '/code-agents/remembered')) as { draft: { files: unknown } };
+    expect(draft.files).toEqual(program('Fog').files);
+    await saves.getByRole('button', { name: 'Show revision 4' }).waitFor();
+    expect(await saves.getByRole('row').filter({ hasText: 'before hail' }).innerText()).toContain('Revision 2');
+  });
+
+  test('a save is not restored over a draft that another person saved meanwhile', async () => {
+    await publishedAgent(atelier, 'contested');
+    await saveDraft(atelier, 'contested', program('Fog'));
+    await studio.versions('contested');
+    await page.getByRole('button', { name: 'Show revision 1' }).click();
+    const save = dialog('Saved draft, revision 1');
+    await save.getByRole('region', { name: 'Changes of main.js' }).waitFor();
+    await saveDraft(atelier, 'contested', program('Hail'));
+    await save.getByRole('button', { name: 'Restore' }).click();
+    await save.getByRole('alert').waitFor();
+    const { draft } = (await must(atelier, 'GET', '/code-agents/contested')) as { draft: { files: unknown } };
+    expect(draft.files).toEqual(program('Hail').files);
+  });
+});

@@ -11,6 +11,7 @@ import {
   getApproval,
   getCapabilities,
   getDraftRuntime,
+  getDraftSave,
   getGate,
   getHealth,
   getListedAgent,
@@ -24,6 +25,7 @@ import {
   getVersion,
   listApprovals,
   listDeliveries,
+  listDraftSaves,
   listInvitations,
   listOverlays,
   listProjectChanges,
@@ -81,6 +83,8 @@ export const keys = {
   versions: (name: string) => ['agent', name, 'versions'] as const,
   version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
   draftRuntime: (name: string) => ['agent', name, 'runtime'] as const,
+  draftSaves: (name: string) => ['agent', name, 'saves'] as const,
+  draftSave: (name: string, revision: number) => ['agent', name, 'saves', revision] as const,
   diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
@@ -229,6 +233,19 @@ export function useAgent(name: string, version: string | undefined) {
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
+export const useDraftSaves = (name: string) =>
+  useQuery({ queryKey: keys.draftSaves(name), queryFn: () => listDraftSaves(name), staleTime: 0 });
+/** A save of the draft, and the agent with the draft that a restore would replace. */
+export const useDraftSave = (name: string, revision: number) =>
+  useQuery({
+    queryKey: keys.draftSave(name, revision),
+    queryFn: async () => {
+      const [save, agent] = await Promise.all([getDraftSave(name, revision), getAgent(name)]);
+      return { save, agent };
+    },
+    gcTime: 0,
+    staleTime: 0,
+  });
 /** An agent of the public registry, of any workspace. */
 export const useListedAgent = (publisher: string, name: string) =>
   useQuery({ queryKey: keys.listed(publisher, name), queryFn: () => getListedAgent(publisher, name) });
@@ -291,8 +308,8 @@ export async function askAgain(): Promise<void> {
 
 /** Call it after a change of an agent outside its draft. */
 export function refreshFacts(name: string): void {
-  for (const queryKey of [keys.facts(name), keys.versions(name), keys.pins(name), keys.diffs(name), keys.agents])
-    void queryClient.invalidateQueries({ queryKey });
+  const changed = [keys.facts, keys.versions, keys.pins, keys.diffs, keys.draftSaves].map((key) => key(name));
+  for (const queryKey of [...changed, keys.agents]) void queryClient.invalidateQueries({ queryKey });
 }
 
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });

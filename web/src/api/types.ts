@@ -19,6 +19,8 @@ export type Rules = Wire['Rules'];
 type Saved = Pick<Wire['Draft'], 'savedAt' | 'savedBy'>;
 /** A draft that was read says who saved it; one that is edited does not. */
 export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas & { tests?: Test[] }> & Partial<Saved>;
+/** One entry in the history of a draft. */
+export type DraftSave = Wire['DraftSave'];
 export type About = With<
   Pick<Wire['Agent'], 'name' | 'title' | 'description' | 'tags'>,
   { metadata: Record<string, unknown> }

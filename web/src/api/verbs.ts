@@ -20,6 +20,7 @@ import type {
   Delivery,
   Diff,
   Draft,
+  DraftSave,
   DraftRuntime,
   Files,
   Formatted,
@@ -161,6 +162,19 @@ export const listAgents = (
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
 export const getDraftSave = (agent: string, revision: number): Promise<Draft> =>
   request(`${agentPath(agent)}/draft/history/${revision}`);
+/** The saves of a draft, newest first. The server keeps at most 100 of them, which is one page. */
+export async function listDraftSaves(agent: string): Promise<DraftSave[]> {
+  return (await request<Page<DraftSave>>(`${agentPath(agent)}/draft/history?limit=100`)).items;
+}
+/** Sets the label of a save. An empty label is removed. */
+export const labelDraftSave = (agent: string, revision: number, label: string): Promise<null> =>
+  request(`${agentPath(agent)}/draft/history/${revision}`, { method: 'PATCH', body: { label } });
+/** Replaces the draft by an earlier save. `current` is the revision to replace. */
+export const restoreDraftSave = (agent: string, current: number, revision: number): Promise<Agent> =>
+  request(`${agentPath(agent)}/draft/history/${revision}/restore`, {
+    method: 'POST',
+    headers: { 'If-Match': `"${current}"` },
+  });
 export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
 /** Creates an agent from the definition of a tool of another system. */
 export const importTool = (body: ImportToolBody): Promise<Agent> =>

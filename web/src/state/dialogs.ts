@@ -18,6 +18,7 @@ export type OpenDialog =
   | { kind: 'fix'; runId: string }
   | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
+  | { kind: 'savedDraft'; revision: number }
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }

@@ -130,7 +130,7 @@ export const versionsSection = {
   compareWithTheDraft: (version: string) => `Compare ${version} with the draft`,
   copyReference: (name: string, version: string) => `Copy reference ${name}@${version}`,
   export: (version: string) => `Export ${version}`,
-  allAboutItsVersions: 'All versions',
+  allAboutItsVersions: 'All versions and saved drafts',
 };
 
 export const environment = {

@@ -58,10 +58,47 @@ export const redraftDialog = {
   discardTheDraft: 'Discard the draft?',
   newDraftFrom: (from: string) => `New draft from ${from}?`,
   about: (from: string) =>
-    `${from} replaces the draft: its files, its schemas and its settings. Edits that were not published are lost. No version changes.`,
-  seeWhatWouldGo: 'Show the edits that would be lost',
+    `${from} replaces the draft: its files, its schemas and its settings. Edits that were not published stay in the saved drafts. No version changes.`,
+  seeWhatWouldGo: 'Show the edits that would be replaced',
   discard: 'Discard',
   makeItTheDraft: 'Replace the draft',
+};
+
+export const savedDrafts = {
+  title: 'Saved drafts',
+  about: 'The last 50 saves of the draft, and saves with a label. Each can become the draft again.',
+  listOf: (name: string) => `Saved drafts of ${name}`,
+  theList: 'the saved drafts',
+  notLoaded: (reason: string) => `The saved drafts could not be loaded. ${reason}`,
+  revision: 'Revision',
+  number: (revision: number) => `Revision ${revision}`,
+  show: (revision: number) => `Show revision ${revision}`,
+  current: 'current',
+  changed: 'Changed',
+  settings: 'settings',
+  more: (n: number) => `and ${n} more`,
+  nothing: 'no differences',
+  saved: 'Saved',
+  by: (person: string) => `by ${person}`,
+};
+
+export const savedDraftDialog = {
+  title: (revision: number) => `Saved draft, revision ${revision}`,
+  about: (when: string, person: string | undefined) => `Saved ${when}${person === undefined ? '' : ` by ${person}`}.`,
+  theSave: 'the saved draft',
+  notLoaded: (reason: string) => `The saved draft could not be loaded. ${reason}`,
+  same: 'It is the same as the draft.',
+  differences: 'Differences from the draft',
+  draft: 'draft',
+  save: (revision: number) => `revision ${revision}`,
+  label: 'Label',
+  labelHint: 'A save with a label is kept when it is older than the last 50.',
+  storeLabel: 'Store label',
+  labelled: (revision: number) => `The label of revision ${revision} is stored`,
+  unlabelled: (revision: number) => `Revision ${revision} has no label now`,
+  restore: 'Restore',
+  restored: (revision: number, before: number) =>
+    `Revision ${revision} is the draft again. Revision ${before} stays in the saved drafts.`,
 };
 
 export const versionList = {

@@ -27,6 +27,10 @@ const DeprecateDialog = lazy(() =>
   import('../features/versions/DeprecateDialog').then((m) => ({ default: m.DeprecateDialog })),
 );
 
+const SavedDraftDialog = lazy(() =>
+  import('../features/versions/SavedDraftDialog').then((m) => ({ default: m.SavedDraftDialog })),
+);
+
 const EditorSettings = lazy(() =>
   import('../features/files/EditorSettings').then((m) => ({ default: m.EditorSettings })),
 );
@@ -50,6 +54,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'editor' && <EditorSettings />}
       {open.kind === 'reference' && <Reference />}
       {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
+      {open.kind === 'savedDraft' && <SavedDraftDialog key={open.revision} revision={open.revision} />}
       {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
     </Suspense>
   );

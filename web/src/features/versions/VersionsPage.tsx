@@ -16,6 +16,7 @@ import { Column, Page } from '../../frame/Page';
 import { useLifecycleCommands } from '../../agent/useLifecycleCommands';
 import { About } from './About';
 import { PinTable } from '../../agent/PinTable';
+import { SavedDrafts } from './SavedDrafts';
 import { VersionList } from './VersionList';
 
 /** The page of an agent's versions, references and lifecycle actions. */
@@ -64,6 +65,7 @@ function Loaded({ agent, dialogs }: { agent: Agent; dialogs: ReactNode }) {
       <Column>
         <About agent={agent} />
         <VersionList agent={agent} />
+        <SavedDrafts agent={agent} />
         <Pins name={agent.name} />
       </Column>
       {dialogs}

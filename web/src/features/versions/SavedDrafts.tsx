@@ -1,0 +1,78 @@
+import { useState } from 'react';
+import { useDraftSaves } from '../../api/queries';
+import type { Agent, DraftSave } from '../../api/types';
+import { showDialog } from '../../state/dialogs';
+import { ago } from '../../texts/format';
+import { savedDrafts as say } from '../../texts/versions';
+import { Button } from '../../ui/Button';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Waiting } from '../../ui/Waiting';
+import sheet from '../../ui/Sheet.module.css';
+import css from '../../agent/Versions.module.css';
+
+/** The saves of the draft, newest first. Each opens a dialog that compares and restores it. */
+export function SavedDrafts({ agent: { name } }: { agent: Agent }) {
+  const saves = useDraftSaves(name);
+  const [now] = useState(() => Date.now());
+  return (
+    <section className={sheet.section} aria-labelledby="saved-drafts">
+      <h2 id="saved-drafts">{say.title}</h2>
+      <p className={sheet.quiet}>{say.about}</p>
+      <NotLoaded found={saves} why={say.notLoaded} />
+      {saves.isPending && <Waiting shape="rows" what={say.theList} retry />}
+      {saves.data && (
+        <DataTable
+          label={say.listOf(name)}
+          items={saves.data}
+          columns={columnsOf(saves.data[0]?.revision, now)}
+          rowKey={({ revision }) => String(revision)}
+          words={(save) => [save.revision, save.label ?? '', save.savedBy.name, changesOf(save)].join(' ')}
+        />
+      )}
+    </section>
+  );
+}
+
+const columnsOf = (current: number | undefined, now: number): TableColumn<DraftSave>[] => [
+  {
+    key: 'revision',
+    title: say.revision,
+    by: ({ revision }) => -revision,
+    cell: ({ revision, label }) => (
+      <div className={css.number}>
+        <Button
+          look="link"
+          aria-label={say.show(revision)}
+          onClick={() => showDialog({ kind: 'savedDraft', revision })}
+        >
+          {say.number(revision)}
+        </Button>
+        {revision === current && <span className={css.badge}>{say.current}</span>}
+        {label !== undefined && <span className={css.badge}>{label}</span>}
+      </div>
+    ),
+  },
+  { key: 'changed', title: say.changed, cell: (save) => <span className={css.changes}>{changesOf(save)}</span> },
+  {
+    key: 'saved',
+    title: say.saved,
+    by: ({ savedAt }) => -Date.parse(savedAt),
+    cell: ({ savedAt, savedBy }) => (
+      <>
+        {ago(savedAt, now)}
+        <small>{say.by(savedBy.name)}</small>
+      </>
+    ),
+  },
+];
+
+const shownFiles = 4;
+
+/** The files of a save that differ from the entry before, and its settings if they differ. */
+function changesOf({ files, settings }: DraftSave): string {
+  const all = settings ? [...files, say.settings] : files;
+  if (all.length === 0) return say.nothing;
+  const shown = all.slice(0, shownFiles).join(', ');
+  return all.length > shownFiles ? `${shown} ${say.more(all.length - shownFiles)}` : shown;
+}
