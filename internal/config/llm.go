@@ -17,6 +17,8 @@ type LLM struct {
 	Factor     float64       // of the delays that follow
 	LongDelay  time.Duration // longest delay
 	Workspaces []string      // that may use the model; empty for all
+	// TokensPerMonth bounds the tokens of a workspace in a calendar month; 0 for no limit.
+	TokensPerMonth int64
 }
 
 func llmSettings() []Setting {
@@ -34,6 +36,9 @@ func llmSettings() []Setting {
 		{Name: "llm-workspaces", Env: "ATELIER_LLM_WORKSPACES", Form: "NAME,…", Group: group,
 			Help: "Workspaces whose members may use the model (default: all).",
 			set:  func(c *Config, v string) error { c.LLM.Workspaces = list(v); return nil }},
+		{Name: "llm-tokens-per-month", Env: "ATELIER_LLM_TOKENS_PER_MONTH", Default: "0", Form: "N", Group: group,
+			Help: "Tokens of requests and answers that a workspace may use in a calendar month (default 0: no limit).",
+			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerMonth })},
 		{Name: "llm-timeout", Env: "ATELIER_LLM_TIMEOUT", Default: "2m", Form: "DURATION", Group: group,
 			Help: "Time for one answer of the model.",
 			set: func(c *Config, v string) (err error) {

@@ -34,6 +34,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
+	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
@@ -79,6 +80,7 @@ type App struct {
 	approvals *approvals.Service
 	inference *infer.Service
 	assistant *assist.Service
+	models    *llm.Service
 	kafka     *kafkaapi.API // nil if it is off
 	archives  *archives.Service
 	catalog   *catalog.Service
@@ -167,7 +169,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})

@@ -35,18 +35,22 @@ const lookFor = time.Second
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
 
 // Capabilities implements httpapi.StatusProvider.
-func (h *statusProvider) Capabilities() httpapi.Capabilities {
+func (h *statusProvider) Capabilities(ctx context.Context, workspace string) (httpapi.Capabilities, error) {
 	c := httpapi.Capabilities{
 		Limits:  httpapi.LimitBounds{Defaults: h.app.Config.Defaults, Ceilings: h.app.Config.Ceilings},
 		Sandbox: h.sandbox(), HostFunctions: specs.HostFunctions(), ExportFormats: manifest.Formats(),
 	}
-	if h.app.assistant.Model != nil {
-		c.LanguageModel = h.app.assistant.Name
+	model, err := h.app.models.State(ctx, workspace)
+	if err != nil {
+		return c, err
+	}
+	if model.Usable() {
+		c.LanguageModel = model.Model
 	}
 	for _, language := range specs.Languages() {
 		c.Languages = append(c.Languages, h.language(language))
 	}
-	return c
+	return c, nil
 }
 
 func (h *statusProvider) sandbox() httpapi.SandboxState {

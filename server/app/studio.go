@@ -14,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
@@ -74,6 +75,7 @@ func (a *App) openStudio(context.Context) error {
 		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Numbers: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
+	a.models = a.newModels()
 	a.assistant = a.newAssistant()
 	a.approvals.Connect(a.runs, a.agents, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
@@ -92,19 +94,25 @@ func (a *App) policyService() approvals.Asker {
 	return service
 }
 
-// newAssistant returns the service that asks the language model. It has none if none is configured.
-func (a *App) newAssistant() *assist.Service {
+// newModels returns the service that lets workspaces use the language model. It has none if none is configured.
+func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
-	o := assist.Options{
-		Name: c.Model, Workspaces: c.Workspaces, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
-		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets,
-	}
+	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Now: a.now}
 	if c.BaseURL != "" && c.Model != "" {
-		model := assist.NewModel(assist.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
+		model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
 		a.closers.add("language model", func() error { model.Close(); return nil })
 		o.Model = model
 	}
-	return assist.New(o)
+	return llm.New(o)
+}
+
+// newAssistant returns the service that proposes programs and changes.
+func (a *App) newAssistant() *assist.Service {
+	c := a.Config.LLM
+	return assist.New(assist.Options{
+		Model: a.models, Name: c.Model, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
+		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets,
+	})
 }
 
 // follow returns a reader of a run's events for the WebSocket.

@@ -115,6 +115,8 @@ func needs() map[string]need {
 		"POST " + api + "/assist/fix":                    {write, workspace}, // also run
 		"POST " + api + "/assist/generate":               {write, workspace}, // also run
 		"POST " + api + "/assist/explain":                {write, workspace},
+		"GET " + api + "/language-model":                 {read, workspace},
+		"PUT " + api + "/language-model":                 {admin, workspace},
 		"POST " + api + "/assist/review":                 {write, workspace},
 		"POST " + api + "/infer":                         {types, workspace},
 		"GET " + api + "/openapi.json":                   {anyone, nothing},

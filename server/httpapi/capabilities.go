@@ -14,7 +14,7 @@ type Capabilities struct {
 	Sandbox       SandboxState    `json:"sandbox"`
 	HostFunctions []string        `json:"hostFunctions"`
 	ExportFormats []string        `json:"exportFormats"`
-	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if there is none."`
+	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if the workspace of the caller may use none."`
 }
 
 // LanguageState reports whether a language can run here, with which runtimes, and why not.
@@ -53,8 +53,9 @@ func (a *API) getCapabilities() {
 	type out struct{ Body Capabilities }
 	add(a, endpoint{
 		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "Get the capabilities of this server",
-		about: "What this server can run, and its limits: languages, runtimes, ceilings, isolation. It does not change while the server runs.",
-	}, func(context.Context, *none) (*out, error) {
-		return &out{Body: a.StatusProvider.Capabilities()}, nil
+		about: "What this server can run, and its limits: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		found, err := a.StatusProvider.Capabilities(ctx, actor(ctx).Workspace)
+		return &out{Body: found}, err
 	})
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
+	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/oidc"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
@@ -50,7 +51,7 @@ type Keys interface {
 
 // StatusProvider provides the version and the state of the server.
 type StatusProvider interface {
-	Capabilities() Capabilities
+	Capabilities(ctx context.Context, workspace string) (Capabilities, error)
 	Runtimes() []RuntimeState
 	Health(ctx context.Context) Health
 	// Serving returns why no run should be sent to this server now, nil if one can: it stops, or it cannot record runs.
@@ -66,6 +67,7 @@ type Options struct {
 	Catalog        *catalog.Service
 	Changes        *changes.Hub
 	Assist         *assist.Service
+	Models         *llm.Service
 	Inference      *infer.Service
 	Quotas         *quotas.Service
 	Replays        *replay.Service
@@ -163,6 +165,7 @@ func (a *API) agentRoutes() {
 	a.format()
 	a.infer()
 	a.assist()
+	a.languageModel()
 	a.getDraftRuntime()
 }
 

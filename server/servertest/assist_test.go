@@ -2,14 +2,17 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/atelier-run/atelier/server/servertest"
 	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/studio/llm"
 )
 
 // scriptedModel is a language model that gives prepared answers in order and keeps the conversations.
@@ -24,7 +27,7 @@ type scriptedModel struct {
 func newScriptedModel(t *testing.T, answers ...string) *scriptedModel {
 	s := &scriptedModel{answers: answers}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var question struct{ Messages []assist.Message }
+		var question struct{ Messages []llm.Message }
 		if err := json.NewDecoder(r.Body).Decode(&question); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer model-key" {
 			http.Error(w, "bad request", http.StatusBadRequest)
 			return
@@ -57,10 +60,14 @@ func (s *scriptedModel) conversations() []string {
 	return append([]string{}, s.asked...)
 }
 
-func withModel(t *testing.T, model *scriptedModel) *servertest.Server {
-	return servertest.New(t, servertest.Flags(t, map[string]string{
+func withModel(t *testing.T, model *scriptedModel, more ...map[string]string) *servertest.Server {
+	flags := map[string]string{
 		"llm-base-url": model.URL + "/v1", "llm-model": "scripted", "llm-api-key": "model-key", "llm-first-delay": "1ms", "llm-attempts": "3",
-	}))
+	}
+	for _, one := range more {
+		maps.Copy(flags, one)
+	}
+	return servertest.New(t, servertest.Flags(t, flags))
 }
 
 const failing = "export default function main({ names }) {\n  return { first: names[0].toUpperCase(), secret: \"wordThatIsSecret\" };\n}\n"
@@ -228,5 +235,43 @@ func TestAssist_Hosts(t *testing.T) {
 	var p assist.Proposal
 	if s.Want(t, 200, "POST", "/api/v1/assist/fix", map[string]string{"runId": run.RunID}).Into(t, &p); p.Trial.RunID != "" || !strings.Contains(p.Trial.Reason, "hosts") {
 		t.Errorf("trial is %+v", p.Trial)
+	}
+}
+
+// TestAssist_Workspaces tells only those workspaces about the model that may use it.
+func TestAssist_Workspaces(t *testing.T) {
+	t.Parallel()
+	model := newScriptedModel(t, `{"explanation":"It takes names."}`, `{"explanation":"It takes names."}`)
+	s := withModel(t, model, map[string]string{"llm-workspaces": "acme", "llm-tokens-per-month": "200"})
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
+	acme := settle(t, s, admin, "acme", "ada")
+	other := settle(t, s, admin, "other", "bob")
+	named := func(who servertest.Headers) string {
+		var capabilities struct{ LanguageModel string }
+		s.Want(t, 200, "GET", "/api/v1/capabilities", nil, who).Into(t, &capabilities)
+		return capabilities.LanguageModel
+	}
+	if got := []string{named(acme.bearer()), named(other.bearer()), named(nil)}; !slices.Equal(got, []string{"scripted", "", ""}) {
+		t.Errorf("the workspaces learn of %q", got)
+	}
+	for _, who := range []tenant{acme, other} {
+		s.Want(t, 201, "POST", "/api/v1/code-agents", map[string]any{"name": "first", "language": "javascript", "code": failing}, who.bearer())
+	}
+	s.Want(t, 503, "POST", "/api/v1/assist/explain", `{"agent":"first"}`, other.bearer())
+	s.Want(t, 503, "POST", "/api/v1/assist/explain", `{"agent":"first"}`)
+
+	s.Want(t, 200, "POST", "/api/v1/assist/explain", `{"agent":"first"}`, acme.bearer())
+	var state llm.State
+	s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":false}`, acme.bearer()).Into(t, &state)
+	if state.On || !state.Allowed || state.Used.Total() != 110 || state.Limit != 200 {
+		t.Errorf("state is %+v", state)
+	}
+	if refused := s.Want(t, 503, "POST", "/api/v1/assist/explain", `{"agent":"first"}`, acme.bearer()).Problem(t); !strings.Contains(refused.Detail, "switched the language model off") || named(acme.bearer()) != "" {
+		t.Errorf("problem is %+v", refused)
+	}
+	s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":true}`, acme.bearer())
+	s.Want(t, 200, "POST", "/api/v1/assist/explain", `{"agent":"first"}`, acme.bearer())
+	if refused := s.Want(t, 429, "POST", "/api/v1/assist/explain", `{"agent":"first"}`, acme.bearer()).Problem(t); refused.Code != "quota_exceeded" || !strings.Contains(refused.Detail, "--llm-tokens-per-month") {
+		t.Errorf("problem is %+v", refused)
 	}
 }

@@ -15,13 +15,15 @@ import (
 	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// Asker is a language model.
+// Asker asks the language model for a workspace.
 type Asker interface {
-	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
+	Check(ctx context.Context, workspace string) error
+	Ask(ctx context.Context, workspace string, messages []llm.Message, shape json.RawMessage) (llm.Reply, error)
 }
 
 // Drafts returns agents with their drafts.
@@ -53,9 +55,8 @@ type Secrets interface {
 
 // Options configures a Service.
 type Options struct {
-	Model      Asker // nil for none
+	Model      Asker
 	Name       string
-	Workspaces []string // that may use the model; empty for all
 	Attempts   int
 	FirstDelay time.Duration
 	Factor     float64
@@ -111,12 +112,7 @@ type Proposal struct {
 	Trial       Trial                    `json:"trial"`
 	Attempts    []Attempt                `json:"attempts" doc:"The attempts that failed before."`
 	Model       string                   `json:"model"`
-	Tokens      Tokens                   `json:"tokens"`
-}
-
-// Available reports whether members of a workspace may use a model.
-func (s *Service) Available(workspace string) bool {
-	return s.Model != nil && (len(s.Workspaces) == 0 || slices.Contains(s.Workspaces, workspace))
+	Tokens      registry.Tokens          `json:"tokens"`
 }
 
 // Fix proposes a change of an agent's draft so that a failed run would succeed. watch receives the attempts that failed.
@@ -153,7 +149,7 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	}
 	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
 	talk := s.talk(fixTask, program+"\n\n"+failure(run, hidden), fixShape)
-	p.Attempts, p.Tokens, err = s.converse(ctx, talk, watch, func(text string) error {
+	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, talk, watch, func(text string) error {
 		return s.checkFix(ctx, actor, agent, run, text, &p)
 	})
 	return p, err
@@ -249,8 +245,8 @@ func reasonNotToRun(spec registry.Spec) string {
 
 // enter takes one of the places for conversations.
 func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func(), err error) {
-	if !s.Available(actor.Workspace) {
-		return nil, fault.New(fault.ModelUnavailable, "No LLM provider configured. An administrator can set --llm-base-url and --llm-model, and allow this workspace.")
+	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
+		return nil, err
 	}
 	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
@@ -290,22 +286,22 @@ func problemf(format string, args ...any) error {
 }
 
 type conversation struct {
-	messages []Message
+	messages []llm.Message
 	shape    json.RawMessage
 }
 
 func (s *Service) talk(task, about string, shape json.RawMessage) conversation {
-	return conversation{shape: shape, messages: []Message{
+	return conversation{shape: shape, messages: []llm.Message{
 		{Role: "system", Content: role + "\n\n" + task + "\n\nAnswer with one JSON object that fits this JSON Schema, and nothing else:\n" + string(shape)},
 		{Role: "user", Content: about},
 	}}
 }
 
 // converse asks the model until an answer passes check, or the attempts are used up.
-func (s *Service) converse(ctx context.Context, talk conversation, watch func(Attempt), check func(string) error) ([]Attempt, Tokens, error) {
-	failed, used, delay := []Attempt{}, Tokens{}, s.FirstDelay
+func (s *Service) converse(ctx context.Context, workspace string, talk conversation, watch func(Attempt), check func(string) error) ([]Attempt, registry.Tokens, error) {
+	failed, used, delay := []Attempt{}, registry.Tokens{}, s.FirstDelay
 	for n := 1; ; n++ {
-		reply, err := s.Model.Ask(ctx, talk.messages, talk.shape)
+		reply, err := s.Model.Ask(ctx, workspace, talk.messages, talk.shape)
 		used.Input, used.Output = used.Input+reply.Tokens.Input, used.Output+reply.Tokens.Output
 		if err != nil {
 			return failed, used, err
@@ -321,13 +317,13 @@ func (s *Service) converse(ctx context.Context, talk conversation, watch func(At
 		}
 		failed = append(failed, Attempt{N: n, Error: bad.text, DelayMs: delay.Milliseconds()})
 		watch(failed[len(failed)-1])
-		if err := pause(ctx, delay); err != nil {
+		if err := llm.Pause(ctx, delay); err != nil {
 			return failed, used, err
 		}
 		delay = min(time.Duration(float64(delay)*s.Factor), s.LongDelay)
 		quoted := reply.Text[:min(len(reply.Text), maxQuoted)]
-		talk.messages = append(talk.messages, Message{Role: "assistant", Content: strings.ToValidUTF8(quoted, "")},
-			Message{Role: "user", Content: "That answer is not usable: " + bad.text + "\nAnswer again with the whole JSON object."})
+		talk.messages = append(talk.messages, llm.Message{Role: "assistant", Content: strings.ToValidUTF8(quoted, "")},
+			llm.Message{Role: "user", Content: "That answer is not usable: " + bad.text + "\nAnswer again with the whole JSON object."})
 	}
 }
 

@@ -42,7 +42,7 @@ type Program struct {
 	Trial        Trial                    `json:"trial" doc:"The run with sampleInput."`
 	Attempts     []Attempt                `json:"attempts" doc:"The attempts that failed before."`
 	Model        string                   `json:"model"`
-	Tokens       Tokens                   `json:"tokens"`
+	Tokens       registry.Tokens          `json:"tokens"`
 }
 
 const maxTests = 5
@@ -72,7 +72,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 	if wish.Language == runtimes.Python {
 		p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
 	}
-	p.Attempts, p.Tokens, err = s.converse(ctx, s.talk(generateTask, about, generateShape), watch, func(text string) error {
+	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(generateTask, about, generateShape), watch, func(text string) error {
 		return s.checkProgram(ctx, actor, wish, text, &p)
 	})
 	return p, err
@@ -204,11 +204,11 @@ type Remark struct {
 
 // Opinion is a model's text about a program.
 type Opinion struct {
-	Text     string   `json:"text" doc:"Markdown."`
-	Findings []Remark `json:"findings" doc:"Only of a review. They are opinions of the model."`
-	Revision int64    `json:"revision"`
-	Model    string   `json:"model"`
-	Tokens   Tokens   `json:"tokens"`
+	Text     string          `json:"text" doc:"Markdown."`
+	Findings []Remark        `json:"findings" doc:"Only of a review. They are opinions of the model."`
+	Revision int64           `json:"revision"`
+	Model    string          `json:"model"`
+	Tokens   registry.Tokens `json:"tokens"`
 }
 
 // Explain describes an agent's draft in words.
@@ -271,6 +271,6 @@ func (s *Service) opinion(ctx context.Context, actor registry.Actor, ref, task s
 		return Opinion{}, err
 	}
 	o := Opinion{Findings: []Remark{}, Revision: agent.Draft.Revision, Model: s.Name}
-	_, o.Tokens, err = s.converse(ctx, s.talk(task, program, shape), func(Attempt) {}, func(text string) error { return check(text, agent, &o) })
+	_, o.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(task, program, shape), func(Attempt) {}, func(text string) error { return check(text, agent, &o) })
 	return o, err
 }

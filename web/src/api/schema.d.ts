@@ -241,7 +241,7 @@ export interface paths {
     };
     /**
      * Get the capabilities of this server
-     * @description What this server can run, and its limits: languages, runtimes, ceilings, isolation. It does not change while the server runs.
+     * @description What this server can run, and its limits: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.
      */
     get: operations['getCapabilities'];
     put?: never;
@@ -1083,6 +1083,30 @@ export interface paths {
      * @description Its link stops working at once.
      */
     delete: operations['revokeInvitation'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/language-model': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the language model of the workspace
+     * @description Whether the workspace may use a language model, and the tokens that it used this month.
+     */
+    get: operations['getLanguageModel'];
+    /**
+     * Switch the language model of the workspace on or off
+     * @description Switched off, nothing of the workspace is sent to a language model, for members or for programs.
+     */
+    put: operations['switchLanguageModel'];
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -3896,6 +3920,9 @@ export interface components {
       /** Format: double */
       totalMs: number;
     };
+    ModelSwitchBody: {
+      on: boolean;
+    };
     Module: {
       /** Format: int64 */
       bytes: number;
@@ -4892,7 +4919,7 @@ export interface components {
     ServerCapabilities: {
       exportFormats: string[];
       hostFunctions: string[];
-      /** @description Name of the language model that helps to write programs. Absent if there is none. */
+      /** @description Name of the language model that helps to write programs. Absent if the workspace of the caller may use none. */
       languageModel?: string;
       languages: components['schemas']['LanguageState'][];
       limits: components['schemas']['LimitBounds'];
@@ -5100,6 +5127,23 @@ export interface components {
       success: boolean;
       verdict: components['schemas']['Verdict'] | null;
       warnings: string[];
+    };
+    State: {
+      /** @description Whether the operator of the server has a model for this workspace. */
+      allowed: boolean;
+      /**
+       * Format: int64
+       * @description Tokens of a workspace in a month. 0 means no limit.
+       */
+      limit: number;
+      /** @description Name of the model. Absent if the server has none for this workspace. */
+      model?: string;
+      /** @description Month of the counted tokens, UTC, such as 2026-11. */
+      month: string;
+      /** @description Whether members and programs of the workspace may use the model. */
+      on: boolean;
+      /** @description Tokens that the workspace used in the month. */
+      used: components['schemas']['Tokens'];
     };
     StorageState: {
       /** @description Why the database cannot be written. */
@@ -13418,6 +13462,217 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getLanguageModel: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['State'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  switchLanguageModel: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "on": false
+         *     }
+         */
+        'application/json': components['schemas']['ModelSwitchBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['State'];
+        };
       };
       /** @description Bad Request */
       400: {

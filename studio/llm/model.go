@@ -1,4 +1,4 @@
-package assist
+package llm
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 )
 
 // Message is one turn of a conversation with a model.
@@ -23,16 +24,10 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Tokens counts the tokens of requests and answers.
-type Tokens struct {
-	Input  int64 `json:"input"`
-	Output int64 `json:"output"`
-}
-
 // Reply is the text of a model's answer.
 type Reply struct {
 	Text   string
-	Tokens Tokens
+	Tokens registry.Tokens // estimated if the model does not count them
 }
 
 const (
@@ -143,15 +138,15 @@ func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessa
 		if refused.after > m.LongDelay {
 			return reply, m.described(err)
 		}
-		if err := pause(ctx, min(wait, m.LongDelay)); err != nil {
+		if err := Pause(ctx, min(wait, m.LongDelay)); err != nil {
 			return reply, err
 		}
 		delay *= 2
 	}
 }
 
-// pause waits, or returns the error of a context that ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits, or returns the error of a context that ends first.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -202,7 +197,7 @@ func read(text []byte) (Reply, error) {
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return Reply{}, errors.New("the answer is not one of the Chat Completions API")
 	}
-	reply := Reply{Tokens: Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
+	reply := Reply{Tokens: registry.Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
 	switch {
 	case len(answer.Choices) == 0:
 		return reply, errors.New("the answer has no choices")

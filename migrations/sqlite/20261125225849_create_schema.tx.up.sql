@@ -435,6 +435,21 @@ CREATE TABLE gates (
 	settings     TEXT NOT NULL
 );
 
+-- Workspaces that have switched the language model off. A workspace without a row uses it.
+CREATE TABLE llm_switches (
+	workspace_id TEXT PRIMARY KEY NOT NULL,
+	off          BOOLEAN NOT NULL
+);
+
+-- Tokens of the language model that a workspace used in a month (UTC), such as 2026-11.
+CREATE TABLE llm_use (
+	workspace_id TEXT NOT NULL,
+	month        TEXT NOT NULL,
+	input        INTEGER NOT NULL,
+	output       INTEGER NOT NULL,
+	PRIMARY KEY (workspace_id, month)
+) WITHOUT ROWID;
+
 -- Rule packs that workspaces wrote.
 CREATE TABLE rule_packs (
 	workspace_id TEXT NOT NULL,

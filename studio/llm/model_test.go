@@ -1,4 +1,4 @@
-package assist_test
+package llm_test
 
 import (
 	"encoding/json"
@@ -11,18 +11,19 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/llm"
 )
 
 const hello = `{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`
 
-func ask(t *testing.T, handle http.HandlerFunc) (assist.Reply, error) {
+func ask(t *testing.T, handle http.HandlerFunc) (llm.Reply, error) {
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
-	model := assist.NewModel(assist.ModelOptions{BaseURL: server.URL, Name: "m", Key: "model-key", Timeout: 10 * time.Second, Delay: time.Millisecond, LongDelay: 5 * time.Second})
+	model := llm.NewModel(llm.ModelOptions{BaseURL: server.URL, Name: "m", Key: "model-key", Timeout: 10 * time.Second, Delay: time.Millisecond, LongDelay: 5 * time.Second})
 	t.Cleanup(model.Close)
-	return model.Ask(t.Context(), []assist.Message{{Role: "user", Content: "hi"}}, json.RawMessage(`{"type":"object"}`))
+	return model.Ask(t.Context(), []llm.Message{{Role: "user", Content: "hi"}}, json.RawMessage(`{"type":"object"}`))
 }
 
 func TestModel_Ask(t *testing.T) {
@@ -40,7 +41,7 @@ func TestModel_Ask(t *testing.T) {
 			_, _ = io.WriteString(w, hello)
 		}
 	})
-	if err != nil || reply.Text != "hello" || reply.Tokens != (assist.Tokens{Input: 3, Output: 1}) || calls.Load() != 3 {
+	if err != nil || reply.Text != "hello" || reply.Tokens != (registry.Tokens{Input: 3, Output: 1}) || calls.Load() != 3 {
 		t.Errorf("reply %+v after %d calls, error %v", reply, calls.Load(), err)
 	}
 }

@@ -435,6 +435,21 @@ CREATE TABLE gates (
 	settings     text NOT NULL
 );
 
+-- Workspaces that have switched the language model off. A workspace without a row uses it.
+CREATE TABLE llm_switches (
+	workspace_id text PRIMARY KEY,
+	off          boolean NOT NULL
+);
+
+-- Tokens of the language model that a workspace used in a month (UTC), such as 2026-11.
+CREATE TABLE llm_use (
+	workspace_id text NOT NULL,
+	month        text NOT NULL,
+	input        bigint NOT NULL,
+	output       bigint NOT NULL,
+	PRIMARY KEY (workspace_id, month)
+);
+
 -- Rule packs that workspaces wrote.
 CREATE TABLE rule_packs (
 	workspace_id text NOT NULL,

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// ModelOff reports whether a workspace has switched the language model off.
+func (s *Store) ModelOff(ctx context.Context, workspace string) (bool, error) {
+	var row llmSwitchRow
+	err := s.read.NewSelect().Model(&row).Where("l.workspace_id = ?", workspace).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return row.Off, wrap("read language model switch", err)
+}
+
+// SwitchModel switches the language model off or on for a workspace.
+func (s *Store) SwitchModel(ctx context.Context, workspace string, off bool) error {
+	return s.change(ctx, "switch language model", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&llmSwitchRow{WorkspaceID: workspace, Off: off}).On("CONFLICT (workspace_id) DO UPDATE").Set("off = EXCLUDED.off").Exec(ctx)
+		return err
+	})
+}
+
+// ModelUse returns the tokens that a workspace used in a month, such as 2026-11.
+func (s *Store) ModelUse(ctx context.Context, workspace, month string) (registry.Tokens, error) {
+	var row llmUseRow
+	err := s.read.NewSelect().Model(&row).Where("u.workspace_id = ?", workspace).Where("u.month = ?", month).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Tokens{}, nil
+	}
+	return registry.Tokens{Input: row.Input, Output: row.Output}, wrap("read use of the language model", err)
+}
+
+// AddModelUse adds tokens to those that a workspace used in a month.
+func (s *Store) AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error {
+	row := &llmUseRow{WorkspaceID: workspace, Month: month, Input: use.Input, Output: use.Output}
+	return s.change(ctx, "count tokens", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).On("CONFLICT (workspace_id, month) DO UPDATE").
+			Set("input = u.input + EXCLUDED.input").Set("output = u.output + EXCLUDED.output").Exec(ctx)
+		return err
+	})
+}
+
+type llmSwitchRow struct {
+	bun.BaseModel `bun:"table:llm_switches,alias:l"`
+
+	WorkspaceID string `bun:"workspace_id,pk"`
+	Off         bool   `bun:"off"`
+}
+
+type llmUseRow struct {
+	bun.BaseModel `bun:"table:llm_use,alias:u"`
+
+	WorkspaceID string `bun:"workspace_id,pk"`
+	Month       string `bun:"month,pk"`
+	Input       int64  `bun:"input"`
+	Output      int64  `bun:"output"`
+}

@@ -1,0 +1,36 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func TestModelUse(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for range 2 {
+			if err := s.AddModelUse(t.Context(), ws, "2026-11", registry.Tokens{Input: 100, Output: 7}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for month, want := range map[string]registry.Tokens{"2026-11": {Input: 200, Output: 14}, "2026-12": {}} {
+			if used, err := s.ModelUse(t.Context(), ws, month); err != nil || used != want {
+				t.Errorf("in %s %+v tokens were used, want %+v; error %v", month, used, want, err)
+			}
+		}
+		for _, off := range []bool{false, true, false} {
+			if err := s.SwitchModel(t.Context(), ws, off); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.ModelOff(t.Context(), ws); err != nil || got != off {
+				t.Errorf("off is %v, want %v; error %v", got, off, err)
+			}
+		}
+		if off, err := s.ModelOff(t.Context(), "other"); err != nil || off {
+			t.Errorf("another workspace has it off: %v, error %v", off, err)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+// Package llm lets workspaces use the language model of the server. It counts their tokens and keeps them within bounds.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Asker is a language model.
+type Asker interface {
+	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
+}
+
+// Store stores which workspaces have switched the model off, and the tokens that they used.
+type Store interface {
+	ModelOff(ctx context.Context, workspace string) (bool, error)
+	SwitchModel(ctx context.Context, workspace string, off bool) error
+}
+
+// Ledger counts tokens by workspace and month.
+type Ledger interface {
+	ModelUse(ctx context.Context, workspace, month string) (registry.Tokens, error)
+	AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error
+}
+
+// Workspaces finds a workspace.
+type Workspaces interface {
+	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Model      Asker // nil for none
+	Name       string
+	Allowed    []string // names of workspaces that may use the model; empty for all
+	PerMonth   int64    // tokens of a workspace in a calendar month; 0 for no limit
+	Store      Store
+	Ledger     Ledger
+	Workspaces Workspaces
+	Now        func() time.Time
+}
+
+// Service gives workspaces access to the model. It is safe for concurrent use.
+type Service struct{ Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{Options: o} }
+
+// State describes the language model for one workspace.
+type State struct {
+	Model   string          `json:"model,omitempty" doc:"Name of the model. Absent if the server has none for this workspace."`
+	Allowed bool            `json:"allowed" doc:"Whether the operator of the server has a model for this workspace."`
+	On      bool            `json:"on" doc:"Whether members and programs of the workspace may use the model."`
+	Month   string          `json:"month" doc:"Month of the counted tokens, UTC, such as 2026-11."`
+	Used    registry.Tokens `json:"used" doc:"Tokens that the workspace used in the month."`
+	Limit   int64           `json:"limit" doc:"Tokens of a workspace in a month. 0 means no limit."`
+}
+
+// Usable reports whether a workspace may use the model now.
+func (s State) Usable() bool { return s.Allowed && s.On }
+
+// State returns the state for a workspace.
+func (s *Service) State(ctx context.Context, workspace string) (State, error) {
+	state := State{Month: s.month(), Limit: s.PerMonth}
+	var err error
+	if state.Allowed, err = s.allowed(ctx, workspace); err != nil {
+		return state, err
+	}
+	if state.Allowed {
+		state.Model = s.Name
+	}
+	off, err := s.Store.ModelOff(ctx, workspace)
+	if err != nil {
+		return state, err
+	}
+	state.On = !off
+	state.Used, err = s.Ledger.ModelUse(ctx, workspace, state.Month)
+	return state, err
+}
+
+// Switch switches the model on or off for the actor's workspace.
+func (s *Service) Switch(ctx context.Context, actor registry.Actor, on bool) (State, error) {
+	if err := s.Store.SwitchModel(ctx, actor.Workspace, !on); err != nil {
+		return State{}, err
+	}
+	return s.State(ctx, actor.Workspace)
+}
+
+// allowed reports whether the operator has a model for a workspace.
+func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
+	if s.Model == nil || len(s.Allowed) == 0 {
+		return s.Model != nil, nil
+	}
+	found, err := s.Workspaces.Workspace(ctx, workspace)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return slices.Contains(s.Allowed, found.Name), err
+}
+
+// Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable, QuotaExceeded.
+func (s *Service) Check(ctx context.Context, workspace string) error {
+	state, err := s.State(ctx, workspace)
+	switch {
+	case err != nil:
+		return err
+	case !state.Allowed:
+		return fault.New(fault.ModelUnavailable, "No LLM provider configured. An administrator can set --llm-base-url and --llm-model, and allow this workspace.")
+	case !state.On:
+		return fault.New(fault.ModelUnavailable, "No LLM provider configured: an administrator has switched the language model off for this workspace.")
+	case s.PerMonth > 0 && state.Used.Total() >= s.PerMonth:
+		until := s.nextMonth()
+		return &fault.Error{
+			Code: fault.QuotaExceeded, RetryAfter: max(time.Second, until.Sub(s.Now())), Extra: map[string]any{"quota": "modelTokensPerMonth", "limit": s.PerMonth, "until": until},
+			Message: fmt.Sprintf("The quota of %d tokens of the language model per month of this workspace is reached. Try again at %s, or ask the operator of the server to raise --llm-tokens-per-month.", s.PerMonth, until.Format(time.RFC3339)),
+		}
+	}
+	return nil
+}
+
+// Ask asks the model for a workspace and counts the tokens. It fails as Check does.
+func (s *Service) Ask(ctx context.Context, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
+	if err := s.Check(ctx, workspace); err != nil {
+		return Reply{}, err
+	}
+	reply, err := s.Model.Ask(ctx, messages, shape)
+	if err == nil && reply.Tokens.Total() == 0 {
+		reply.Tokens = estimated(messages, reply.Text)
+	}
+	if reply.Tokens.Total() > 0 { // also of an answer that was cut or refused
+		if failed := s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), reply.Tokens); failed != nil && err == nil {
+			err = failed
+		}
+	}
+	return reply, err
+}
+
+// bytesPerToken is the usual length of a token in English text and code.
+const bytesPerToken = 4
+
+// estimated counts tokens for a model that does not, so that bounds hold there too.
+func estimated(messages []Message, answer string) registry.Tokens {
+	asked := 0
+	for _, m := range messages {
+		asked += len(m.Content)
+	}
+	return registry.Tokens{Input: int64(asked/bytesPerToken) + 1, Output: int64(len(answer)/bytesPerToken) + 1}
+}
+
+func (s *Service) month() string { return s.Now().UTC().Format("2006-01") }
+
+func (s *Service) nextMonth() time.Time {
+	now := s.Now().UTC()
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+}
