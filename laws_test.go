@@ -225,6 +225,8 @@ var draftReaders = map[string]string{
 	"studio/agents.untouched":   "compares the draft for Release",
 	"studio/archives.agent":     "an archive holds whatever the draft is",
 	"studio/assist.checkFix":    "proposes a change and names the revision that it is for",
+	"studio/assist.Change":      "proposes a change and names the revision that it is for",
+	"studio/assist.checkChange": "proposes a change and names the revision that it is for",
 	"studio/assist.Review":      "an opinion about whatever the draft is; it names the revision",
 	"studio/skills.draft":       "writes the draft that it has just saved into its folder",
 }

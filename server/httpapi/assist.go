@@ -31,6 +31,13 @@ type WishBody struct {
 	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. The proposed program is run with it."`
 }
 
+// ChangeBody asks for a change of a draft.
+type ChangeBody struct {
+	Agent       string      `json:"agent" minLength:"1" maxLength:"100" doc:"Name or identifier."`
+	Task        assist.Task `json:"task" enum:"change,tests,document,schemas" doc:"change: as the description asks. tests: write tests. document: write comments. schemas: write the schemas of input and output."`
+	Description string      `json:"description,omitempty" maxLength:"20000" doc:"Required for the task change."`
+}
+
 // DraftRefBody selects the agent whose draft the model reads.
 type DraftRefBody struct {
 	Agent string `json:"agent" minLength:"1" maxLength:"100"`
@@ -43,6 +50,7 @@ const proposing = " The model's answer is checked: it must be valid, the gate mu
 func (a *API) assist() {
 	a.assistFix()
 	a.assistGenerate()
+	a.assistChange()
 	a.assistOpinion("assistExplain", "/assist/explain", "Explain a draft", "Describes in words what the draft of an agent does.", func(ctx context.Context, agent string) (assist.Opinion, error) {
 		return a.Assist.Explain(ctx, actor(ctx), agent)
 	})
@@ -80,6 +88,22 @@ func (a *API) assistGenerate() {
 		wish := assist.Wish{Description: q.Body.Description, Language: q.Body.Language, InputExample: q.Body.InputExample}
 		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
 			return a.Assist.Generate(ctx, actor(ctx), wish, watch)
+		})
+	})
+}
+
+func (a *API) assistChange() {
+	type in struct {
+		Accept string `header:"Accept" doc:"text/event-stream sends each failed attempt as an event."`
+		Body   ChangeBody
+	}
+	add(a, endpoint{
+		id: "assistChange", method: http.MethodPost, path: Base + "/assist/change", tag: "assist", summary: "Propose a change of a draft",
+		about:    "Sends the draft to the configured language model, without values of secrets, and asks for a change, for tests, comments or schemas." + proposing,
+		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[assist.Proposal]()),
+	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
+		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
+			return a.Assist.Change(ctx, actor(ctx), assist.Request(q.Body), watch)
 		})
 	})
 }

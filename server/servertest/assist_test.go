@@ -275,3 +275,66 @@ func TestAssist_Workspaces(t *testing.T) {
 		t.Errorf("problem is %+v", refused)
 	}
 }
+
+// TestAssist_Change changes files, schemas and tests of a draft, each task its own part of them.
+func TestAssist_Change(t *testing.T) {
+	t.Parallel()
+	answer := func(edits, input, output, sample string, tests ...any) string {
+		text, _ := json.Marshal(map[string]any{"explanation": "x", "edits": json.RawMessage(edits), "inputSchema": input, "outputSchema": output, "sampleInput": sample, "tests": append([]any{}, tests...)})
+		return string(text)
+	}
+	test := func(name, input, output string) any {
+		return map[string]string{"name": name, "input": input, "output": output}
+	}
+	const (
+		greeting = "export default function main({ names }) {\n  return { first: names[0] };\n}\n"
+		edits    = `[{"file":"main.js","old":"names[0]","new":"names[0] ?? \"nobody\""}]`
+		schema   = `{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"description":"Names."}},"required":["names"]}`
+		sample   = `{"names":["a"]}`
+	)
+	tests := map[string]struct {
+		task    string
+		answers []string
+		wrong   string // part of the error of the first attempt
+		check   func(assist.Proposal) bool
+	}{
+		"change": {"change", []string{
+			answer(edits, "", "", sample, test("none", `{"names":[]}`, `{"first":"somebody"}`)),
+			answer(edits, "", "", sample, test("none", `{"names":[]}`, `{"first":"nobody"}`)),
+		}, "expects", func(p assist.Proposal) bool {
+			return strings.Contains(string(p.Files["main.js"]), "nobody") && len(p.Tests) == 1 && p.Schemas == nil
+		}},
+		"tests": {"tests", []string{
+			answer(edits, "", "", sample), answer("[]", "", "", sample, test("one", sample, `{"first":"a"}`)),
+		}, "write tests", func(p assist.Proposal) bool { return len(p.Files) == 0 && len(p.Tests) == 1 }},
+		"document": {"document", []string{
+			answer("[]", schema, "", sample), answer(`[{"file":"main.js","old":"export","new":"// Greets.\nexport"}]`, "", "", sample),
+		}, "write edits", func(p assist.Proposal) bool { return len(p.Files) == 1 && len(p.Tests) == 0 && p.Schemas == nil }},
+		"schemas": {"schemas", []string{
+			answer("[]", `{"type":"nothing"}`, "", sample), answer("[]", schema, "", sample),
+		}, "not valid", func(p assist.Proposal) bool {
+			return len(p.Files) == 0 && p.Schemas != nil && len(p.Schemas.Output) == 0 && string(p.Schemas.Input) == schema
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := withModel(t, newScriptedModel(t, tt.answers...))
+			s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": greeting})
+			body := map[string]string{"agent": "first", "task": tt.task}
+			if tt.task == "change" {
+				body["description"] = "Greet nobody if there is no name."
+			}
+			var p assist.Proposal
+			s.Want(t, 200, "POST", "/api/v1/assist/change", body).Into(t, &p)
+			if len(p.Attempts) != 1 || !strings.Contains(p.Attempts[0].Error, tt.wrong) || !tt.check(p) || p.Trial.RunID == "" {
+				t.Errorf("proposal is %+v", p)
+			}
+			body["description"] = "x"
+			if tt.task == "change" {
+				delete(body, "description")
+			}
+			s.Want(t, 422, "POST", "/api/v1/assist/change", body)
+		})
+	}
+}

@@ -107,6 +107,9 @@ type Trial struct {
 type Proposal struct {
 	Explanation string                   `json:"explanation" doc:"Text of the model."`
 	Files       map[string]registry.File `json:"files" doc:"The changed files, whole."`
+	Schemas     *Schemas                 `json:"schemas,omitempty" doc:"The changed schemas."`
+	Tests       []registry.Test          `json:"tests,omitempty" doc:"Tests to add. They pass with the change."`
+	SampleInput json.RawMessage          `json:"sampleInput,omitempty"`
 	Revision    int64                    `json:"revision" doc:"Revision of the draft that the change is for."`
 	Verdict     *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the workspace has no gate."`
 	Trial       Trial                    `json:"trial"`

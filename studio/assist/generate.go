@@ -88,14 +88,17 @@ type written struct {
 		Path    string `json:"path"`
 		Content string `json:"content"`
 	} `json:"files"`
-	InputSchema  loose `json:"inputSchema"`
-	OutputSchema loose `json:"outputSchema"`
-	SampleInput  loose `json:"sampleInput"`
-	Tests        []struct {
-		Name   string `json:"name"`
-		Input  loose  `json:"input"`
-		Output loose  `json:"output"`
-	} `json:"tests"`
+	InputSchema  loose         `json:"inputSchema"`
+	OutputSchema loose         `json:"outputSchema"`
+	SampleInput  loose         `json:"sampleInput"`
+	Tests        []writtenTest `json:"tests"`
+}
+
+// writtenTest is a test as a model writes it.
+type writtenTest struct {
+	Name   string `json:"name"`
+	Input  loose  `json:"input"`
+	Output loose  `json:"output"`
 }
 
 // loose is a JSON value, or a text that holds one: models answer with either.
@@ -137,31 +140,32 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 	if p.Verdict, p.Trial, err = s.try(ctx, actor, spec, nil, p.SampleInput, ""); err != nil {
 		return err
 	}
-	return s.checkTests(ctx, actor, spec, w, p)
+	p.Tests, err = s.checkTests(ctx, actor, spec, nil, w.Tests, p.Trial.RunID)
+	return err
 }
 
 // checkTests runs the generated tests. A test without an output expects one that fits the schema.
-func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, w written, p *Program) error {
-	p.Tests = []registry.Test{}
-	for i, test := range w.Tests[:min(len(w.Tests), maxTests)] {
-		_, trial, err := s.try(ctx, actor, spec, nil, json.RawMessage(test.Input), p.Trial.RunID)
+func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, written []writtenTest, parent string) ([]registry.Test, error) {
+	tests := []registry.Test{}
+	for i, test := range written[:min(len(written), maxTests)] {
+		_, trial, err := s.try(ctx, actor, spec, before, json.RawMessage(test.Input), parent)
 		var bad *problem
 		if errors.As(err, &bad) {
-			return problemf("test %q: %s", fault.Shown(test.Name, 100), bad.text)
+			return nil, problemf("test %q: %s", fault.Shown(test.Name, 100), bad.text)
 		} else if err != nil {
-			return err
+			return nil, err
 		}
-		expect := registry.Expectation{Schema: len(p.OutputSchema) > 0}
+		expect := registry.Expectation{Schema: len(spec.OutputSchema) > 0}
 		if len(test.Output) > 0 && trial.Reason == "" {
 			if !sameJSON(json.RawMessage(test.Output), trial.Output) {
-				return problemf("test %q expects %s, but the program answers %s; correct the program or the test",
+				return nil, problemf("test %q expects %s, but the program answers %s; correct the program or the test",
 					fault.Shown(test.Name, 100), fault.Shown(string(test.Output), 500), fault.Shown(string(trial.Output), 500))
 			}
 			expect = registry.Expectation{Output: json.RawMessage(test.Output)}
 		}
-		p.Tests = append(p.Tests, registry.Test{Name: testName(test.Name, i, p.Tests), Input: json.RawMessage(test.Input), Expect: expect, Source: registry.TestGenerated})
+		tests = append(tests, registry.Test{Name: testName(test.Name, i, tests), Input: json.RawMessage(test.Input), Expect: expect, Source: registry.TestGenerated})
 	}
-	return nil
+	return tests, nil
 }
 
 // testName returns a name that no earlier test has.

@@ -27,7 +27,25 @@ const generateTask = "Write a program that does what the description asks. First
 	"inputSchema, outputSchema, sampleInput, and input and output of each test are JSON texts; the schemas are JSON Schema objects with a description for each property. " +
 	"The program must run with sampleInput. Give two to five tests whose outputs are exactly right; leave output empty where it cannot be known. Use no packages."
 
+const changeTask = "Change the program as the request asks. Each edit replaces old, which must occur exactly once in the file, by new. Copy old exactly and without line numbers. " +
+	"To create a file, leave old empty. Keep everything that the request does not concern. Leave inputSchema and outputSchema empty if they stay as they are. " +
+	"Give two to five tests of the change whose outputs are exactly right; leave output empty where it cannot be known. " + changeRest
+
+const testsTask = "Write three to five tests for the program as it is: usual inputs, and those at the edges. An output must be exactly the one that the program gives; leave output empty where it cannot be known. " +
+	"Change no file: edits, inputSchema and outputSchema are empty. " + changeRest
+
+const documentTask = "Document the program: a short comment at its top that says its purpose, its input and its output, and a comment for each function and each step that is not plain. " +
+	"Change no code. Each edit replaces old, which must occur exactly once in the file, by new; copy old exactly. inputSchema, outputSchema and tests are empty. " + changeRest
+
+const schemasTask = "Write the JSON Schemas of the program's input and output, both objects with a description for each property, as exact as the program allows. Change no file: edits and tests are empty. " + changeRest
+
+const changeRest = "sampleInput is a usual input of the program. inputSchema, outputSchema, sampleInput, and input and output of each test are JSON texts. explanation says in at most three sentences how the program changes."
+
 var (
+	changeShape = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["explanation","edits","inputSchema","outputSchema","sampleInput","tests"],"properties":{"explanation":{"type":"string"},` +
+		`"edits":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","old","new"],"properties":{"file":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"}}}},` +
+		`"inputSchema":{"type":"string"},"outputSchema":{"type":"string"},"sampleInput":{"type":"string"},` +
+		`"tests":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","input","output"],"properties":{"name":{"type":"string"},"input":{"type":"string"},"output":{"type":"string"}}}}}}`)
 	fixShape = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["explanation","edits"],"properties":{"explanation":{"type":"string"},` +
 		`"edits":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","old","new"],"properties":{"file":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"}}}}}}`)
 	explainShape = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["explanation"],"properties":{"explanation":{"type":"string"}}}`)

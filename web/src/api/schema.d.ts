@@ -112,6 +112,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/assist/change': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Propose a change of a draft
+     * @description Sends the draft to the configured language model, without values of secrets, and asks for a change, for tests, comments or schemas. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistChange'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/assist/explain': {
     parameters: {
       query?: never;
@@ -2909,6 +2929,17 @@ export interface components {
       before?: string;
       name: string;
     };
+    ChangeBody: {
+      /** @description Name or identifier. */
+      agent: string;
+      /** @description Required for the task change. */
+      description?: string;
+      /**
+       * @description change: as the description asks. tests: write tests. document: write comments. schemas: write the schemas of input and output.
+       * @enum {string}
+       */
+      task: 'change' | 'tests' | 'document' | 'schemas';
+    };
     ChangelogEntry: {
       changes: string;
       /** Format: date-time */
@@ -4353,6 +4384,11 @@ export interface components {
        * @description Revision of the draft that the change is for.
        */
       revision: number;
+      sampleInput?: unknown;
+      /** @description The changed schemas. */
+      schemas?: components['schemas']['Schemas'];
+      /** @description Tests to add. They pass with the change. */
+      tests?: components['schemas']['Test'][];
       tokens: components['schemas']['Tokens'];
       trial: components['schemas']['Trial'];
       /** @description Absent if the workspace has no gate. */
@@ -4871,6 +4907,10 @@ export interface components {
     SchemaSources: {
       input?: components['schemas']['SchemaSource'];
       output?: components['schemas']['SchemaSource'];
+    };
+    Schemas: {
+      input?: unknown;
+      output?: unknown;
     };
     Secret: {
       agent?: string;
@@ -6292,6 +6332,148 @@ export interface operations {
       };
       /** @description Too Many Requests */
       429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistChange: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description text/event-stream sends each failed attempt as an event.
+         * @example application/json
+         */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "agent": "weather",
+         *       "description": "Answer in Fahrenheit too.",
+         *       "task": "change"
+         *     }
+         */
+        'application/json': components['schemas']['ChangeBody'];
+      };
+    };
+    responses: {
+      /** @description The proposal. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Proposal'];
+          'text/event-stream': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,147 @@
+package assist
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Task is a kind of change that a model proposes for an agent's draft.
+type Task string
+
+// The tasks.
+const (
+	Change   Task = "change" // as a description asks
+	Tests    Task = "tests"
+	Document Task = "document"
+	Schemata Task = "schemas"
+)
+
+// Schemas are the schemas that a proposal changes; nil for one that stays.
+type Schemas struct {
+	Input  json.RawMessage `json:"input,omitempty"`
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// Request asks for a change of an agent's draft.
+type Request struct {
+	Agent       string // name or identifier
+	Task        Task
+	Description string // of the task Change, "" for the others
+}
+
+// tasks has the instructions for each task.
+func tasks() map[Task]string {
+	return map[Task]string{Change: changeTask, Tests: testsTask, Document: documentTask, Schemata: schemasTask}
+}
+
+// Change proposes a change of an agent's draft. The changed program is run with its sample input and its tests. watch
+// receives the attempts that failed.
+func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, watch func(Attempt)) (Proposal, error) {
+	leave, err := s.enter(ctx, actor)
+	if err != nil {
+		return Proposal{}, err
+	}
+	defer leave()
+	task, ok := tasks()[r.Task]
+	switch {
+	case !ok:
+		return Proposal{}, fault.Invalid("/task", "must be change, tests, document or schemas.")
+	case (r.Task == Change) != (strings.TrimSpace(r.Description) != ""):
+		return Proposal{}, fault.Invalid("/description", "must be set for the task change, and for no other.")
+	case len(r.Description) > maxInput:
+		return Proposal{}, fault.Invalid("/description", "must be at most %s.", bytesize.Text(maxInput))
+	}
+	agent, err := s.Drafts.Agent(ctx, actor.Workspace, r.Agent)
+	if err != nil {
+		return Proposal{}, err
+	}
+	hidden, err := s.hidden(ctx, agent)
+	if err != nil {
+		return Proposal{}, err
+	}
+	about, err := described(agent, hidden)
+	if err != nil {
+		return Proposal{}, err
+	}
+	if r.Task == Change {
+		about += "\n\n<request>\n" + hidden.Text(r.Description) + "\n</request>"
+	}
+	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
+	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(task, about, changeShape), watch, func(text string) error {
+		return s.checkChange(ctx, actor, agent, r.Task, text, &p)
+	})
+	return p, err
+}
+
+// changed is a change as a model writes it.
+type changed struct {
+	Explanation  string        `json:"explanation"`
+	Edits        []edit        `json:"edits"`
+	InputSchema  loose         `json:"inputSchema"`
+	OutputSchema loose         `json:"outputSchema"`
+	SampleInput  loose         `json:"sampleInput"`
+	Tests        []writtenTest `json:"tests"`
+}
+
+// fits returns an error in words for the model if the answer lacks a part that the task wants, or has one of another.
+func (c changed) fits(task Task) error {
+	edits, schemas, tests := len(c.Edits) > 0, len(c.InputSchema)+len(c.OutputSchema) > 0, len(c.Tests) > 0
+	switch {
+	case task == Tests && (edits || schemas || !tests):
+		return fmt.Errorf("write tests, and leave edits, inputSchema and outputSchema empty")
+	case task == Document && (!edits || schemas || tests):
+		return fmt.Errorf("write edits, and leave inputSchema, outputSchema and tests empty")
+	case task == Schemata && (edits || !schemas || tests):
+		return fmt.Errorf("write inputSchema and outputSchema, and leave edits and tests empty")
+	case !edits && !schemas && !tests:
+		return fmt.Errorf("the answer changes nothing")
+	}
+	return nil
+}
+
+// checkChange fills in the proposal. A *problem is returned to the model; another error ends the conversation.
+func (s *Service) checkChange(ctx context.Context, actor registry.Actor, agent registry.Agent, task Task, text string, p *Proposal) error {
+	var answer changed
+	if err := document(text, &answer); err != nil {
+		return problemf("%v", err)
+	}
+	if err := answer.fits(task); err != nil {
+		return problemf("%v", err)
+	}
+	spec := agent.Draft.Spec
+	p.Explanation, p.Files, p.Schemas, p.Tests = answer.Explanation, map[string]registry.File{}, nil, nil
+	if len(answer.Edits) > 0 {
+		all, files, err := apply(agent.Draft.Files, answer.Edits)
+		if err != nil {
+			return problemf("%v", err)
+		}
+		spec.Files, p.Files = all, maps.Clone(files)
+	}
+	schemas := Schemas{Input: json.RawMessage(answer.InputSchema), Output: json.RawMessage(answer.OutputSchema)}
+	if len(schemas.Input)+len(schemas.Output) > 0 {
+		p.Schemas = &schemas
+	}
+	if len(schemas.Input) > 0 {
+		spec.InputSchema = schemas.Input
+	}
+	if len(schemas.Output) > 0 {
+		spec.OutputSchema = schemas.Output
+	}
+	p.SampleInput = json.RawMessage(answer.SampleInput)
+	if len(p.SampleInput) == 0 {
+		p.SampleInput = json.RawMessage("{}")
+	}
+	var err error
+	if p.Verdict, p.Trial, err = s.try(ctx, actor, spec, &agent.Draft.Spec, p.SampleInput, ""); err != nil {
+		return err
+	}
+	p.Tests, err = s.checkTests(ctx, actor, spec, &agent.Draft.Spec, answer.Tests, p.Trial.RunID)
+	return err
+}
