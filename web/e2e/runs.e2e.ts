@@ -49,6 +49,25 @@ test('filters that leave no run are taken off in one step', async () => {
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
 });
 
+test('a view is saved with a name, opened again after a reload, and deleted', async () => {
+  await page.goto('/studio/runs?status=failed&range=7d');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this view' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Bad week');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'View: Bad week' }).click();
+  await page.getByRole('menuitem', { name: 'Running now' }).click();
+  await page.waitForURL('**/runs?status=running');
+  await page.reload();
+  await page.getByRole('button', { name: 'View: Running now' }).click();
+  await page.getByRole('menuitem', { name: 'Bad week', exact: true }).click();
+  await page.waitForURL('**/runs?status=failed&range=7d');
+  await page.getByRole('button', { name: 'View: Bad week' }).click();
+  await page.getByRole('menuitem', { name: 'Delete “Bad week”' }).click();
+  await page.getByRole('button', { name: 'Views', exact: true }).waitFor();
+});
+
 test('a run of code without an agent has an address too', async () => {
   const run = (await must(atelier, 'POST', '/execute', {
     language: 'python',

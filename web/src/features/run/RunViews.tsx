@@ -32,6 +32,7 @@ export function RunViews({ state, onOpen }: Props) {
     ...ready.map((view): MenuEntry => ({ kind: 'item', label: view.name, run: () => onOpen(view.state) })),
     { kind: 'rule' },
     ...views.map((view): MenuEntry => ({ kind: 'item', label: view.name, run: () => onOpen(readRuns(view.query)) })),
+    ...(views.length > 0 ? [{ kind: 'rule' } as const] : []),
     {
       kind: 'item',
       label: say.saveThisView,
