@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"runtime"
 	"syscall"
 	"testing"
@@ -114,4 +115,28 @@ func SlackOfJails(slack int) int {
 	}
 	k.close()
 	return <-inherited
+}
+
+// KillNext kills the processes of the next jails while they are set up, until so many are killed or done is closed.
+func (s *Sandbox) KillNext(jails int, done <-chan struct{}) {
+	s.mu.Lock()
+	known := maps.Clone(s.jails)
+	s.mu.Unlock()
+	for jails > 0 {
+		s.mu.Lock()
+		for j := range s.jails {
+			if _, old := known[j]; !old && j.process != nil {
+				_ = j.process.Kill() // it may have ended
+				known[j] = struct{}{}
+				jails--
+			}
+		}
+		s.mu.Unlock()
+		select {
+		case <-done:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
 }

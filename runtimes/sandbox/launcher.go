@@ -66,19 +66,19 @@ type launcher struct {
 
 // prepareChild prepares a jail through its launcher.
 func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, error) {
-	for again := true; ; {
+	for {
 		from, err := s.launcher(ctx, profile)
 		if err != nil {
 			return nil, err
 		}
 		j, err := from.child(ctx, profile)
-		switch {
-		case errors.Is(err, errRetired): // another caller used up the launcher meanwhile
-		case err != nil && again && from.dead():
-			again = false // the launcher died of another cause than a child
-		default:
-			return j, err
+		if errors.Is(err, errRetired) { // another caller used up the launcher meanwhile
+			continue
 		}
+		if err != nil && from.dead() { // of another cause than a child
+			err = errors.Join(errKilled, err)
+		}
+		return j, err
 	}
 }
 

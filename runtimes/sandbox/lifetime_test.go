@@ -15,6 +15,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
 func TestLevel(t *testing.T) {
@@ -114,6 +115,34 @@ func TestPrepareFails(t *testing.T) {
 			if fault.CodeOf(err) != fault.SandboxUnavailable || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
+		})
+	}
+}
+
+// TestKilledDuringSetUp_Repeated checks that a jail, or a launcher, whose process is killed while it is set up is made
+// again. The run that asked for it failed, although its program had not begun.
+func TestKilledDuringSetUp_Repeated(t *testing.T) {
+	t.Parallel()
+	child := program(limits())
+	child.Launcher = "one"
+	for name, tt := range map[string]struct {
+		exe     string
+		profile sandbox.Profile
+	}{"jail": {hostileExe(t), worker(limits())}, "launcher": {guestsExe(t), child}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box := sandboxtest.New(t, tt.exe)
+			done, joined := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(joined)
+				box.KillNext(2, done)
+			}()
+			_, err := box.Prepare(t.Context(), tt.profile)
+			if err != nil {
+				t.Errorf("prepared with %v", err)
+			}
+			close(done)
+			<-joined
 		})
 	}
 }

@@ -49,6 +49,9 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config wire.Setup
 		if exit.Code == wire.ExitCgo {
 			return nil, wire.ErrCgo
 		}
+		if exit.Signal == int(unix.SIGKILL) {
+			err = errors.Join(errKilled, err)
+		}
 		return nil, fmt.Errorf("%w (code %d, signal %d): %s", err, exit.Code, exit.Signal, exit.Stderr)
 	}
 	j.markBase()
@@ -160,6 +163,9 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	if j.group == nil {
 		j.watch = newWatch(j.process.Pid, !config.Launcher, j.Kill)
 	} else if err := j.group.Join(j.process.Pid); err != nil {
+		if errors.Is(err, unix.ESRCH) {
+			err = errors.Join(errKilled, err)
+		}
 		j.Kill()
 		_, _ = j.process.Wait()
 		return errors.Join(err, j.release())

@@ -152,11 +152,15 @@ func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	if s.level.Level == LevelNone {
 		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: s.level.Missing[0]}
 	}
-	j, err := s.prepare(ctx, profile)
-	if err != nil {
-		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be set up.", Err: err}
+	for attempt := 1; ; attempt++ {
+		j, err := s.prepare(ctx, profile)
+		if err == nil {
+			return j, nil
+		}
+		if attempt == setupAttempts || !errors.Is(err, errKilled) || ctx.Err() != nil || s.isClosed() {
+			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be set up.", Err: err}
+		}
 	}
-	return j, nil
 }
 
 // Close kills every jail, waits for them and removes everything that the sandbox made on the host.
@@ -177,6 +181,13 @@ func (s *Sandbox) Close() error {
 	s.spawner.close()
 	return errors.Join(s.groups.Close(), s.exe.Close())
 }
+
+// setupAttempts bounds how often a jail is set up again because somebody killed its process, or its launcher, meanwhile.
+// No program has begun by then.
+const setupAttempts = 3
+
+// errKilled is in the error of a set-up whose process was killed.
+var errKilled = errors.New("the process was killed")
 
 // setupTime bounds the set-up of a jail on a very busy machine.
 const setupTime = 20 * time.Second

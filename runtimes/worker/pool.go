@@ -104,12 +104,12 @@ func NewPool(options Options) *Pool {
 	return p
 }
 
-// maxAttempts bounds how often a run is given another worker because the launcher of its worker died, or memory of the
-// host ran out. A run whose job itself ends launchers must not end one after the other.
+// maxAttempts bounds how often a run is given another worker because its worker or the launcher of its worker was killed,
+// or memory of the host ran out. A run whose job itself ends launchers must not end one after the other.
 const maxAttempts = 3
 
-// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a launcher dies
-// or memory runs out, runs whose programs have not started get another worker.
+// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a worker or
+// launcher is killed, or memory runs out, runs whose programs have not started get another worker.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -124,7 +124,9 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 }
 
 // blameless reports whether a worker ended for a reason that has nothing to do with its run.
-func blameless(err error) bool { return errors.Is(err, errOrphaned) || errors.Is(err, errStarved) }
+func blameless(err error) bool {
+	return errors.Is(err, errOrphaned) || errors.Is(err, errKilled) || errors.Is(err, errStarved)
+}
 
 // try executes a task on one worker.
 func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked time.Time) (runtimes.Outcome, error) {
@@ -443,7 +445,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err := m.prelude(ctx, p.options.Prelude); err != nil {
 		jail.Kill()
 		exit := jail.Wait()
-		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: errors.Join(orphanedBy(exit), m.ended(err, exit))}
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: errors.Join(accident(err, exit), m.ended(err, exit))}
 	}
 	return m, nil
 }

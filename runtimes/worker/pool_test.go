@@ -103,31 +103,46 @@ func expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestLauncherDiesBeforeStart_AnotherWorker checks that a run whose program has not begun gets another worker when the
-// launcher of its worker dies, but not for ever. A program that has begun could repeat its effects.
+// TestLauncherDiesBeforeStart_AnotherWorker checks that a run whose program has not begun gets another worker when its
+// worker or the launcher of its worker is killed, but not for ever. A program that has begun could repeat its effects.
 func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
 	t.Parallel()
 	orphaned := func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal, e.Orphaned = 9, true }
+	killed := func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal = 9 }
+	crashed := func(_ *sandbox.Usage, e *sandbox.Exit) { e.Code = 1 }
 	for name, tt := range map[string]struct {
 		deaths, workers int
 		begun, prelude  bool
+		unread          bool // the worker ends before it reads the job
+		prompt          bool
+		end             func(*sandbox.Usage, *sandbox.Exit) // default: with its launcher
 		want            string
 	}{
-		"once":               {deaths: 1, workers: 2, want: "1"},
-		"in its preparation": {deaths: 1, workers: 2, want: "1", prelude: true},
-		"always":             {deaths: 99, workers: 3},
-		"after the start":    {deaths: 1, workers: 1, begun: true},
+		"killed alone":                    {deaths: 1, workers: 2, want: "1", end: killed},
+		"killed alone in its preparation": {deaths: 1, workers: 2, want: "1", end: killed, prelude: true},
+		"killed alone, always":            {deaths: 99, workers: 3, end: killed},
+		"killed alone, prompt":            {deaths: 1, workers: 2, want: "1", end: killed, unread: true, prompt: true},
+		"crashed":                         {deaths: 1, workers: 1, end: crashed},
+		"once":                            {deaths: 1, workers: 2, want: "1"},
+		"in its preparation":              {deaths: 1, workers: 2, want: "1", prelude: true},
+		"always":                          {deaths: 99, workers: 3},
+		"after the start":                 {deaths: 1, workers: 1, begun: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var deaths atomic.Int64
 			jailer := &troupe{t: t, play: func(a *actor) {
 				if deaths.Add(1) <= int64(tt.deaths) {
-					a.read()
+					if !tt.unread {
+						a.read()
+					}
 					if tt.begun {
 						a.send(frames.Started, "")
 					}
-					a.set(orphaned)
+					if tt.end == nil {
+						tt.end = orphaned
+					}
+					a.set(tt.end)
 					return
 				}
 				if tt.prelude {
@@ -140,7 +155,7 @@ func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
 			if tt.prelude {
 				options.Prelude = struct{}{}
 			}
-			task := worker.Task{Job: job(), Payload: struct{}{}}
+			task := worker.Task{Job: job(), Payload: struct{}{}, Prompt: tt.prompt}
 			outcome, err := newPool(t, options).Run(t.Context(), task, newAudience())
 			if string(outcome.Output) != tt.want || (err == nil) != (tt.want != "") {
 				t.Errorf("%s, %v", outcome.Output, err)

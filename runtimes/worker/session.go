@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -97,7 +99,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		return runtimes.Outcome{}, false, err
 	}
 	if err != nil {
-		if s.started.IsZero() && s.task.Prompt && !s.watch.late() {
+		if s.started.IsZero() && s.task.Prompt && !s.watch.late() && !errors.Is(err, syscall.ECONNRESET) { // reset: it did not read the whole job
 			s.started = s.sent
 		}
 		if end.cause == "" && s.started.IsZero() {
@@ -391,13 +393,13 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	if exit.Usage.Starved {
 		return runtimes.Outcome{}, false, starved("The server has too little memory to start the program.", errors.Join(ErrNotStarted, s.ended(cause, exit)))
 	}
-	if s.watch.late() {
-		cause = fmt.Errorf("no start within %v", startDeadline)
+	if s.watch.late() { // the watch has killed it
+		exit.Signal, cause = 0, fmt.Errorf("no start within %v", startDeadline)
 	}
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
 		Message: "The sandbox could not start the program.",
-		Err:     errors.Join(ErrNotStarted, orphanedBy(exit), s.ended(cause, exit)),
+		Err:     errors.Join(ErrNotStarted, accident(cause, exit), s.ended(cause, exit)),
 	}
 }
 
@@ -411,14 +413,29 @@ func starved(message string, cause error) error {
 	return &fault.Error{Code: fault.SandboxUnavailable, Message: message, RetryAfter: starvedRetry, Err: errors.Join(errStarved, cause)}
 }
 
-// errOrphaned is in the error of a worker that ended with its launcher. Neither the worker nor its run caused that.
-var errOrphaned = errors.New("the launcher ended")
+// errOrphaned is in the error of a worker that ended with its launcher, and errKilled in that of a worker that somebody
+// killed before its program began. Neither the worker nor its run caused that.
+var (
+	errOrphaned = errors.New("the launcher ended")
+	errKilled   = errors.New("the worker was killed before its program began")
+)
 
-func orphanedBy(exit sandbox.Exit) error {
-	if exit.Orphaned {
+// accident returns why a worker ended before its program began, nil if the worker itself may be the cause.
+func accident(cause error, exit sandbox.Exit) error {
+	switch {
+	case exit.Orphaned:
 		return errOrphaned
+	case exit.Signal == int(syscall.SIGKILL) && hungUp(cause):
+		return errKilled
 	}
 	return nil
+}
+
+// hungUp reports whether an error says that the connection with a worker has ended.
+func hungUp(err error) bool {
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}, func(end error) bool {
+		return errors.Is(err, end)
+	})
 }
 
 // ended returns an error for the log. After its first job, a worker knows data of programs, and its output may be
@@ -448,5 +465,5 @@ func (e ending) starved(outcome runtimes.Outcome) bool {
 
 // broke reports whether the worker violated the protocol, instead of ending.
 func (e ending) broke() bool {
-	return e.breach != nil && !errors.Is(e.breach, io.EOF) && !errors.Is(e.breach, io.ErrUnexpectedEOF)
+	return e.breach != nil && !hungUp(e.breach)
 }

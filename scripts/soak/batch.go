@@ -23,13 +23,21 @@ type batch struct {
 	server *load.Server
 	runs   atomic.Int64
 
-	mu      sync.Mutex
-	ends    map[string]int // by status
-	killed  time.Time      // time when a worker was last killed
-	kills   int
-	excused int // unexpected ends of runs that a kill may have caused
-	wrong   int
-	first   error
+	mu    sync.Mutex
+	ends  map[string]int // by status
+	kills []kill
+	told  int // runs in killed processes, which say so
+	cut   int // part of told: the server recorded them as interrupted
+	wrong int
+	first error
+}
+
+// kill is one process that was killed from outside with its descendants.
+type kill struct {
+	at    time.Time
+	may   int  // number of runs that it may have executed: one for each process at most
+	ended int  // number of runs that say that their process was killed
+	idle  bool // no run executed, so none may notice
 }
 
 func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
@@ -157,37 +165,51 @@ func (c *batch) cancel(ctx context.Context) error {
 	c.ends[run.Status]++
 	c.mu.Unlock()
 	if run.Status != "cancelled" {
-		return fmt.Errorf("run %s was cancelled and is %s", run.RunID, run.Status)
+		return endless().Check(run, 0)
 	}
 	return nil
 }
 
-// shadow is the time after a kill in which an unexpected end is excused, because the next run that needs the killed
-// helper fails.
-const shadow = time.Second
+// lostContact is in the answer to a run that the server records as interrupted.
+const lostContact = "lost contact with the program while it ran"
 
-// toldOfKill reports whether an answer says that the process of the run ended. Any other answer is wrong, also after a kill.
+// toldOfKill reports whether an answer says that the process of the run was killed.
 func toldOfKill(err error) bool {
-	return slices.ContainsFunc([]string{"ended unexpectedly", "killed by signal", "lost contact", "could not start", "could not be prepared"}, func(words string) bool {
+	return slices.ContainsFunc([]string{"The worker ended unexpectedly.", "killed by signal 9", lostContact}, func(words string) bool {
 		return strings.Contains(err.Error(), words)
 	})
 }
 
-// note counts a run with an unexpected end. It is excused if a killed worker may have executed it and the answer says so.
+// note counts a run with an unexpected end. The end is right if a process was killed while the run executed, the answer
+// says so, and the process had no more runs than that. Every other end is wrong.
 func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.killed.IsZero() && began.Before(c.killed.Add(shadow)) && toldOfKill(err) {
-		c.excused++
+	if i := c.cause(began); i >= 0 && toldOfKill(err) {
+		c.kills[i].ended++
+		c.told++
+		if strings.Contains(err.Error(), lostContact) {
+			c.cut++
+		}
 		return
 	}
 	c.wrong++
 	if c.first == nil {
 		c.first = err
 	}
+}
+
+// cause returns the index of the last kill during a run that may have ended one more run, -1 if there is none.
+func (c *batch) cause(began time.Time) int {
+	for i := len(c.kills) - 1; i >= 0 && began.Before(c.kills[i].at); i-- {
+		if c.kills[i].ended < c.kills[i].may {
+			return i
+		}
+	}
+	return -1
 }
 
 // kill kills a random child process of the server about four times in the span.
@@ -198,17 +220,54 @@ func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 			return
 		case <-time.After(span/8 + rand.N(span/4)):
 		}
-		pids := load.LookAt(c.server.Pid()).Pids[1:]
-		if len(pids) == 0 {
-			continue
-		}
-		c.mu.Lock()
-		if syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
-			c.kills++
-			c.killed = time.Now()
-		}
-		c.mu.Unlock()
+		c.killOne(false)
 	}
+}
+
+// killOne kills a random process below the server. A stopped process starts no further ones while they are counted.
+func (c *batch) killOne(idle bool) {
+	pids := load.LookAt(c.server.Pid()).Pids[1:]
+	if len(pids) == 0 {
+		return
+	}
+	pid := pids[rand.IntN(len(pids))]
+	born := load.Born(pid)
+	if born == "" || syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return
+	}
+	one := kill{idle: idle}
+	if !idle {
+		one.may = len(load.LookAt(pid).Pids)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one.at = time.Now()
+	c.kills = append(c.kills, one)
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+}
+
+// records checks that the server recorded as interrupted the runs that it answered so, and no other.
+func (c *batch) records(ctx context.Context) error {
+	found := 0
+	for cursor := ""; ; {
+		var page struct {
+			Items      []load.Run
+			NextCursor string
+		}
+		if err := c.server.Get(ctx, "/api/v1/runs?limit=200&status=interrupted&cursor="+cursor, &page); err != nil {
+			return err
+		}
+		found += len(page.Items)
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found != c.cut {
+		return fmt.Errorf("%d runs are recorded as interrupted, and %d were answered so", found, c.cut)
+	}
+	return nil
 }
 
 // String summarizes the runs.
@@ -219,8 +278,14 @@ func (c *batch) String() string {
 	for _, status := range slices.Sorted(maps.Keys(c.ends)) {
 		ends = append(ends, fmt.Sprintf("%d %s", c.ends[status], status))
 	}
-	return fmt.Sprintf("%d runs: %s; %d processes killed from outside, and %d runs ended otherwise in their shadow; %d wrong\n",
-		c.runs.Load(), strings.Join(ends, ", "), c.kills, c.excused, c.wrong)
+	idle := 0
+	for _, one := range c.kills {
+		if one.idle {
+			idle++
+		}
+	}
+	return fmt.Sprintf("%d runs: %s; %d processes killed while runs executed, and %d between runs; %d runs executed in a killed process and say so; %d wrong\n",
+		c.runs.Load(), strings.Join(ends, ", "), len(c.kills)-idle, idle, c.told, c.wrong)
 }
 
 func (c *batch) fault() error {

@@ -1,6 +1,6 @@
-// Command soak stresses a server with runs of every kind, in each language and with every end, and with workers killed
-// from outside. Between the slices it waits until the server is idle and counts its resources. A growing resource is a
-// leak.
+// Command soak stresses a server with runs of every kind, in each language and with every end, and with processes killed
+// from outside. A run in a killed process must say so, and no other run may notice. Between the slices it waits until the
+// server is idle and counts its resources. A growing resource is a leak.
 package main
 
 import (
@@ -69,9 +69,10 @@ func run(ctx context.Context, binary string, span time.Duration, most int64) (er
 			return err
 		}
 		curves = append(curves, sample)
+		batch.killOne(true)
 		fmt.Printf("  %5.0f s  %7d runs  %s\n", time.Since(began).Seconds(), batch.runs.Load(), sample)
 	}
 	grows := curves.print()
 	fmt.Print(batch)
-	return errors.Join(batch.fault(), grows)
+	return errors.Join(batch.fault(), batch.records(ctx), grows)
 }

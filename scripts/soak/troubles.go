@@ -38,7 +38,7 @@ func node() load.Program {
 
 // endless returns the program to cancel.
 func endless() load.Program {
-	return complete(load.Program{Name: "endless-js", Language: "javascript", Code: "export default () => { for (;;) {} }\n"})
+	return complete(load.Program{Name: "endless-js", Language: "javascript", Code: "export default () => { for (;;) {} }\n", Status: "cancelled"})
 }
 
 func complete(p load.Program) load.Program {
