@@ -75,7 +75,7 @@ main() {
   }
 
   title "What the tests need"
-  scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven
+  scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven zsh fish groff
   go build -o "$report" ./scripts/report || exit 1
   scripts/uv.sh >/dev/null || skip uv "uv, the resolver of Python packages, cannot be installed on this machine"
   scripts/opa.sh build >/dev/null || skip opa "Open Policy Agent cannot be built on this machine"

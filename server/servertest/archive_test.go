@@ -323,28 +323,3 @@ func TestArchiveCommands(t *testing.T) {
 		t.Errorf("%d files, were %d: %v", len(after), len(before), err)
 	}
 }
-
-// Every entry point has the same rule of paths: what can be saved can be exported and imported.
-func TestPaths_SameRuleAtEveryEntryPoint(t *testing.T) {
-	t.Parallel()
-	s := servertest.New(t)
-	s.Create(t, map[string]any{"name": "saved", "language": "javascript", "code": "export default () => 1"})
-	for path, about := range map[string]string{"a.txt": "A.txt", ".env": "dot", "lib/.git/config": "dot", "input.json": "reserved", "main.js/x": "main.js"} {
-		program := map[string]any{"language": "javascript", "entrypoint": "main.js", "files": map[string]string{"main.js": "export default () => 1", "A.txt": "", path: ""}}
-		refused := func(entry string, answer servertest.Answer) {
-			t.Helper()
-			if answer.Status != 422 {
-				t.Errorf("%s accepts %s: %d %s", entry, path, answer.Status, answer.Body)
-				return
-			}
-			p := answer.Problem(t)
-			if len(p.Errors) != 1 || p.Errors[0].Pointer != "/files/"+strings.ReplaceAll(path, "/", "~1") || !strings.Contains(p.Errors[0].Message, about) {
-				t.Errorf("%s of %s: %s", entry, path, answer.Body)
-			}
-		}
-		refused("an inline run", s.Do(t, "POST", "/api/v1/execute", program))
-		program["name"] = "paths"
-		refused("creating", s.Do(t, "POST", "/api/v1/code-agents", program))
-		refused("saving", s.Do(t, "PUT", "/api/v1/code-agents/saved", map[string]any{"files": program["files"]}, servertest.Headers{"If-Match": `"1"`}))
-	}
-}

@@ -28,44 +28,49 @@ func TestCompletion_RealShells(t *testing.T) {
 	}
 	h.must(t, nil, s.Token, "profile", "set", "mine", "--server", s.URL, "--token-from", "-", "--use")
 	for shell, script := range shells {
-		path, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("%s is not on this machine", shell) // bash always is
-			continue
-		}
-		for _, tt := range []struct {
-			typed []string
-			want  string // one of the offers
-			not   string
-		}{
-			{[]string{"tok"}, "token", "run"},
-			{[]string{"token", "cr"}, "create", "list"},
-			{[]string{"token", "create", "ci", "--sc"}, "--scope", "--name"},
-			{[]string{"export", "weather", "--format", "op"}, "openai", "gemini"},
-			{[]string{"agents", "--profile", "m"}, "mine", "weather"},
-			{[]string{"publish", "wea"}, "weather", "mine"},
-			{[]string{"completion", "z"}, "zsh", "bash"},
-		} {
-			flags := []string{"-c", script}
-			if shell != "fish" {
-				flags = append(flags, shell)
-			}
-			cmd := exec.CommandContext(t.Context(), path, append(flags, tt.typed...)...)
-			cmd.Dir, cmd.Env = h.dir, []string{"HOME=" + h.dir, "PATH=" + bin + ":" + os.Getenv("PATH")}
-			text, err := cmd.CombinedOutput()
-			var offers []string
-			for line := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n") {
-				offer, _, _ := strings.Cut(line, "\t")
-				offers = append(offers, offer)
-			}
-			if err != nil || !slices.Contains(offers, tt.want) || slices.Contains(offers, tt.not) {
-				t.Errorf("%s: atelier %v: %v, %q", shell, tt.typed, err, text)
-			}
-		}
+		t.Run(shell, func(t *testing.T) { completes(t, shell, script, bin, h) })
 	}
 	// A server that does not answer is not waited for, and prints nothing.
 	if said := servertest.CommandWith(t, []string{"ATELIER_SERVER=http://127.0.0.1:1", "ATELIER_TOKEN=x"}, "", "__complete", "publish", ""); said.Code != 0 || said.Stdout+said.Stderr != "" {
 		t.Errorf("%+v", said)
+	}
+}
+
+// completes asks a real shell for the words that it offers.
+func completes(t *testing.T, shell, script, bin string, h home) {
+	t.Helper()
+	path, err := exec.LookPath(shell)
+	if err != nil {
+		t.Skipf("%s is not on this machine", shell)
+	}
+	for _, tt := range []struct {
+		typed []string
+		want  string // one of the offers
+		not   string
+	}{
+		{[]string{"tok"}, "token", "run"},
+		{[]string{"token", "cr"}, "create", "list"},
+		{[]string{"token", "create", "ci", "--sc"}, "--scope", "--name"},
+		{[]string{"export", "weather", "--format", "op"}, "openai", "gemini"},
+		{[]string{"agents", "--profile", "m"}, "mine", "weather"},
+		{[]string{"publish", "wea"}, "weather", "mine"},
+		{[]string{"completion", "z"}, "zsh", "bash"},
+	} {
+		flags := []string{"-c", script}
+		if shell != "fish" {
+			flags = append(flags, shell)
+		}
+		cmd := exec.CommandContext(t.Context(), path, append(flags, tt.typed...)...)
+		cmd.Dir, cmd.Env = h.dir, []string{"HOME=" + h.dir, "PATH=" + bin + ":" + os.Getenv("PATH")}
+		text, err := cmd.CombinedOutput()
+		var offers []string
+		for line := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n") {
+			offer, _, _ := strings.Cut(line, "\t")
+			offers = append(offers, offer)
+		}
+		if err != nil || !slices.Contains(offers, tt.want) || slices.Contains(offers, tt.not) {
+			t.Errorf("%s: atelier %v: %v, %q", shell, tt.typed, err, text)
+		}
 	}
 }
 
@@ -80,22 +85,24 @@ func TestMan_EveryCommand(t *testing.T) {
 	for _, c := range grammar(t) {
 		pages = append(pages, "atelier-"+strings.ReplaceAll(c.Command, " ", "-")+".1")
 	}
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Log("groff is not on this machine; the pages are checked for their texts only")
-	}
 	for _, page := range pages {
 		path := filepath.Join(dir, page)
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), ".SH DESCRIPTION") {
 			t.Errorf("%s: %v", page, err)
 		}
-		if groff != "" {
-			if warnings, err := exec.CommandContext(t.Context(), groff, "-man", "-ww", "-z", path).CombinedOutput(); err != nil || len(warnings) > 0 {
+	}
+	t.Run("formatted", func(t *testing.T) {
+		groff, err := exec.LookPath("groff")
+		if err != nil {
+			t.Skip("groff is not on this machine")
+		}
+		for _, page := range pages {
+			if warnings, err := exec.CommandContext(t.Context(), groff, "-man", "-ww", "-z", filepath.Join(dir, page)).CombinedOutput(); err != nil || len(warnings) > 0 {
 				t.Errorf("%s: %v %s", page, err, warnings)
 			}
 		}
-	}
+	})
 	if said := servertest.Command(t, "", "man"); said.Code != 0 || !strings.HasPrefix(said.Stdout, ".TH ATELIER 1\n") || !strings.Contains(said.Stdout, `token create`) {
 		t.Errorf("%+v", said)
 	}

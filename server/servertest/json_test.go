@@ -1,9 +1,11 @@
 package servertest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,10 +75,19 @@ func TestEveryCommand_JSON(t *testing.T) {
 	w.withServer()
 	w.withoutServer()
 	w.withDatabase()
-	// A bucket or a policy service is needed, or the command runs for long: TestDoctorOfAnOrdinaryUser reads its report.
-	for _, elsewhere := range []string{"blobs move", "blocked resubmit", "blocked drop", "serve", "doctor"} {
-		done[elsewhere] = true
-	}
+	w.serves()
+	t.Run("with a policy service", func(t *testing.T) {
+		done["blocked resubmit"], done["blocked drop"] = true, true
+		verbs{t: t, commands: commands, done: done, dir: w.dir}.withPolicyService()
+	})
+	t.Run("with a bucket", func(t *testing.T) {
+		done["blobs move"] = true
+		flags, environment, _ := withS3(t)
+		args := []string{"blobs", "move", "--data", filepath.Join(w.dir, "data")}
+		said := servertest.CommandWith(t, append(environment, "ATELIER_S3_ENDPOINT="+flags[3], "ATELIER_S3_ACCESS_KEY=test-only-key"), "", append(args, "--json")...)
+		verbs{t: t, commands: commands, done: done}.check("object", args, said.Code, said.Stdout, said.Stderr)
+	})
+	done["doctor"] = true // TestDoctorOfAnOrdinaryUser reads its report, which takes seconds
 	for _, c := range commands {
 		if !done[c.Command] && !slices.Contains(withoutJSON, c.Command) {
 			t.Errorf("no step runs atelier %s --json", c.Command)
@@ -318,6 +329,58 @@ func (w verbs) withDatabase() {
 	run("object", "backup", "create", backup, "--data", data)
 	run("object", "backup", "verify", backup)
 	run("object", "backup", "restore", backup, "--data", filepath.Join(w.dir, "restored"))
+}
+
+// serves starts a server with --json. It prints one document when it serves, and nothing more until it ends.
+func (w verbs) serves() {
+	t := w.t
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data")}
+	cmd := exec.Command(servertest.Binary(t), append(slices.Clone(args), "--json")...)
+	var log bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = t.TempDir(), []string{}, &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var started struct{ Version, URL, Link string }
+	var printed bytes.Buffer
+	read := io.TeeReader(out, &printed)
+	problem := json.NewDecoder(read).Decode(&started)
+	err = cmd.Process.Signal(os.Interrupt)
+	_, rest := io.Copy(io.Discard, read)
+	if end := cmd.Wait(); end != nil {
+		t.Logf("the server ended with %v", end)
+	}
+	if problem != nil || err != nil || rest != nil || started.Version == "" || !strings.HasPrefix(started.Link, started.URL+"/login") {
+		t.Errorf("serve --json: %+v %v %v %v\n%s", started, problem, err, rest, log.String())
+	}
+	w.check("object", args, cmd.ProcessState.ExitCode(), printed.String(), log.String())
+}
+
+// withPolicyService runs the commands about requests that a policy service denied.
+func (w verbs) withPolicyService() {
+	t := w.t
+	url := startOPA(t, denyOne)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"policy-url": url, "policy-cache": "0s"}))
+	s.Create(t, map[string]any{"name": "denied", "language": "javascript", "code": "export default () => 1"})
+	s.Publish(t, "denied", "1.0.0")
+	for _, decision := range []string{"drop", "resubmit"} {
+		s.Execute(t, "denied", "1.0.0", map[string]any{})
+		var list struct{ Items []struct{ ID, Status string } }
+		s.Want(t, 200, "GET", "/api/v1/blocked", nil).Into(t, &list)
+		if len(list.Items) != 1 {
+			t.Fatalf("blocked are %+v", list.Items)
+		}
+		if decision == "resubmit" {
+			setPolicy(t, url, allowAPI)
+		}
+		args := []string{"blocked", decision, list.Items[0].ID}
+		code, stdout, stderr := command(t, s, "", append(slices.Clone(args), "--json")...)
+		w.check("object", args, code, stdout, stderr)
+	}
 }
 
 // - is stdout wherever a command writes a file, and stdin wherever it reads one.
