@@ -149,7 +149,7 @@ func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
 	s := servertest.New(t)
 	weather(t, s)
 	const versions = "/api/v1/code-agents/weather/versions"
-	for name, body := range map[string]map[string]any{"auto": {}, "a number": {"version": "1.4.0"}, "a pre-release": {"version": "2.0.0-rc.1"}, "a changelog": {"changelog": "New."}} {
+	for name, body := range map[string]map[string]any{"auto": {}, "a number": {"version": "1.4.0"}, "a lower number": {"version": "0.9.0"}, "a pre-release": {"version": "2.0.0-rc.1"}, "a changelog": {"changelog": "New."}} {
 		var refused struct{ Code, Version, Detail string }
 		s.Want(t, 409, "POST", versions, body).Into(t, &refused)
 		if refused.Code != "version_exists" || refused.Version != "1.0.0" || !strings.Contains(refused.Detail, "no changes since weather@1.0.0") {

@@ -129,14 +129,21 @@ func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.
 }
 
 // unchanged returns the version that precedes a new one, and whether it has the same content. A stable version follows
-// stable versions only: 2.0.0 may have the content of 2.0.0-rc.1.
+// stable versions only: 2.0.0 may have the content of 2.0.0-rc.1. A number below all others is compared with all.
 func unchanged(v registry.Version, published []registry.Version) (registry.Version, bool) {
-	at := advice.Previous(v.Version, numbers(published))
-	if at < 0 {
-		return registry.Version{}, false
+	if at := advice.Previous(v.Version, numbers(published)); at >= 0 {
+		return published[at], published[at].ContentDigest == v.ContentDigest
 	}
-	return published[at], published[at].ContentDigest == v.ContentDigest
+	stable := !prerelease(v.Version)
+	for _, other := range published {
+		if other.ContentDigest == v.ContentDigest && !(stable && prerelease(other.Version)) {
+			return other, true
+		}
+	}
+	return registry.Version{}, false
 }
+
+func prerelease(number string) bool { return strings.Contains(strings.SplitN(number, "+", 2)[0], "-") }
 
 func noChanges(before registry.Version) error {
 	refused := fault.New(fault.VersionExists, "The draft has no changes since %s, so nothing was published.", before.Reference())
