@@ -36,12 +36,15 @@ main() {
   tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
     github.com/atelier-run/atelier/internal/jcs github.com/atelier-run/atelier/internal/redact)
 
-  beside() {
+  unit_tests() {
     go test -v -coverprofile="$work/tight.out" "${tight[@]}" >"$work/tight.log" 2>&1 || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of ${tight[*]}"; }
     title "JSON Schema Test Suite"
     awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
     title "semver.org"
     go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 | grep -e 'semver.org' -e '^ *left out'
+
+    title "JavaScript in goja and in node"
+    go test -v -run '^TestDifferential$' ./runtimes/goja/guest 2>&1 | grep -e 'expressions: ' -e '^--- FAIL'
 
     title "Labelled programs of the gate"
     go test -v -run '^TestLabelledPrograms$' ./studio/policy 2>&1 | grep -e 'labelled programs:' -e '^--- FAIL'
@@ -100,7 +103,7 @@ main() {
   fi
 
   # Unit tests run in parallel with the Go tests, which wait for processes a third of their time.
-  beside >"$work/beside.log" 2>&1 </dev/null &
+  unit_tests >"$work/unit-tests.log" 2>&1 </dev/null &
 
   title "Go"
   race=-race
@@ -109,16 +112,16 @@ main() {
     skip race "the race detector needs gcc"
   fi
   export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
-  rooms=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
+  packages=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
   # The slowest package starts first; at the end it would use only two processors. For the same reason, one package more
   # than processors runs at once.
   # The race detector sees only Go's memory, but SQLite, which is C translated to Go, allocates outside of it. Instrumenting
   # SQLite found nothing and took three times as long. The code that calls SQLite is instrumented.
-  unwatched='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
-  go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 40m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$unwatched" -timeout 40m
+  uninstrumented='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
+  go test $race "$uninstrumented" -p $(($(nproc) + 1)) -shuffle=on -timeout 40m -json -coverpkg="$packages" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$uninstrumented" -timeout 40m
 
   wait
-  cat "$work/beside.log"
+  cat "$work/unit-tests.log"
 
   title "Statement coverage"
   for more in "$work"/jail.out "$work"/jail.out.ordinary "$work"/tight.out; do
