@@ -30,4 +30,10 @@ type SetTool struct {
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
 	Missing bool   `json:"missing,omitempty" doc:"True if the version was deleted since."`
+
+	// The following say what happened to the version since. They are filled in when one set is read.
+	Deprecated bool   `json:"deprecated,omitempty" doc:"True if the version is deprecated."`
+	Reason     string `json:"reason,omitempty" doc:"Why it is deprecated."`
+	Successor  string `json:"successor,omitempty" doc:"Reference to use instead."`
+	Newest     string `json:"newest,omitempty" doc:"The version that latest selects now, if it is another one."`
 }

@@ -18,6 +18,7 @@ import (
 type mcpCommand struct {
 	Reference string `arg:"" optional:"" help:"Offer one version only, such as weather@1.2.0 or weather@^1. Default: the newest version of each agent." placeholder:"REF"`
 	Set       string `help:"Offer the versions of a tool set." placeholder:"NAME"`
+	CodeMode  bool   `help:"Offer the tools search_tools and run_code instead of one tool per version."`
 	remote
 }
 
@@ -31,6 +32,9 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 		path += "/" + c.Reference
 	case c.Set != "":
 		path += "/sets/" + c.Set
+	}
+	if c.CodeMode {
+		path += "?mode=code"
 	}
 	server, closeServer, err := c.connect(ctx, p, "")
 	if err != nil {

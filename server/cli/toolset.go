@@ -82,8 +82,13 @@ func toolSetTable(p Process) func(json.RawMessage) error {
 		t := newTable(p.Stdout, "TOOL", "VERSION", "DIGEST", "")
 		for _, tool := range set.Tools {
 			note := ""
-			if tool.Missing {
+			switch {
+			case tool.Missing:
 				note = "deleted"
+			case tool.Deprecated:
+				note = strings.TrimSuffix("deprecated: "+tool.Reason, ": ")
+			case tool.Newest != "":
+				note = "newest: " + tool.Newest
 			}
 			t.row(tool.Name, tool.Version, tool.Digest, note)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -273,7 +272,7 @@ func deprecation(v registry.Version) string {
 
 // addTool offers a version under the name of its agent.
 func (a *API) addTool(one *server, v registry.Version) (err error) {
-	result, err := manifest.Export(manifest.MCP, v, strings.TrimRight(a.PublicURL, "/")+a.BasePath)
+	result, err := manifest.Export(manifest.MCP, v, cmp.Or(a.PublicURL, a.BasePath))
 	if err != nil {
 		return err
 	}

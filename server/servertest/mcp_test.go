@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -201,6 +202,12 @@ func TestMCP_ToolSet_SameToolsAfterNewerVersions(t *testing.T) {
 	if textOf(t, result) != `{"text":"Oslo"}` {
 		t.Errorf("the set ran another version: %s", textOf(t, result))
 	}
+	s.Want(t, 200, "PATCH", "/api/v1/code-agents/weather/versions/1.0.0", map[string]any{"deprecated": true, "reason": "Says too little."})
+	var set struct{ Tools []registry.SetTool }
+	s.Want(t, 200, "GET", "/api/v1/tool-sets/daily", nil).Into(t, &set)
+	if len(set.Tools) != 1 || !set.Tools[0].Deprecated || set.Tools[0].Reason != "Says too little." || set.Tools[0].Newest != "1.1.0" || set.Tools[0].Missing {
+		t.Errorf("the set says %+v", set.Tools)
+	}
 	conflict := s.Want(t, 409, "DELETE", "/api/v1/code-agents/weather", nil)
 	if !strings.Contains(string(conflict.Body), "tool-set:daily") {
 		t.Errorf("deleting is refused with %s", conflict.Body)
@@ -377,23 +384,34 @@ func TestMCP_Stdio_ForwardsToolsAndCalls(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)
-	command := exec.CommandContext(t.Context(), servertest.Binary(t), "mcp", "weather@1.0.0", "--server", s.URL)
-	command.Env = []string{"ATELIER_TOKEN=" + s.Token, "HOME=" + t.TempDir()}
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &mcpClient{ClientSession: session}
+	c := startMCP(t, s, "weather@1.0.0")
 	if got := c.names(t); !slices.Equal(got, []string{"weather"}) {
 		t.Errorf("tools are %v", got)
 	}
 	if result := c.call(t, &mcp.CallToolParams{Name: "weather", Arguments: map[string]any{"city": "Oslo"}}); textOf(t, result) != `{"text":"Oslo"}` {
 		t.Errorf("result is %s", textOf(t, result))
 	}
-	if err := session.Close(); err != nil {
-		t.Errorf("close: %v", err)
+	if got := startMCP(t, s, "--code-mode").names(t); !slices.Equal(got, []string{"run_code", "search_tools"}) {
+		t.Errorf("tools of code mode are %v", got)
 	}
+}
+
+// startMCP starts atelier mcp and connects a client to it.
+func startMCP(t *testing.T, s *servertest.Server, args ...string) *mcpClient {
+	t.Helper()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), servertest.Binary(t), append([]string{"mcp", "--server", s.URL}, args...)...)
+	command.Env = []string{"ATELIER_TOKEN=" + s.Token, "HOME=" + t.TempDir()}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &mcpClient{ClientSession: session}
 }
 
 func TestToolsetCommand_PutListShowDelete(t *testing.T) {

@@ -33,20 +33,40 @@ func (s *Service) Sets(ctx context.Context, actor registry.Actor) ([]registry.To
 	return s.Store.ToolSets(ctx, actor.Workspace)
 }
 
-// Set returns one tool set. It marks versions that were deleted since they were pinned.
+// Set returns one tool set. It marks versions that were deleted or deprecated since they were pinned, and names newer ones.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, name string) (registry.ToolSet, error) {
 	set, err := s.Store.ToolSet(ctx, actor.Workspace, name)
 	if err != nil {
 		return set, err
 	}
 	for i := range set.Tools {
-		_, err := s.resolved(ctx, actor.Workspace, set.Tools[i])
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err := s.followUp(ctx, actor.Workspace, &set.Tools[i]); err != nil {
 			return set, err
 		}
-		set.Tools[i].Missing = err != nil
 	}
 	return set, nil
+}
+
+// followUp adds to a pinned version what happened to it since.
+func (s *Service) followUp(ctx context.Context, workspace string, tool *registry.SetTool) error {
+	v, err := s.resolved(ctx, workspace, *tool)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		tool.Missing = true
+	case err != nil:
+		return err
+	}
+	tool.Deprecated, tool.Reason, tool.Successor = v.Deprecated, v.Reason, v.Successor
+	newest, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: tool.AgentID, Version: registry.Latest})
+	switch {
+	case fault.Is(err, fault.NotFound): // the agent was deleted, or has pre-releases only
+		return nil
+	case err != nil:
+		return err
+	case newest.Version != tool.Version:
+		tool.Newest = newest.Version
+	}
+	return nil
 }
 
 // PutSet creates or replaces a tool set. The versions that the references name now are pinned. Errors: InvalidInput lists

@@ -1,15 +1,41 @@
 // The frameworks and clients that people use list our tools and call them, on the real binary. Only the models are scripted.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { snippetOf, type ClientName, type Offer } from '../src/features/tools/snippets';
 import { repository, runIn, startAtelier, type Atelier } from './kit/atelier';
 
 /** Python and Node packages that scripts/test.sh installs. It says so if it cannot. */
 const python = process.env['ATELIER_TEST_VENDORS_PYTHON'] ?? '';
 const clients = process.env['ATELIER_TEST_CLIENTS'] ?? '';
+
+type Members = Record<string, unknown>;
+
+/** The answer of a model that calls no tool. */
+const hello = {
+  id: 'r',
+  object: 'response',
+  created_at: 0,
+  status: 'completed',
+  model: 'm',
+  output: [
+    {
+      type: 'message',
+      id: 'm1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'hello', annotations: [] }],
+    },
+  ],
+  parallel_tool_calls: true,
+  tool_choice: 'auto',
+  tools: [],
+};
 
 const spoken =
   'human: Oslo\nai: \ntool: {"text":"rain in Oslo"}\nai: \ntool: {"text":"RAIN IN OSLO"}\nai: RAIN IN OSLO';
@@ -82,6 +108,20 @@ describe('tools in the hands of agents', () => {
     return said(interpreter, name);
   };
 
+  const daily = (): Offer => ({ origin: atelier.url, kind: 'set', name: 'daily', codeMode: false });
+  /** Runs the program that the Studio shows for a client. */
+  const connect = async (client: ClientName, interpreter: string, ...args: string[]): Promise<string> => {
+    const { file = 'connect.sh', text } = snippetOf(client, daily(), undefined);
+    await writeFile(join(folder, file), text);
+    return said(interpreter, file, ...args);
+  };
+
+  test('Connect: curl lists the tools', async () => {
+    const [, data = ''] = /^data: (.*)$/m.exec(await connect('curl', 'bash')) ?? [];
+    const answer = JSON.parse(data) as { result: { tools: { name: string }[] } };
+    expect(answer.result.tools.map(({ name }) => name)).toEqual(['shout', 'weather']);
+  });
+
   test('the TypeScript client of MCP lists and calls a tool, and progress arrives while it runs', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const headers = { Authorization: `Bearer ${atelier.token}` };
@@ -142,6 +182,10 @@ await client.close();`;
       expect(await program(process.execPath, 'adapters.mjs', text)).toBe(
         'shout,weather {"type":"mcp_structured_content","data":{"text":"rain in Oslo"}} 1,2',
       );
+    });
+
+    test('Connect: LangChain in JavaScript lists the tools', async () => {
+      expect(await connect('langchain-js', process.execPath)).toBe('shout Does shout.\nweather Does weather.');
     });
 
     test('the command line of the MCP inspector lists and calls a tool', async () => {
@@ -214,6 +258,54 @@ async def main():
         print("rain in Oslo" in result.final_output)
 asyncio.run(main())`;
       expect(await program(python, 'openai_agents.py', text)).toBe('shout weather\nTrue');
+    });
+
+    describe('Connect', () => {
+      let model: Server;
+      let sent: Members[];
+      beforeAll(async () => {
+        sent = [];
+        model = createServer((request, response) => {
+          let text = '';
+          request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          request.on('end', () => {
+            sent = (JSON.parse(text) as { tools: Members[] }).tools;
+            response.setHeader('Content-Type', 'application/json').end(JSON.stringify(hello));
+          });
+        });
+        await new Promise<void>((ready) => model.listen(0, '127.0.0.1', ready));
+      });
+      afterAll(async () => {
+        model.closeAllConnections();
+        await new Promise<void>((done) => model.close(() => done()));
+      });
+      /** Runs the program and returns the tools that the model was offered. */
+      const asked = async (client: ClientName): Promise<Members[]> => {
+        const { file = '' } = snippetOf(client, daily(), undefined);
+        await connect(client, 'true');
+        const url = `http://127.0.0.1:${String((model.address() as AddressInfo).port)}`;
+        const variables = { OPENAI_BASE_URL: url, OPENAI_API_KEY: 'k', OPENAI_AGENTS_DISABLE_TRACING: '1', MODEL: 'm' };
+        const ended = await runIn(folder, python, [file, 'Where to?'], { ...environment(), ...variables });
+        expect(ended.code, ended.stderr).toBe(0);
+        expect(ended.stdout.trim()).toBe('hello');
+        return sent;
+      };
+
+      test('the Responses API gets the address and the token', async () => {
+        expect(await asked('openai')).toEqual([
+          {
+            type: 'mcp',
+            server_label: 'daily',
+            server_url: `${atelier.url}/mcp/sets/daily`,
+            authorization: atelier.token,
+            require_approval: 'never',
+          },
+        ]);
+      });
+
+      test('openai-agents offers the tools to its model', async () => {
+        expect((await asked('openai-agents')).map(({ name }) => name)).toEqual(['shout', 'weather']);
+      });
     });
 
     test('the Python client of MCP lists and calls a tool, and progress arrives while it runs', async () => {

@@ -47,6 +47,7 @@ const pages = (): string[] => [
   `/runs/${run}`,
   '/server',
   '/skills',
+  '/tool-sets',
   '/secrets',
   '/people',
   '/account',

@@ -36,6 +36,7 @@ async function fillServer(): Promise<void> {
     await must(atelier, 'POST', '/code-agents/slugger/versions', { bump: 'auto', changelog: message });
   }
   await must(atelier, 'PATCH', '/code-agents/slugger/versions/1.0.0', { deprecated: true, reason: 'It says sun.' });
+  await must(atelier, 'PUT', '/tool-sets/daily', { title: 'Daily report', references: ['slugger@1.0.0'] });
   await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: ['slugger@1.0.0'] });
   for (const city of ['Oslo', 'Bergen', 'Tromsø']) {
     for (const version of ['1.0.0', '1.0.1', 'draft'])
@@ -107,6 +108,8 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   registry: at('/studio/registry'),
   listed: at('/studio/registry/default/slugger'),
   skills: at('/studio/skills'),
+  'tool-sets': at('/studio/tool-sets'),
+  'tool-set': at('/studio/tool-sets/daily'),
   people: at('/studio/people'),
   tokens: at('/studio/tokens'),
   secrets: at('/studio/secrets'),

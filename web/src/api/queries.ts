@@ -21,6 +21,7 @@ import {
   getQuotasOf,
   getRun,
   getSession,
+  getToolSet,
   getVerdict,
   getVersion,
   listApprovals,
@@ -41,6 +42,7 @@ import {
   listSkills,
   listSessions,
   listTokens,
+  listToolSets,
   listVersions,
   listWorkspaces,
   setGate,
@@ -56,6 +58,8 @@ export const keys = {
   registry: ['registry'] as const,
   listed: (publisher: string, name: string) => ['registry', publisher, name] as const,
   skills: ['skills'] as const,
+  toolSets: ['toolSets'] as const,
+  toolSet: (name: string) => ['toolSets', 'one', name] as const,
   projects: ['projects'] as const,
   approvals: ['approvals'] as const,
   approval: (id: string) => ['approvals', 'one', id] as const,
@@ -126,6 +130,8 @@ const refetchInterval = ({ state }: { state: { data: unknown } }) => (state.data
 // The load of the engines changes constantly.
 export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval });
 // Folders can change on disk at any time.
+export const useToolSets = () => useQuery({ queryKey: keys.toolSets, queryFn: listToolSets });
+export const useToolSet = (name: string) => useQuery({ queryKey: keys.toolSet(name), queryFn: () => getToolSet(name) });
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval });
 // Requests come from other people and programs at any time.
 const approvalsEvery = 10_000;
@@ -312,6 +318,7 @@ export function refreshFacts(name: string): void {
   for (const queryKey of [...changed, keys.agents]) void queryClient.invalidateQueries({ queryKey });
 }
 
+export const refreshToolSets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.toolSets });
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
 export const refreshPackages = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.installedPackages });

@@ -63,6 +63,8 @@ import type {
   TestsReport,
   Token,
   TokenBody,
+  ToolSet,
+  ToolSetBody,
   Trial,
   Validation,
   Verdict,
@@ -225,6 +227,15 @@ export const getListedVersion = (publisher: string, name: string, version: strin
   request(`${listedPath(publisher, name)}/versions/${encodeURIComponent(version)}`);
 export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =>
   request(`${agentPath(agent)}/publish`, { method: 'POST', body: { public: listed } });
+const toolSetPath = (name: string): string => `/tool-sets/${encodeURIComponent(name)}`;
+export async function listToolSets(): Promise<ToolSet[]> {
+  return (await request<Page<ToolSet>>('/tool-sets')).items;
+}
+export const getToolSet = (name: string): Promise<ToolSet> => request(toolSetPath(name));
+/** Creates a tool set, or replaces the one with its name. */
+export const putToolSet = (name: string, body: ToolSetBody): Promise<ToolSet> =>
+  request(toolSetPath(name), { method: 'PUT', body });
+export const deleteToolSet = (name: string): Promise<null> => request(toolSetPath(name), { method: 'DELETE' });
 export const listSkills = (): Promise<SkillList> => request('/skills');
 export const promoteSkill = (name: string): Promise<Skill> =>
   request(`/skills/${encodeURIComponent(name)}/promote`, { method: 'POST', body: {} });

@@ -28,6 +28,8 @@ import { decoded, readRef } from '../state/urlState';
 
 // Pages and dialogs that the first paint does not need.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const ToolSetsPage = lazy(() => import('../features/tools/ToolSetsPage').then((m) => ({ default: m.ToolSetsPage })));
+const ToolSetPage = lazy(() => import('../features/tools/ToolSetPage').then((m) => ({ default: m.ToolSetPage })));
 const ProjectsPage = lazy(() => import('../features/projects/ProjectsPage').then((m) => ({ default: m.ProjectsPage })));
 const ProjectPage = lazy(() => import('../features/projects/ProjectPage').then((m) => ({ default: m.ProjectPage })));
 const OverlayPage = lazy(() => import('../features/projects/OverlayPage').then((m) => ({ default: m.OverlayPage })));
@@ -118,6 +120,7 @@ function Pages() {
   useCommand('agents', () => navigate('/'));
   useCommand('registry', sees('/registry'));
   useCommand('skills', sees('/skills'));
+  useCommand('toolSets', sees('/tool-sets'));
   useCommand('runs', sees('/runs'));
   useCommand('server', () => navigate('/server'));
   useCommand('settings', () => navigate('/settings/appearance'));
@@ -195,6 +198,22 @@ function Pages() {
               <SkillsPage />
             </Framed>
           </Guarded>
+        </Route>
+        <Route path="/tool-sets">
+          <Guarded what={say.toolSetsHere} needs="read">
+            <Framed what={say.theToolSets}>
+              <ToolSetsPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/tool-sets/:name">
+          {({ name }) => (
+            <Guarded what={say.toolSetsHere} needs="read">
+              <Framed what={say.theToolSets}>
+                <ToolSetPage key={name} name={decoded(name)} />
+              </Framed>
+            </Guarded>
+          )}
         </Route>
         <Route path="/projects">
           <Guarded what={say.projectsHere} needs="read">

@@ -49,6 +49,7 @@ const places = [
   { to: '/runs', label: say.runs },
   { to: '/registry', label: say.publicRegistry },
   { to: '/skills', label: say.skills },
+  { to: '/tool-sets', label: say.toolSets },
   { to: '/projects', label: say.projects },
   { to: '/approvals', label: say.approvals },
 ];
@@ -152,6 +153,7 @@ function User({ theme }: { theme: Theme }) {
           ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
           ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
           ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
+          ...only(mayAnywhere('read'), say.toolSets, () => runCommand('toolSets')),
           ...only(mayAnywhere('read'), say.projects, () => navigate('/projects')),
           ...only(mayAnywhere('read'), say.approvals, () => runCommand('approvals')),
         ],

@@ -22,6 +22,7 @@ export type OpenDialog =
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }
+  | { kind: 'connect' }
   | { kind: 'palette'; scope: 'all' | 'places' }
   | { kind: 'reference' }
   | { kind: 'editor' }

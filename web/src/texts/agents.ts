@@ -7,6 +7,7 @@ export const agentHeader = {
   readOnly: ', read only',
   deprecated: 'deprecated',
   exportAsTool: 'Export as tool',
+  connect: 'Connect a client…',
   publish: 'Publish…',
   openTheDraft: 'Open the draft',
   toggleConfiguration: 'Toggle configuration',

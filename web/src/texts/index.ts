@@ -9,6 +9,7 @@ import * as archives from './archives';
 import { common } from './common';
 import * as compare from './compare';
 import * as config from './config';
+import * as connect from './connect';
 import * as console from './console';
 import * as editor from './editor';
 import * as files from './files';
@@ -29,6 +30,7 @@ import * as server from './server';
 import * as settings from './settings';
 import * as skills from './skills';
 import * as tool from './tool';
+import * as toolSets from './toolSets';
 import * as ui from './ui';
 import * as versions from './versions';
 import * as workspaces from './workspaces';
@@ -43,6 +45,7 @@ export const texts = {
   common,
   compare,
   config,
+  connect,
   console,
   editor,
   files,
@@ -63,6 +66,7 @@ export const texts = {
   settings,
   skills,
   tool,
+  toolSets,
   ui,
   versions,
   workspaces,

@@ -20,6 +20,9 @@ const KeepTestDialog = lazy(() =>
   import('../features/run/KeepTestDialog').then((m) => ({ default: m.KeepTestDialog })),
 );
 const ExportDialog = lazy(() => import('../features/tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
+const ConnectAgentDialog = lazy(() =>
+  import('../features/tools/ConnectAgentDialog').then((m) => ({ default: m.ConnectAgentDialog })),
+);
 const RedraftDialog = lazy(() =>
   import('../features/versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })),
 );
@@ -51,6 +54,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
+      {open.kind === 'connect' && <ConnectAgentDialog />}
       {open.kind === 'editor' && <EditorSettings />}
       {open.kind === 'reference' && <Reference />}
       {open.kind === 'redraft' && <RedraftDialog from={open.from} />}

@@ -96,6 +96,7 @@ function More({ agent }: { agent: OpenAgent }) {
   const published = latestVersion !== '';
   const entries: MenuEntry[] = [
     ask(say.exportAsTool, version === undefined ? { kind: 'export' } : { kind: 'export', version }),
+    ask(say.connect, { kind: 'connect' }),
     ...(!may('write')
       ? []
       : version === undefined

@@ -26,6 +26,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   useCommand('agent.save', session && (() => void session.flush()));
   useCommand('agent.publish', session && reached ? () => showDialog({ kind: 'publish' }) : undefined);
   useCommand('agent.export', () => showExport(agent));
+  useCommand('agent.connect', () => showDialog({ kind: 'connect' }));
   useCommand('help.reference', () => showDialog({ kind: 'reference' }));
   useCommand('view.editor', () => showDialog({ kind: 'editor' }));
   useCommand('tab.next', step(1));

@@ -523,9 +523,13 @@ class SchemaSources(TypedDict):
 
 class SetTool(TypedDict):
     agentId: str
+    deprecated: NotRequired[bool]
     digest: str
     missing: NotRequired[bool]
     name: str
+    newest: NotRequired[str]
+    reason: NotRequired[str]
+    successor: NotRequired[str]
     version: str
 
 

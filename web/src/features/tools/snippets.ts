@@ -1,0 +1,207 @@
+// The configuration that connects a client to an MCP address, in the form that the client's documentation gives.
+// web/e2e/adapters.ts runs those that are programs.
+import { stringifyJson, type Json } from '../../api/json';
+import { shellQuote } from '../../agent/callCommands';
+
+/** What a client is to see: all agents, one agent or a tool set. */
+export interface Offer {
+  /** The server's address, for example http://127.0.0.1:8002. */
+  origin: string;
+  kind: 'all' | 'agent' | 'set';
+  /** The name of the agent, with its version, or of the set. */
+  name: string;
+  /** Two tools that search and run, instead of one tool per version. */
+  codeMode: boolean;
+}
+
+export const clients = [
+  'claude-code',
+  'claude-desktop',
+  'cursor',
+  'vscode',
+  'windsurf',
+  'openai',
+  'openai-agents',
+  'langchain',
+  'langchain-js',
+  'curl',
+] as const;
+export type ClientName = (typeof clients)[number];
+
+export interface Snippet {
+  /** The file that it belongs into. A command and a request have none. */
+  file?: string;
+  text: string;
+}
+
+const paths: Record<Offer['kind'], (name: string) => string> = {
+  all: () => '/mcp',
+  agent: (name) => `/mcp/${name}`,
+  set: (name) => `/mcp/sets/${name}`,
+};
+
+/** The address that a client opens. */
+export const addressOf = ({ origin, kind, name, codeMode }: Offer): string =>
+  `${origin}${paths[kind](name)}${codeMode ? '?mode=code' : ''}`;
+
+/** The name under which a client lists the tools: a letter, then letters, digits, - and _. */
+export const labelOf = ({ kind, name }: Offer): string => (kind === 'all' ? 'atelier' : name.replace(/@.*$/, ''));
+
+/** The command that creates a token of the least scope. */
+export const tokenCommand = (agents: readonly string[]): string =>
+  ['atelier token create NAME --scope run', ...agents.map((agent) => `--agent ${agent}`)].join(' ');
+
+/** The arguments of atelier mcp, which connects clients that start a program. */
+const argumentsOf = ({ origin, kind, name, codeMode }: Offer): string[] => [
+  'mcp',
+  ...(kind === 'agent' ? [name] : []),
+  ...(kind === 'set' ? ['--set', name] : []),
+  ...(codeMode ? ['--code-mode'] : []),
+  '--server',
+  origin,
+];
+
+const json = (value: Json): string => stringifyJson(value, 2);
+
+const python = (headers: string, body: string): string => `import asyncio
+import os
+
+${headers}
+
+
+async def main():
+${body}
+
+asyncio.run(main())
+`;
+
+/**
+ * Returns the configuration of a client. Programs, and editors that ask, read the token at run time. The others get
+ * `secret`, or until there is one the name of a variable.
+ */
+export function snippetOf(client: ClientName, offer: Offer, secret: string | undefined): Snippet {
+  const url = addressOf(offer);
+  const label = labelOf(offer);
+  const servers = (entry: Json): string => json({ mcpServers: { [label]: entry } });
+  const headers = { Authorization: `Bearer ${secret ?? '${env:ATELIER_TOKEN}'}` };
+  switch (client) {
+    case 'claude-code':
+      return {
+        text: `claude mcp add --transport http ${label} ${shellQuote(url)} \\\n  --header "Authorization: Bearer ${secret ?? '$ATELIER_TOKEN'}"`,
+      };
+    case 'claude-desktop':
+      return {
+        file: 'claude_desktop_config.json',
+        text: servers({ command: 'atelier', args: argumentsOf(offer), env: { ATELIER_TOKEN: secret ?? 'TOKEN' } }),
+      };
+    case 'cursor':
+      return { file: '~/.cursor/mcp.json', text: servers({ url, headers }) };
+    case 'windsurf':
+      return { file: '~/.codeium/windsurf/mcp_config.json', text: servers({ serverUrl: url, headers }) };
+    case 'vscode': {
+      const id = 'atelier-token';
+      return {
+        file: '.vscode/mcp.json',
+        text: json({
+          inputs: [{ type: 'promptString', id, description: 'Atelier token', password: true }],
+          servers: { [label]: { type: 'http', url, headers: { Authorization: `Bearer \${input:${id}}` } } },
+        }),
+      };
+    }
+    case 'openai':
+      return {
+        file: 'ask.py',
+        text: `import os
+import sys
+
+from openai import OpenAI
+
+answer = OpenAI().responses.create(
+    model=os.environ["MODEL"],
+    input=sys.argv[1],
+    tools=[
+        {
+            "type": "mcp",
+            "server_label": "${label}",
+            "server_url": "${url}",
+            "authorization": os.environ["ATELIER_TOKEN"],
+            "require_approval": "never",
+        }
+    ],
+)
+print(answer.output_text)
+`,
+      };
+    case 'openai-agents':
+      return {
+        file: 'agent.py',
+        text: python(
+          `import sys
+
+from agents import Agent, Runner
+from agents.mcp import MCPServerStreamableHttp`,
+          `    params = {
+        "url": "${url}",
+        "headers": {"Authorization": "Bearer " + os.environ["ATELIER_TOKEN"]},
+    }
+    async with MCPServerStreamableHttp(name="${label}", params=params) as server:
+        agent = Agent(name="Assistant", model=os.environ["MODEL"], mcp_servers=[server])
+        result = await Runner.run(agent, sys.argv[1])
+        print(result.final_output)
+`,
+        ),
+      };
+    case 'langchain':
+      return {
+        file: 'tools.py',
+        text: python(
+          'from langchain_mcp_adapters.client import MultiServerMCPClient',
+          `    client = MultiServerMCPClient(
+        {
+            "${label}": {
+                "transport": "http",
+                "url": "${url}",
+                "headers": {"Authorization": "Bearer " + os.environ["ATELIER_TOKEN"]},
+            }
+        }
+    )
+    for tool in await client.get_tools():
+        print(tool.name, tool.description)
+`,
+        ),
+      };
+    case 'langchain-js':
+      return {
+        file: 'tools.mjs',
+        text: `import { MultiServerMCPClient } from '@langchain/mcp-adapters';
+
+const client = new MultiServerMCPClient({
+  ${stringifyJson(label)}: {
+    transport: 'http',
+    url: ${stringifyJson(url)},
+    headers: { Authorization: \`Bearer \${process.env.ATELIER_TOKEN}\` },
+  },
+});
+for (const tool of await client.getTools()) console.log(tool.name, tool.description);
+await client.close();
+`,
+      };
+    case 'curl': {
+      const revision = '2026-07-28';
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': revision,
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+      return {
+        text: [
+          `curl -sS ${shellQuote(url)}`,
+          `-H "Authorization: Bearer $ATELIER_TOKEN" -H 'Content-Type: application/json'`,
+          `-H 'Accept: application/json, text/event-stream'`,
+          `-H 'Mcp-Protocol-Version: ${revision}' -H 'Mcp-Method: tools/list'`,
+          `-d ${shellQuote(stringifyJson(body))}`,
+        ].join(' \\\n  '),
+      };
+    }
+  }
+}
