@@ -96,6 +96,23 @@ func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
 	}
 }
 
+// A server ended with an error, because connections that it had cut during an outage were closed a second time.
+func TestClose_ConnectionsWereCut_NoError(t *testing.T) {
+	t.Parallel()
+	cluster := storetest.NewCluster(t)
+	o := storetest.Options(t, storetest.Postgres)
+	o.URL, o.Exclusive, o.Watch = cluster.URL, true, time.Hour // the test checks
+	s := settled(t, o)
+	finish(t, s, finished())
+	cluster.Freeze(t)
+	s.Check(t.Context())
+	expect(t, s.Ready(), fault.StorageUnavailable)
+	cluster.Thaw(t)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Results of runs that ended during an outage were lost, although the database was back a second later.
 func TestFinishLater_DatabaseIsBack_StoredInOrder(t *testing.T) {
 	t.Parallel()

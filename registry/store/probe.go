@@ -322,11 +322,15 @@ func (l *links) cut() {
 	}
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. A connection that was cut is closed already.
 func (c *link) Close() error {
 	c.of.mu.Lock()
+	_, open := c.of.open[c]
 	delete(c.of.open, c)
 	c.of.mu.Unlock()
+	if !open {
+		return nil
+	}
 	return c.Conn.Close()
 }
 

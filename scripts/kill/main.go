@@ -2,7 +2,7 @@
 // restart it checks everything that had been acknowledged: answered runs with their outputs, accepted runs with a final
 // status, published versions with their digests and files, drafts, and one run for each Idempotency-Key, also after a
 // retry. Readers that were cut off must get the result of their run. A missing, different or doubled record is a failure.
-// With -postgres it uses PostgreSQL, and also restarts it, cuts its connections and freezes it.
+// With -postgres it uses PostgreSQL, and also restarts it, cuts its connections, freezes it and promotes a standby.
 package main
 
 import (

@@ -18,29 +18,43 @@ import (
 
 // postgres is a PostgreSQL server of its own, which is disturbed while it is in use. A nil one disturbs nothing.
 type postgres struct {
-	dir, url string
-	done     map[string]int // disturbances by name
+	dir  string
+	work string         // directory in dir of the server at work: "a" or "b"
+	done map[string]int // disturbances by name
 }
 
 // newPostgres returns a server below a directory, which is not started.
-func newPostgres(dir string) *postgres { return &postgres{dir: dir, done: map[string]int{}} }
+func newPostgres(dir string) *postgres { return &postgres{dir: dir, work: "a", done: map[string]int{}} }
 
-// start starts the server. It takes no context: a script that is killed in the middle could leave a server that stop does
-// not find.
-func (p *postgres) start() error {
-	answer, err := exec.Command("scripts/postgres.sh", "start", p.dir).Output()
-	if err != nil {
-		return fmt.Errorf("start PostgreSQL: %w", err)
+// at returns the directory of the server at work, and other the one for its standby.
+func (p *postgres) at() string { return filepath.Join(p.dir, p.work) }
+
+func (p *postgres) other() string {
+	return filepath.Join(p.dir, map[string]string{"a": "b", "b": "a"}[p.work])
+}
+
+// url names both directories, of which one has a server that writes.
+func (p *postgres) url() string {
+	return "postgres://postgres@/postgres?host=" + filepath.Join(p.dir, "a") + "," + filepath.Join(p.dir, "b") + "&target_session_attrs=read-write"
+}
+
+// script calls scripts/postgres.sh. It takes no context: a script that is killed in the middle could leave a server that
+// stop does not find.
+func (p *postgres) script(args ...string) error {
+	if text, err := exec.Command("scripts/postgres.sh", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s PostgreSQL: %w: %s", args[0], err, text)
 	}
-	p.url = strings.TrimSpace(string(answer))
 	return nil
 }
 
+func (p *postgres) start() error { return p.script("start", p.at()) }
+
+// stop ends both servers, also after a failover that was interrupted.
 func (p *postgres) stop() error {
 	if p == nil {
 		return nil
 	}
-	return exec.Command("scripts/postgres.sh", "stop", p.dir).Run()
+	return errors.Join(p.script("stop", p.other()), p.script("stop", p.at()))
 }
 
 // flags returns the server's flags for this database.
@@ -48,7 +62,7 @@ func (p *postgres) flags() []string {
 	if p == nil {
 		return nil
 	}
-	return []string{"--database", p.url}
+	return []string{"--database", p.url()}
 }
 
 // String describes the disturbances so far.
@@ -56,27 +70,30 @@ func (p *postgres) String() string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf(" on PostgreSQL with %d restarts, %d cuts of all connections and %d freezes", p.done["restarts"], p.done["cuts"], p.done["freezes"])
+	return fmt.Sprintf(" on PostgreSQL with %d restarts, %d cuts of all connections, %d freezes and %d failovers to a standby", p.done["restarts"], p.done["cuts"], p.done["freezes"], p.done["failovers"])
 }
 
 // frozenFor is how long PostgreSQL does not answer. It is longer than the server waits for it.
 const frozenFor = 1800 * time.Millisecond
 
-// disturb restarts PostgreSQL, cuts its connections or freezes it.
+// disturb restarts PostgreSQL, cuts its connections, freezes it or promotes a standby.
 func (p *postgres) disturb(ctx context.Context, random *rand.Rand) error {
 	if p == nil {
 		return nil
 	}
-	switch random.IntN(3) {
+	switch random.IntN(4) {
 	case 0:
 		p.done["restarts"]++
 		return p.restart(ctx)
 	case 1:
 		p.done["cuts"]++
 		return p.cut(ctx)
-	default:
+	case 2:
 		p.done["freezes"]++
 		return p.freeze()
+	default:
+		p.done["failovers"]++
+		return p.failOver(ctx)
 	}
 }
 
@@ -85,7 +102,7 @@ func (p *postgres) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(p.dir, "data")
+	data := filepath.Join(p.at(), "data")
 	restart := exec.CommandContext(ctx, filepath.Join(strings.TrimSpace(string(bin)), "pg_ctl"), "--pgdata="+data, "--wait", "--silent", "--mode=immediate", "--log="+filepath.Join(data, "server.log"), "restart")
 	restart.Dir = "/"
 	var owner syscall.Stat_t
@@ -102,7 +119,7 @@ func (p *postgres) restart(ctx context.Context) error {
 }
 
 func (p *postgres) cut(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, p.url)
+	conn, err := pgx.Connect(ctx, p.url())
 	if err != nil {
 		return fmt.Errorf("cut connections: %w", err)
 	}
@@ -110,8 +127,43 @@ func (p *postgres) cut(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
+// failOver makes a standby that has every acknowledged commit, ends the server at work and promotes the standby.
+func (p *postgres) failOver(ctx context.Context) error {
+	if err := p.script("standby", p.other(), p.at()); err != nil {
+		return err
+	}
+	if err := p.synchronize(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(p.script("stop", p.at()), p.script("promote", p.other()), os.RemoveAll(p.at())); err != nil {
+		return err
+	}
+	p.work = filepath.Base(p.other())
+	return nil
+}
+
+// synchronize lets commits wait for the standby, and waits until it has all earlier ones.
+func (p *postgres) synchronize(ctx context.Context) (err error) {
+	conn, err := pgx.Connect(ctx, p.url())
+	if err != nil {
+		return fmt.Errorf("follow with a standby: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	for follows := false; !follows; {
+		if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_stat_replication, pg_sleep(0.05) WHERE sync_state = 'sync')").Scan(&follows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (p *postgres) freeze() error {
-	text, err := os.ReadFile(filepath.Join(p.dir, "data", "postmaster.pid"))
+	text, err := os.ReadFile(filepath.Join(p.at(), "data", "postmaster.pid"))
 	if err != nil {
 		return err
 	}

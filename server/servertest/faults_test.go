@@ -122,11 +122,17 @@ func faults(t *testing.T) map[string]disorder {
 			inject: func(t *testing.T, _ string) { cluster.Freeze(t) }, heal: func(t *testing.T, _ string) { cluster.Thaw(t) }},
 		"PostgreSQL down": {setup: onCluster,
 			inject: func(t *testing.T, _ string) { cluster.Stop(t) }, heal: func(t *testing.T, _ string) { cluster.Start(t) }},
-		// Another server with the same data takes over the address, as a promoted standby does. All connections end.
-		"PostgreSQL failed over": {setup: onCluster, reads: true, passes: true, inject: func(t *testing.T, _ string) {
+		// All connections end, and the server interrupts nothing.
+		"PostgreSQL restarted": {setup: onCluster, reads: true, passes: true, inject: func(t *testing.T, _ string) {
 			cluster.Stop(t)
 			cluster.Start(t)
 		}},
+		// The advisory lock of the server is not on the standby.
+		"PostgreSQL failed over": {reads: true, passes: true, setup: func(t *testing.T) (string, map[string]string) {
+			cluster = storetest.NewCluster(t)
+			cluster.Standby(t)
+			return t.TempDir(), map[string]string{"database": cluster.URL}
+		}, inject: func(t *testing.T, _ string) { cluster.FailOver(t) }},
 		"PostgreSQL read-only": {setup: onCluster, reads: true,
 			inject: func(t *testing.T, _ string) { onlyReads(t, cluster, "on") }, heal: func(t *testing.T, _ string) { onlyReads(t, cluster, "off") }},
 	}
@@ -324,6 +330,26 @@ func isRight(name string, answer servertest.Answer, fault disorder) bool {
 		}
 	}
 	return answer.Status == http.StatusServiceUnavailable
+}
+
+// A run that executes while PostgreSQL fails over goes on, and the standby has all that was answered before.
+func TestPostgresFailover_RunsGoOn(t *testing.T) {
+	t.Parallel()
+	cluster := storetest.NewCluster(t)
+	cluster.Standby(t)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"database": cluster.URL, "script-runtime": "true"}))
+	answered := s.Script(t, "output 6").Run(t)
+	executing := s.Start(t, "print begun\nsleep 1s\noutput 7")
+	cluster.FailOver(t)
+	servertest.Eventually(t, "the run ends", func() bool {
+		answer := s.Do(t, "GET", "/api/v1/runs/"+executing, nil)
+		return answer.Status == 200 && answer.Run(t).Status != "running"
+	})
+	for id, want := range map[string]string{answered.RunID: "6", executing: "7"} {
+		if run := s.Get(t, id); run.Status != "succeeded" || string(run.Output) != want {
+			t.Errorf("found as %+v", run)
+		}
+	}
 }
 
 // A server that is started on a full disk answers readers, refuses changes, and says so.

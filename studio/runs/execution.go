@@ -156,12 +156,7 @@ func (l *execution) flushInBackground() (stop func()) {
 	ended, joined := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(beginAfter, func() {
 		defer close(joined)
-		ctx := context.WithoutCancel(l.ctx)
-		if err := l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot())); err != nil {
-			l.service.Log.LogAttrs(ctx, slog.LevelError, "begin run", slog.String("run_id", l.job.RunID), slog.Any("error", err))
-			return
-		}
-		l.flushUntil(ctx, ended)
+		l.flushUntil(context.WithoutCancel(l.ctx), ended)
 	})
 	return func() {
 		close(ended)
@@ -171,26 +166,34 @@ func (l *execution) flushInBackground() (stop func()) {
 	}
 }
 
-// flushUntil stores events as they arrive. It retries failed events together with the next ones.
+// flushUntil stores the run as running, and then events as they arrive. It repeats failed writes, events together with
+// the next ones.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
+	store := l.begin
 	for failing := false; ; {
-		select {
-		case <-ended:
-			return
-		case <-tick.C:
-		}
-		err := l.flush(ctx)
+		err := store(ctx)
 		if err != nil && !failing { // logged once while the database is unavailable
-			l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+			l.service.Log.LogAttrs(ctx, slog.LevelError, "store a run at work", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
 		if fault.Is(err, fault.RunInterrupted) {
 			l.cancel(errInterrupted)
 			return
 		}
-		failing = err != nil
+		if failing = err != nil; !failing {
+			store = l.flush
+		}
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
 	}
+}
+
+func (l *execution) begin(ctx context.Context) error {
+	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
 }
 
 func (l *execution) flush(ctx context.Context) error {

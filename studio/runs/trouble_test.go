@@ -63,6 +63,39 @@ func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
 	}
 }
 
+// hesitant is a store that rejects the second record of a run once, which says that the run is at work.
+type hesitant struct {
+	*store.Store
+	begun atomic.Int64
+}
+
+func (h *hesitant) BeginRun(ctx context.Context, run registry.Run) error {
+	if h.begun.Add(1) == 2 {
+		return fault.New(fault.StorageUnavailable, "The database does not answer.")
+	}
+	return h.Store.BeginRun(ctx, run)
+}
+
+// A run that could not be recorded as running during an outage stayed queued in the database, without events.
+func TestRunThatCouldNotBeBegun_BegunLater(t *testing.T) {
+	t.Parallel()
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return &hesitant{Store: s} })
+	run := k.start(t, program("print a\nwait"))
+	for stored := false; !stored; {
+		events, err := k.store.Events(t.Context(), k.actor.Workspace, run.ID, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = slices.ContainsFunc(events, func(e runtimes.Event) bool { return string(e.Data) == `"a\n"` })
+	}
+	if found, err := k.store.Run(t.Context(), k.actor.Workspace, run.ID); err != nil || found.Status != registry.Running {
+		t.Errorf("recorded is %s, %v", found.Status, err)
+	}
+	if _, err := k.Cancel(t.Context(), k.actor, run.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // slow is a store that takes long to accept a run.
 type slow struct {
 	*store.Store

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,14 +11,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// Cluster is a PostgreSQL server of one test, which may stop and freeze it.
+// Cluster is a PostgreSQL server of one test, which may stop and freeze it, and replace it by a copy.
 type Cluster struct {
 	URL string
 
-	dir string
-	bin string
+	dir  string
+	bin  string
+	data string // directory of the server at work
 }
 
 // NewCluster starts a server that ends with the test. Without PostgreSQL it skips the test, or fails it if CI=true.
@@ -34,7 +38,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &Cluster{URL: address(dir), dir: dir, bin: bin}
+	c := &Cluster{URL: address(dir), dir: dir, bin: bin, data: filepath.Join(dir, "data")}
 	tb.Cleanup(func() {
 		_ = c.signal(syscall.SIGCONT) // a stopped server has no process
 		if err := alive.Close(); err != nil {
@@ -63,19 +67,64 @@ func (c *Cluster) Thaw(tb testing.TB) {
 // Stop ends the server at once.
 func (c *Cluster) Stop(tb testing.TB) {
 	tb.Helper()
-	c.control(tb, "stop", "--mode=immediate")
+	c.execute(tb, "pg_ctl", "--pgdata="+c.data, "--wait", "--silent", "--mode=immediate", "stop")
 }
 
 // Start starts the server again with the options of its first start.
 func (c *Cluster) Start(tb testing.TB) {
 	tb.Helper()
-	c.control(tb, "start", "--options=-c listen_addresses='' -c unix_socket_directories='"+c.dir+"' -c fsync=off")
+	c.startIn(tb, c.data, c.dir)
 }
 
-func (c *Cluster) control(tb testing.TB, action, option string) {
+func (c *Cluster) startIn(tb testing.TB, data, socket string) {
 	tb.Helper()
-	data := filepath.Join(c.dir, "data")
-	command := exec.Command(filepath.Join(c.bin, "pg_ctl"), "--pgdata="+data, "--wait", "--silent", "--log="+filepath.Join(data, "log"), option, action)
+	c.execute(tb, "pg_ctl", "--pgdata="+data, "--wait", "--silent", "--log="+filepath.Join(data, "log"),
+		"--options=-c listen_addresses='' -c unix_socket_directories='"+socket+"' -c fsync=off -c max_connections=300", "start")
+}
+
+// Standby starts a standby of the server, and adds its address to the URL. From then on a commit is acknowledged when the
+// standby has it.
+func (c *Cluster) Standby(tb testing.TB) {
+	tb.Helper()
+	c.execute(tb, "pg_basebackup", "--pgdata="+c.copied(), "--host="+c.dir, "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	c.startIn(tb, c.copied(), c.copied())
+	tb.Cleanup(func() {
+		if pid, err := strconv.Atoi(firstProcess(c.copied())); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGQUIT) // it may have ended
+		}
+	})
+	conn, err := pgx.Connect(tb.Context(), c.URL)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = conn.Close(tb.Context()) }() // all is said
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := conn.Exec(tb.Context(), statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for follows := false; !follows; {
+		if err := conn.QueryRow(tb.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stat_replication, pg_sleep(0.02) WHERE sync_state = 'sync')").Scan(&follows); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	c.URL = "postgres://postgres@/postgres?host=" + url.QueryEscape(c.dir+","+c.copied()) + "&target_session_attrs=read-write"
+}
+
+func (c *Cluster) copied() string { return filepath.Join(c.dir, "standby") }
+
+// FailOver ends the server at once, and promotes its standby.
+func (c *Cluster) FailOver(tb testing.TB) {
+	tb.Helper()
+	c.Stop(tb)
+	c.data = c.copied()
+	c.execute(tb, "pg_ctl", "--pgdata="+c.data, "--wait", "--silent", "promote")
+}
+
+// execute runs a program of PostgreSQL.
+func (c *Cluster) execute(tb testing.TB, name string, args ...string) {
+	tb.Helper()
+	command := exec.Command(filepath.Join(c.bin, name), args...)
 	command.Dir = "/"
 	var err error
 	command.SysProcAttr = &syscall.SysProcAttr{}
@@ -83,17 +132,19 @@ func (c *Cluster) control(tb testing.TB, action, option string) {
 		tb.Fatal(err)
 	}
 	if text, err := command.CombinedOutput(); err != nil {
-		tb.Fatalf("%s PostgreSQL: %v: %s", action, err, text)
+		tb.Fatalf("%s %s: %v: %s", name, args[len(args)-1], err, text)
 	}
+}
+
+// firstProcess returns the number of a server's first process, "" if the server was never started.
+func firstProcess(data string) string {
+	text, _ := os.ReadFile(filepath.Join(data, "postmaster.pid")) // it is removed with the server
+	return strings.SplitN(string(text), "\n", 2)[0]
 }
 
 // signal signals the server's first process and its children.
 func (c *Cluster) signal(signal syscall.Signal) error {
-	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
-	if err != nil {
-		return err
-	}
-	first, err := strconv.Atoi(strings.SplitN(string(text), "\n", 2)[0])
+	first, err := strconv.Atoi(firstProcess(c.data))
 	if err != nil {
 		return fmt.Errorf("postmaster.pid: %w", err)
 	}

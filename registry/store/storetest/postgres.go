@@ -132,7 +132,8 @@ func address(dir string) string { return "postgres://postgres@/postgres?host=" +
 // binaries finds the directory of initdb, pg_ctl and postgres.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
+		path, err = filepath.EvalSymlinks(path) // a link to one program may not come with links to the others
+		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
