@@ -39,14 +39,22 @@ type arrears struct {
 	paying sync.Mutex // held while records are stored, so that their order is kept
 
 	mu     sync.Mutex
+	limits arrearsLimits
 	queue  []*arrear
 	memory int64 // bytes of the records in memory
 	bytes  int64 // bytes of all records
-	last   int64 // number of the newest file
+	last   int64 // number of the newest record
+}
+
+// arrearsLimits bounds the records that wait.
+type arrearsLimits struct {
+	memory, bytes int64
+	count         int
 }
 
 // arrear is one record that waits.
 type arrear struct {
+	number int64   // of its file, in the order of the queue
 	record *record // nil if it is in the file
 	file   string  // "" if it is in memory
 	bytes  int64
@@ -80,11 +88,12 @@ func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	a := s.arrears
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.queue) >= arrearsCount || a.bytes+bytes > arrearsBytes {
+	if len(a.queue) >= a.limits.count || a.bytes+bytes > a.limits.bytes {
 		return false
 	}
-	next := &arrear{record: one, bytes: bytes, stored: stored}
-	if a.memory+bytes > arrearsMemory {
+	a.last++
+	next := &arrear{number: a.last, record: one, bytes: bytes, stored: stored}
+	if a.memory+bytes > a.limits.memory {
 		if err := a.spill(next); err != nil {
 			s.log.LogAttrs(context.Background(), slog.LevelError, "keep the record of a run in a file", slog.String("run_id", run.ID), slog.Any("error", err))
 			return false
@@ -158,7 +167,7 @@ func (s *Store) pay(ctx context.Context, next *arrear) error {
 
 // openArrears finds the records that earlier servers left in files.
 func openArrears(dir string) (*arrears, error) {
-	a := &arrears{dir: dir}
+	a := &arrears{dir: dir, limits: arrearsLimits{memory: arrearsMemory, bytes: arrearsBytes, count: arrearsCount}}
 	if dir == "" {
 		return a, nil
 	}
@@ -180,9 +189,9 @@ func openArrears(dir string) (*arrears, error) {
 		}
 		a.last = max(a.last, number)
 		a.bytes += info.Size()
-		a.queue = append(a.queue, &arrear{file: filepath.Join(dir, entry.Name()), bytes: info.Size()})
+		a.queue = append(a.queue, &arrear{number: number, file: filepath.Join(dir, entry.Name()), bytes: info.Size()})
 	}
-	slices.SortFunc(a.queue, func(x, y *arrear) int { return cmp.Or(len(x.file)-len(y.file), strings.Compare(x.file, y.file)) })
+	slices.SortFunc(a.queue, func(x, y *arrear) int { return cmp.Compare(x.number, y.number) })
 	return a, nil
 }
 
@@ -232,11 +241,10 @@ func (a *arrears) spill(one *arrear) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
 	}
-	path := filepath.Join(a.dir, fmt.Sprintf("%012d%s", a.last+1, arrearsEnd))
+	path := filepath.Join(a.dir, fmt.Sprintf("%012d%s", one.number, arrearsEnd))
 	if err := writeSynced(path, text); err != nil {
 		return err
 	}
-	a.last++
 	one.record, one.file = nil, path
 	return nil
 }

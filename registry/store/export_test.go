@@ -201,3 +201,10 @@ func (s *Store) SetNotice(notice registry.Notice) { s.notice = notice }
 func (s *Store) WithdrawOrphans(ctx context.Context, at time.Time) (int, error) {
 	return s.withdrawOrphans(ctx, at)
 }
+
+// LimitArrears replaces the limits of records that wait for the database.
+func (s *Store) LimitArrears(memory, bytes int64, count int) {
+	s.arrears.mu.Lock()
+	defer s.arrears.mu.Unlock()
+	s.arrears.limits = arrearsLimits{memory: memory, bytes: bytes, count: count}
+}

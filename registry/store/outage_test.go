@@ -191,6 +191,80 @@ func TestFinishLater_ServerStops_NextServerStoresTheResult(t *testing.T) {
 	}
 }
 
+// Records wait in memory first and then in files, and their number and bytes are bounded. The next server stores them in
+// their order, although those in memory are written to files last.
+func TestFinishLater_ManyRecords_MemoryThenFilesThenRefused(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Watch, o.Arrears = true, time.Hour, filepath.Join(t.TempDir(), "unrecorded")
+	s := settled(t, o)
+	s.StopWatch() // the test checks
+	const output = 64 << 10
+	s.LimitArrears(3*output, 10*output, 6)
+	unlock := lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
+	var all []string
+	later := func() bool {
+		run := finished()
+		run.Output = json.RawMessage(`"` + strings.Repeat("x", output) + `"`)
+		room := s.FinishLater(run, events(1, 2), func(error) { t.Error("it was stored in a locked database") })
+		if room {
+			all = append(all, run.ID)
+		}
+		return room
+	}
+	for later() {
+	}
+	if s.Arrears() != 6 {
+		t.Errorf("%d records wait", s.Arrears())
+	}
+	if files := recordsIn(t, o.Arrears); !slices.Equal(files, all[2:]) {
+		t.Errorf("the files have %v, want %v", files, all[2:])
+	}
+	s.LimitArrears(3*output, 6*output, 100)
+	if later() {
+		t.Error("the bytes of all records are not bounded")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if files := recordsIn(t, o.Arrears); !slices.Equal(files, all) {
+		t.Errorf("after the end the files have %v, want %v", files, all)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	s = settled(t, o)
+	for _, id := range all {
+		if run, err := s.Run(t.Context(), ws, id); err != nil || len(run.Output) != output+2 {
+			t.Errorf("found %d bytes, %v", len(run.Output), err)
+		}
+	}
+	if files := recordsIn(t, o.Arrears); len(files) > 0 {
+		t.Errorf("the files of %v are left", files)
+	}
+}
+
+// recordsIn returns the IDs of the runs in the files of a directory, in the order of the names.
+func recordsIn(t *testing.T, dir string) (ids []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		var record struct{ Run struct{ ID string } }
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err == nil {
+			err = json.Unmarshal(text, &record)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, record.Run.ID)
+	}
+	return ids
+}
+
 // A record whose run another server has interrupted is given up.
 func TestFinishLater_RunIsInterrupted_GivenUp(t *testing.T) {
 	t.Parallel()
