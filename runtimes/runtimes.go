@@ -33,6 +33,7 @@ const (
 	MontyEngine  Name = "monty"
 	BashEngine   Name = "bash"
 	WASMEngine   Name = "wasm"
+	RemoteEngine Name = "remote" // a service that the program names
 	Script       Name = "script"
 )
 

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -122,6 +123,15 @@ func (r *refusal) callError() *runtimes.CallError {
 		return &runtimes.CallError{Code: "failed", Message: r.message}
 	}
 	return &runtimes.CallError{Code: string(runtimes.Denied), Message: strings.TrimSpace(r.message), Rule: r.rule, Remedy: r.remedy, Grant: r.grant}
+}
+
+// Denial returns the error of a program if a rule refused a request, nil if it failed for another reason.
+func Denial(err error) *runtimes.ProgramError {
+	var why *refusal
+	if !errors.As(err, &why) || why.rule == "" {
+		return nil
+	}
+	return &runtimes.ProgramError{Type: runtimes.Denied, Message: why.message, Rule: why.rule, Remedy: why.remedy, Grant: why.grant}
 }
 
 // Refused reports whether the last request of the run was denied.

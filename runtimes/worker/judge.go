@@ -95,13 +95,17 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 
 // clean bounds a program's report of its failure: an error type that a program can know, one of its own files, lengths.
 func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
+	return clean(e, s.task.Job.Files)
+}
+
+func clean(e runtimes.ProgramError, files map[string][]byte) *runtimes.ProgramError {
 	switch e.Type {
 	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidInput, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
 	default: // includes types that only the server may set: timeout, cancelled, interrupted
 		e.Type = runtimes.RuntimeError
 	}
-	if _, ours := s.task.Job.Files[e.File]; !ours || e.Line < 0 || e.Column < 0 {
+	if _, ours := files[e.File]; !ours || e.Line < 0 || e.Column < 0 {
 		e.File, e.Line, e.Column = "", 0, 0
 	}
 	e.Errors = fieldErrors(e)
@@ -129,9 +133,13 @@ func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
 
 // complete adds our sentences to a limit that a worker reported only by name, and a message to any error.
 func (s *session) complete(e *runtimes.ProgramError) *runtimes.ProgramError {
-	ours := reached(e.Type, s.limits)
+	return complete(e, s.limits)
+}
+
+func complete(e *runtimes.ProgramError, limits runtimes.Limits) *runtimes.ProgramError {
+	ours := reached(e.Type, limits)
 	if e.Type == runtimes.OutputLimit {
-		ours = resultTooLarge(s.limits)
+		ours = resultTooLarge(limits)
 	}
 	if e.Message == "" {
 		e.Message = ours.Message

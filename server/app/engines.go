@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/packages"
 	"github.com/atelier-run/atelier/runtimes/python"
+	"github.com/atelier-run/atelier/runtimes/remote"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/script"
@@ -98,8 +99,9 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.MontyEngine: monty.New(monty.Options{
 			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails, Log: log,
 		}),
-		runtimes.BashEngine: bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.RemoteEngine: remote.New(remote.Options{Egress: proxy, Log: log}),
 	}
 	b.selfTest = newSelfTest(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
 	all := map[runtimes.Name]runtimes.Runtime{}

@@ -57,15 +57,15 @@ type language struct {
 func known(name runtimes.Language) (language, bool) {
 	switch name {
 	case runtimes.JavaScript:
-		return language{"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}}, true
+		return language{"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.TypeScript:
-		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}}, true
+		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Python:
-		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.Script}}, true
+		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Bash:
-		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}}, true
+		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.WASM:
-		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Script}}, true
+		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	}
 	return language{}, false
 }
@@ -151,6 +151,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	faults.add(c.checkPackages(spec))
 	if err == nil {
 		c.checkFeatures(faults, spec, name)
+		checkRemote(faults, spec, name)
 	}
 	if spec.Deterministic {
 		faults.addf("/deterministic", "must be false, because this server does not replay runs yet, so nothing would follow from it.")

@@ -1,0 +1,144 @@
+// Package remote runs programs at a service that they name: another Atelier, an MCP server or an HTTP service. The
+// program, its input and its environment leave this machine. The engine calls the service as a program with granted hosts
+// would: through the egress proxy, with the workspace's bound secrets.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Level is the isolation of a program that runs elsewhere: this server knows nothing about it.
+const Level = "remote"
+
+// startWithin is the time that a service has until a program runs, and grace the time for the network in addition to the
+// program's own time limit.
+const (
+	startWithin = time.Minute
+	grace       = 5 * time.Second
+)
+
+// Options configures an Engine.
+type Options struct {
+	Egress  *egress.Proxy
+	Backoff time.Duration // before the first repetition; default 200 ms
+	Start   time.Duration // default startWithin
+	Grace   time.Duration // default grace
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Engine runs programs at services. It is safe for concurrent use.
+type Engine struct {
+	options Options
+	breaker breaker
+	ctx     context.Context // ends with the engine
+	stop    context.CancelFunc
+}
+
+// New returns an engine. The caller must close it.
+func New(options Options) *Engine {
+	if options.Backoff == 0 {
+		options.Backoff = 200 * time.Millisecond
+	}
+	if options.Start == 0 {
+		options.Start = startWithin
+	}
+	if options.Grace == 0 {
+		options.Grace = grace
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	return &Engine{options: options, breaker: breaker{now: options.Now, services: map[string]*broken{}}, ctx: ctx, stop: stop}
+}
+
+// errTime ends a call whose program used up its time, errStart one whose program did not start.
+var (
+	errTime  = errors.New("the program used up its time")
+	errStart = errors.New("the program did not start")
+)
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.ctx, func() { cancel(context.Canceled) })()
+	relay := worker.NewRelay(job, host)
+	began := time.Now()
+	outcome := e.run(ctx, cancel, job, host, relay)
+	relay.Close()
+	outcome.Level = Level
+	outcome.Usage.Run = max(time.Since(began)-outcome.Usage.Start, 1)
+	return outcome, nil
+}
+
+func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job runtimes.Job, host runtimes.Host, relay *worker.Relay) runtimes.Outcome {
+	if ctx.Err() != nil {
+		return relay.Reached(runtimes.Cancelled)
+	}
+	service, err := Read(job.Files)
+	if err != nil { // checked when the program was saved; an older version may fail here
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The file %s does not name a service: %s", File, err))
+	}
+	if job.Rules != nil { // a version with rules is refused, but a workspace may have them for all programs
+		return runtimes.Outcome{Error: &runtimes.ProgramError{
+			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which the runtime remote does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
+		}}
+	}
+	session := e.options.Egress.Open(job, host)
+	defer session.Close()
+	c := &call{
+		engine: e, service: service, job: job, host: host, relay: relay, key: job.Workspace + " " + service.target.String(), cancel: cancel,
+		client: http.Client{Transport: traced{session.Transport()}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	if until, ok := e.breaker.allow(c.key); !ok {
+		return c.failed(fmt.Sprintf("failed %d times in a row and is not called again before %s.", breakAfter, until.UTC().Format(time.TimeOnly)), "Try again later, and check that the service runs.")
+	}
+	c.timer = time.AfterFunc(e.options.Start, func() {
+		if c.running.Load() {
+			cancel(errTime)
+		}
+		cancel(errStart) // does nothing after the first cause
+	})
+	defer c.timer.Stop()
+	switch service.Protocol {
+	case MCP:
+		return c.mcp(ctx)
+	case OpenAPI:
+		return c.openAPI(ctx)
+	case Atelier:
+	}
+	return c.atelier(ctx)
+}
+
+// limit is the time limit of a program.
+func limit(job runtimes.Job) time.Duration {
+	return time.Duration(job.Limits.TimeoutMs) * time.Millisecond
+}
+
+// Warm does nothing: there are no workers.
+func (e *Engine) Warm(context.Context) error { return nil }
+
+// Features lists the features of programs that the engine has. The service is asked for them and may refuse.
+func (e *Engine) Features() []runtimes.Feature {
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.StrictFeature}
+}
+
+// Stats returns zeros: there are no workers.
+func (e *Engine) Stats() worker.Stats { return worker.Stats{} }
+
+// Close cancels every run.
+func (e *Engine) Close() { e.stop() }
