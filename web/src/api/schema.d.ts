@@ -5004,11 +5004,19 @@ export interface components {
     };
     SetTool: {
       agentId: string;
+      /** @description True if the version is deprecated. */
+      deprecated?: boolean;
       digest: string;
       /** @description True if the version was deleted since. */
       missing?: boolean;
       /** @description Name of the tool: the agent's name when it was pinned. */
       name: string;
+      /** @description The version that latest selects now, if it is another one. */
+      newest?: string;
+      /** @description Why it is deprecated. */
+      reason?: string;
+      /** @description Reference to use instead. */
+      successor?: string;
       version: string;
     };
     SettingDiff: {
