@@ -1,4 +1,5 @@
-// A fix that a language model proposes: shown as a difference, applied by the person, and then the run succeeds.
+// Proposals of a language model: shown as differences, applied by the person whole or in parts. The model is a server
+// that gives prepared answers.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
@@ -10,13 +11,11 @@ import { must } from './kit/seed';
 import { Studio } from './kit/studio';
 
 const code = 'def main(names: list[str]) -> str:\n    return names[0].upper()\n';
-const answers = [
-  'I am only prose.',
-  JSON.stringify({
-    explanation: 'The list of names can be empty.',
-    edits: [{ file: 'main.py', old: 'names[0].upper()', new: 'names[0].upper() if names else ""' }],
-  }),
-];
+const answers: string[] = [];
+/** Prepares the next answers of the model. */
+const prepare = (...next: unknown[]): void => {
+  answers.splice(0, answers.length, ...next.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))));
+};
 
 let model: Server;
 let atelier: Atelier;
@@ -51,6 +50,10 @@ afterAll(async () => {
 });
 
 test('a failed run gets a proposed fix, which is applied and then succeeds', async () => {
+  prepare('I am only prose.', {
+    explanation: 'The list of names can be empty.',
+    edits: [{ file: 'main.py', old: 'names[0].upper()', new: 'names[0].upper() if names else ""' }],
+  });
   await must(atelier, 'POST', '/code-agents', { name: 'fixed', language: 'python', code });
   const session = await signIn(browser, atelier);
   try {
@@ -75,5 +78,138 @@ test('a failed run gets a proposed fix, which is applied and then succeeds', asy
     await studio.ended(/^Succeeded/);
   } finally {
     await session.close();
+  }
+});
+
+const greeting = "export default function main({ name }) {\n  return { greeting: 'Hello, ' + name };\n}\n";
+const change = (part: object): object => ({
+  explanation: 'It greets nobody too.',
+  edits: [],
+  inputSchema: '',
+  outputSchema: '',
+  sampleInput: '{"name":"Ada"}',
+  tests: [],
+  ...part,
+});
+
+test('a described agent is proposed after a failed attempt, shown and created', async () => {
+  const program = (expected: string): object => ({
+    name: 'word-count',
+    title: 'Count words',
+    description: 'Counts the words of a text.',
+    plan: ['Split the text.', 'Count the parts.'],
+    files: [{ path: 'main.py', content: 'def main(input, ctx):\n    return {"words": len(input["text"].split())}\n' }],
+    inputSchema: '{"type":"object","required":["text"],"properties":{"text":{"type":"string","description":"Text."}}}',
+    outputSchema: '{"type":"object","properties":{"words":{"type":"integer","description":"Number of words."}}}',
+    sampleInput: '{"text":"one two"}',
+    tests: [{ name: 'two words', input: '{"text":"a b"}', output: expected }],
+  });
+  prepare(program('{"words":3}'), program('{"words":2}'));
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.home();
+    await page.getByRole('button', { name: 'New agent' }).first().click();
+    await page.getByRole('button', { name: 'Describe it…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Describe a new agent' });
+    await dialog.getByRole('textbox', { name: 'What should it do?' }).fill('Count the words of a text.');
+    await dialog.getByRole('radio', { name: 'Python' }).click();
+    await dialog.getByRole('button', { name: 'Propose' }).click();
+    await dialog.getByText('Split the text.').waitFor();
+    await dialog.getByText('1 earlier attempt failed').click();
+    await dialog.getByText(/test "two words" expects/).waitFor();
+    await dialog.getByRole('region', { name: 'main.py', exact: true }).getByText('split()').first().waitFor();
+    await expect.poll(() => dialog.getByRole('checkbox', { name: 'main.py' }).isDisabled()).toBe(true);
+    await dialog.getByRole('checkbox', { name: 'Output schema' }).click();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create agent' }).click();
+    await studio.editorReady();
+    await studio.start();
+    await studio.ended(/^Succeeded/);
+    expect(await studio.result()).toEqual({ words: 2 });
+    const made = (await must(atelier, 'GET', '/code-agents/word-count')) as {
+      draft: { outputSchema: unknown; tests: unknown[]; rules: unknown };
+    };
+    expect(made.draft.tests).toHaveLength(1);
+    expect(made.draft.rules).toMatchObject({ pack: 'restricted' });
+    expect(made.draft.outputSchema).not.toHaveProperty('properties.words');
+  } finally {
+    await session.close();
+  }
+});
+
+test('a described change is applied by part, and undone', async () => {
+  prepare(
+    change({
+      edits: [{ file: 'main.js', old: "'Hello, ' + name", new: "'Hello, ' + (name ?? 'nobody')" }],
+      inputSchema: '{"type":"object","properties":{"name":{"type":"string"}}}',
+      tests: [{ name: 'nobody', input: '{}', output: '{"greeting":"Hello, nobody"}' }],
+    }),
+  );
+  await must(atelier, 'POST', '/code-agents', { name: 'changed', language: 'javascript', code: greeting });
+  const read = async () =>
+    (await must(atelier, 'GET', '/code-agents/changed')) as {
+      draft: { files: Record<string, string>; tests?: unknown[] };
+    };
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('changed');
+    await studio.choose('Language model', 'Describe a change…');
+    const dialog = page.getByRole('dialog', { name: 'Describe a change' });
+    await dialog.getByRole('textbox', { name: 'What should change?' }).fill('Greet nobody too.');
+    await dialog.getByRole('button', { name: 'Propose' }).click();
+    await dialog.getByText('It greets nobody too.').waitFor();
+    expect((await read()).draft.files['main.js']).toBe(greeting); // nothing is applied unseen
+    await dialog.getByRole('checkbox', { name: 'Tests' }).click();
+    await studio.saving(() => dialog.getByRole('button', { name: 'Apply' }).click());
+    const { draft } = await read();
+    expect(draft.files['main.js']).toContain('nobody');
+    expect(draft.tests ?? []).toEqual([]);
+    await studio.saving(() => page.getByRole('button', { name: 'Undo' }).click());
+    expect((await read()).draft.files['main.js']).toBe(greeting);
+  } finally {
+    await session.close();
+  }
+});
+
+test('findings of a review are marked as opinions until the file changes', async () => {
+  prepare({ summary: 'One fault.', findings: [{ file: 'main.js', line: 2, severity: 'high', message: 'No name.' }] });
+  await must(atelier, 'POST', '/code-agents', { name: 'reviewed', language: 'javascript', code: greeting });
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('reviewed');
+    await studio.command('review the code', 'Language model: review the code');
+    const dialog = page.getByRole('dialog', { name: 'Review the code' });
+    await dialog.getByText('One fault.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'main.js:2' }).click();
+    await studio.command('toggle problems', 'Toggle problems');
+    const problems = page.getByRole('region', { name: 'Problems' });
+    await problems.getByText('Opinion of scripted: No name.').waitFor();
+    await studio.replaceCode(`// new\n${greeting}`);
+    await problems.getByText('Opinion of scripted: No name.').waitFor({ state: 'detached' });
+  } finally {
+    await session.close();
+  }
+});
+
+test('a workspace without a model offers none of it', async () => {
+  await must(atelier, 'PUT', '/language-model', { on: false });
+  await must(atelier, 'POST', '/code-agents', { name: 'alone', language: 'javascript', code: greeting });
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('alone');
+    await page.getByRole('button', { name: 'More about alone' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Language model' }).count()).toBe(0);
+  } finally {
+    await session.close();
+    await must(atelier, 'PUT', '/language-model', { on: true });
   }
 });

@@ -69,6 +69,21 @@ export async function requestWithHeaders(
   return { body: answerOf(response.status, text, response.headers.get('Retry-After')), headers: response.headers };
 }
 
+/** Sends a request whose answer is a stream of server-sent events. A refusal is thrown as by `request`. */
+export async function requestStream(
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  forgetEarly();
+  const headers = { Accept: 'text/event-stream', 'Content-Type': 'application/json', ...workspaceHeader() };
+  const init: RequestInit = { method: 'POST', headers, credentials: 'same-origin', body: stringifyJson(body), signal };
+  const response = await send(apiBase + path, init);
+  if (!response.ok) answerOf(response.status, await response.text(), response.headers.get('Retry-After'));
+  if (!response.body) throw new OfflineError();
+  return response.body;
+}
+
 /** Parses a response, however it was fetched. */
 export function answerOf(status: number, text: string, retryAfter: string | null): Json {
   if (status === 401) sessionEnded.dispatchEvent(new Event('ended'));

@@ -106,7 +106,26 @@ export type GeneratedTests = With<
   Wire['Generation'],
   { cases: With<Wire['Generated'], { test: Test; result: TestResult }>[] }
 >;
-export type Proposal = With<Wire['Proposal'], { files: Files; trial: With<Wire['Trial'], { output?: Json }> }>;
+export type Attempt = Wire['Attempt'];
+type TrialRun = With<Wire['Trial'], { output?: Json }>;
+export type Proposal = With<
+  Wire['Proposal'],
+  {
+    files: Files;
+    schemas?: { input?: JsonSchema; output?: JsonSchema };
+    tests?: Test[];
+    sampleInput?: Json;
+    trial: TrialRun;
+  }
+>;
+/** An agent that a language model proposes. */
+export type ProposedAgent = With<
+  Wire['Program'],
+  Schemas & { files: Files; sampleInput: Json; tests: Test[]; trial: TrialRun }
+>;
+export type ChangeTask = Wire['ChangeBody']['task'];
+export type Opinion = Wire['Opinion'];
+export type Remark = Wire['Remark'];
 export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];

@@ -2,6 +2,7 @@
 import { basePath } from './base';
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
+import { propose, type Watch } from './proposals';
 import { inWorkspace } from './workspace';
 import type {
   About,
@@ -17,6 +18,7 @@ import type {
   ProjectChange,
   AwaitedPublication,
   Capabilities,
+  ChangeTask,
   Delivery,
   Diff,
   Draft,
@@ -42,10 +44,12 @@ import type {
   NewInvitation,
   NewToken,
   OpenSession,
+  Opinion,
   OwnQuota,
   Pin,
   Quotas,
   Proposal,
+  ProposedAgent,
   ReplayReport,
   Role,
   RulePack,
@@ -405,8 +409,28 @@ export const generateTests = (agent: string, revision?: number): Promise<Generat
   request(`${agentPath(agent)}/tests/generate`, { method: 'POST', body: { ...seen(revision) } });
 
 /** A language model's change of the draft after which a failed run succeeds. */
-export const proposeFix = (runId: string, signal: AbortSignal): Promise<Proposal> =>
-  request('/assist/fix', { method: 'POST', body: { runId }, signal });
+export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
+  propose('/assist/fix', { runId }, watch, signal);
+
+/** A language model's change of the draft. Only the task "change" has a description. */
+export const proposeChange = (
+  body: { agent: string; task: ChangeTask; description?: string },
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<Proposal> => propose('/assist/change', body, watch, signal);
+
+export interface Wish {
+  description: string;
+  language: Language;
+  inputExample?: Json;
+}
+/** A new agent by a language model. */
+export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
+  propose('/assist/generate', wish, watch, signal);
+
+/** What a language model says about the draft. */
+export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>
+  request(`/assist/${about}`, { method: 'POST', body: { agent }, signal });
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>

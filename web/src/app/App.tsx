@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from '../api/base';
 import { ApiError } from '../api/http';
-import { useSession } from '../api/queries';
+import { useCapabilities, useSession } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../agent/agentMenu';
@@ -62,6 +62,9 @@ const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette
 const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Shortcuts })));
 const NewAgentDialog = lazy(() =>
   import('../features/agents/NewAgentDialog').then((m) => ({ default: m.NewAgentDialog })),
+);
+const DescribeDialog = lazy(() =>
+  import('../features/assist/DescribeDialog').then((m) => ({ default: m.DescribeDialog })),
 );
 const CopyDialog = lazy(() => import('../features/registry/CopyDialog').then((m) => ({ default: m.CopyDialog })));
 const ListDialog = lazy(() => import('../features/registry/ListDialog').then((m) => ({ default: m.ListDialog })));
@@ -132,6 +135,8 @@ function Pages() {
   useCommand('rules', sees('/rules'));
   useCommand('workspaces', runsServer ? () => navigate('/workspaces') : undefined);
   useCommand('agent.new', mayAnywhere('write') ? () => showDialog({ kind: 'new' }) : undefined);
+  const model = useCapabilities().data?.languageModel !== undefined;
+  useCommand('agent.describe', model && mayAnywhere('write') ? () => showDialog({ kind: 'describe' }) : undefined);
   useCommand('archive.import', mayAnywhere('approve') ? () => showDialog({ kind: 'import' }) : undefined);
   useCommand('archive.export', mayAnywhere('read') ? () => exportArchive() : undefined);
   useCommand('help.keys', () => showDialog({ kind: 'keys' }));
@@ -379,6 +384,7 @@ function LazyDialogs({ open }: { open: OpenDialog }) {
   return (
     <Suspense>
       {open.kind === 'new' && <NewAgentDialog name={open.name ?? ''} />}
+      {open.kind === 'describe' && <DescribeDialog name={open.name ?? ''} />}
       {open.kind === 'delete' && <DeleteAgentDialog id={open.id} name={open.name} />}
       {open.kind === 'copy' && <CopyDialog id={open.id} name={open.name} version={open.version} />}
       {open.kind === 'list' && <ListDialog name={open.name} listed={open.listed} />}

@@ -12,7 +12,8 @@ export interface Problem {
   message: string;
   /** The rule or number that the checker reports. */
   code: string;
-  severity: 'error' | 'warning';
+  /** "info" is an opinion of a language model. */
+  severity: 'error' | 'warning' | 'info';
 }
 export interface EditorEvents {
   cursor(line: number, column: number): void;

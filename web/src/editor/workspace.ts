@@ -12,7 +12,8 @@ export interface Marker {
   line: number;
   column: number;
   message: string;
-  severity: 'error' | 'warning';
+  /** "info" is an opinion of a language model. */
+  severity: 'error' | 'warning' | 'info';
   /** The rule of the gate that found it. */
   rule?: string;
   /** A syntax error, which a language service in the page may report sooner and in more places. */
@@ -52,6 +53,7 @@ export class Workspace {
   private readonly views = new Map<string, monaco.editor.ICodeEditorViewState>();
   private readonly texts = new Map<string, string>();
   private found: Marker[] = [];
+  private opinions: Marker[] = [];
   private applying = false;
   /** Files with a syntax error from a language service. The server's syntax error would be a duplicate. */
   private readonly unparsed = new Set<string>();
@@ -124,19 +126,29 @@ export class Workspace {
     this.events.marked();
   }
 
+  /** Shows findings of a language model in addition to those of the server. */
+  setOpinions(opinions: Marker[]): void {
+    if (opinions.length === 0 && this.opinions.length === 0) return;
+    this.opinions = opinions;
+    for (const [path, model] of this.models) this.mark(path, model);
+    this.events.marked();
+  }
+
   /** Returns the problems of all files: markers, or the server's report for files without a model. */
   problems(): Problem[] {
-    const { Error, Warning } = monaco.MarkerSeverity;
+    const { Error, Warning, Info } = monaco.MarkerSeverity;
+    const nameOf = (severity: monaco.MarkerSeverity): Problem['severity'] =>
+      severity === Error ? 'error' : severity === Warning ? 'warning' : 'info';
     const marked = [...this.models].flatMap(([path, model]) =>
       monaco.editor
         .getModelMarkers({ resource: model.uri })
-        .filter(({ severity }) => severity === Error || severity === Warning)
+        .filter(({ severity, owner }) => severity >= Warning || (severity === Info && owner === 'atelier'))
         .map(({ severity, message, startLineNumber: line, startColumn: column, code }): Problem => {
           const rule = typeof code === 'object' ? code.value : (code ?? '');
-          return { path, line, column, message, code: rule, severity: severity === Error ? 'error' : 'warning' };
+          return { path, line, column, message, code: rule, severity: nameOf(severity) };
         }),
     );
-    const other = this.found
+    const other = [...this.found, ...this.opinions]
       .filter(({ path }) => !this.models.has(path))
       .map((found) => ({ ...found, code: found.rule ?? '' }));
     return [...marked, ...other].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line || a.column - b.column);
@@ -178,7 +190,9 @@ export class Workspace {
   }
 
   private mark(path: string, model: monaco.editor.ITextModel): void {
-    const own = this.found.filter((m) => m.path === path && !(m.syntax && this.unparsed.has(path)));
+    const own = [...this.found, ...this.opinions].filter(
+      (m) => m.path === path && !(m.syntax && this.unparsed.has(path)),
+    );
     monaco.editor.setModelMarkers(
       model,
       'atelier',
@@ -192,7 +206,7 @@ export class Workspace {
           endColumn: word?.endColumn ?? Math.max(at.column + 1, model.getLineMaxColumn(at.lineNumber)),
           message,
           ...(rule !== undefined && { code: rule, source: 'atelier' }),
-          severity: severity === 'error' ? monaco.MarkerSeverity.Error : monaco.MarkerSeverity.Warning,
+          severity: severities[severity],
         };
       }),
     );
@@ -213,6 +227,12 @@ export class Workspace {
     this.applying = false;
   }
 }
+
+const severities: Record<Marker['severity'], monaco.MarkerSeverity> = {
+  error: monaco.MarkerSeverity.Error,
+  warning: monaco.MarkerSeverity.Warning,
+  info: monaco.MarkerSeverity.Info,
+};
 
 /** Python's service names a rule for each problem, except syntax errors. */
 const isSyntaxError = ({ owner, severity, code }: monaco.editor.IMarker): boolean =>

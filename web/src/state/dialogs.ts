@@ -1,6 +1,7 @@
 // The open dialog. Only one dialog is open at a time.
 import { useState } from 'react';
 import { create } from 'zustand';
+import type { ChangeTask } from '../api/types';
 
 export type OpenDialog =
   | { kind: 'none' }
@@ -16,6 +17,9 @@ export type OpenDialog =
   | { kind: 'updateSchemas' }
   | { kind: 'keepTest'; runId: string }
   | { kind: 'fix'; runId: string }
+  | { kind: 'describe'; name?: string }
+  | { kind: 'change'; task: ChangeTask }
+  | { kind: 'opinion'; about: 'explain' | 'review' }
   | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
   | { kind: 'savedDraft'; revision: number }

@@ -123,6 +123,7 @@ export const moduleView = {
 };
 
 export const problems = {
+  opinion: 'Opinion of a language model',
   problems: 'Problems',
   closeTheList: 'Close the list of problems',
   none: 'No problems.',

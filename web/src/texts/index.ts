@@ -6,6 +6,7 @@ import * as api from './api';
 import * as app from './app';
 import * as approvals from './approvals';
 import * as archives from './archives';
+import * as assist from './assist';
 import { common } from './common';
 import * as compare from './compare';
 import * as config from './config';
@@ -42,6 +43,7 @@ export const texts = {
   app,
   approvals,
   archives,
+  assist,
   common,
   compare,
   config,

@@ -45,23 +45,6 @@ export const errorCard = {
   stack: 'Stack',
 };
 
-export const fixDialog = {
-  title: 'Propose a fix',
-  about:
-    'A language model proposes a change. It was checked and run before you see it. Nothing is changed until you apply it.',
-  button: 'Propose a fix',
-  waiting: 'The language model works on it. This can take a minute.',
-  notSaved: 'The draft could not be saved, so no fix was asked for.',
-  succeeded: (output: ReactNode) => rich`With this change the run succeeds: ${output}`,
-  attempts: (n: number) => plural(n, { one: 'earlier attempt failed', other: 'earlier attempts failed' }),
-  sides: { before: 'Draft', after: 'Proposal' },
-  model: (name: string, tokens: number) => `${name}, ${tokens} tokens. It can be wrong: read it before you apply it.`,
-  again: 'Try again',
-  apply: 'Apply',
-  applied: 'The proposed fix was applied.',
-  undo: 'Undo',
-};
-
 export const history = {
   bars: (runs: number, failed: number, medianMs: number) =>
     `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, ${runs > 1 ? 'median ' : ''}${milliseconds(medianMs)}`,

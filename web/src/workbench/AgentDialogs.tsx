@@ -15,7 +15,11 @@ const UpdateSchemasDialog = lazy(() =>
 const GenerateTestsDialog = lazy(() =>
   import('../features/run/GenerateTestsDialog').then((m) => ({ default: m.GenerateTestsDialog })),
 );
-const FixDialog = lazy(() => import('../features/run/FixDialog').then((m) => ({ default: m.FixDialog })));
+const FixDialog = lazy(() => import('../features/assist/FixDialog').then((m) => ({ default: m.FixDialog })));
+const ChangeDialog = lazy(() => import('../features/assist/ChangeDialog').then((m) => ({ default: m.ChangeDialog })));
+const OpinionDialog = lazy(() =>
+  import('../features/assist/OpinionDialog').then((m) => ({ default: m.OpinionDialog })),
+);
 const KeepTestDialog = lazy(() =>
   import('../features/run/KeepTestDialog').then((m) => ({ default: m.KeepTestDialog })),
 );
@@ -50,6 +54,8 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
       {open.kind === 'generateTests' && <GenerateTestsDialog />}
       {open.kind === 'fix' && <FixDialog runId={open.runId} />}
+      {open.kind === 'change' && <ChangeDialog key={open.task} task={open.task} />}
+      {open.kind === 'opinion' && <OpinionDialog key={open.about} kind={open.about} onGoTo={editor?.onGoTo} />}
       {open.kind === 'keepTest' && <KeepTestDialog runId={open.runId} />}
       {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}

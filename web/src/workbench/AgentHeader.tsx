@@ -17,6 +17,7 @@ import { fieldLabel } from '../agent/fieldLabel';
 import css from './AgentHeader.module.css';
 import { agentEntries, ask } from '../agent/agentMenu';
 import { useOpenAgent, type OpenAgent } from '../agent/openAgent';
+import { AssistMenu } from './AssistMenu';
 import { VerdictChip } from '../agent/VerdictChip';
 import { useUnreachable } from '../agent/useUnreachable';
 
@@ -73,6 +74,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
             {say.openTheDraft}
           </Button>
         )}
+        <AssistMenu />
         <VerdictChip onClick={() => showDialog({ kind: 'publish' })} />
         <RunButton busy={busy} fixed={fixed} onStop={onStop} />
         <More agent={agent} />

@@ -46,7 +46,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
     python?.retry();
   };
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const warnings = problems.length - errors;
+  const warnings = problems.filter(({ severity }) => severity === 'warning').length;
   const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? say.plainText);
   return (
     <>

@@ -25,6 +25,7 @@ import css from './EditorPane.module.css';
 import { EditorTabs } from './EditorTabs';
 import { ModuleView } from '../features/files/ModuleView';
 import { pathOf, schemaPaths, tabOf } from '../agent/schemaPaths';
+import { useOpinionMarkers } from '../features/assist/useOpinionMarkers';
 import { useServerMarkers } from '../features/files/useServerMarkers';
 import type { Tabs } from '../agent/useTabs';
 
@@ -179,6 +180,7 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   }, [workspace, files, input, output, path]);
 
   useServerMarkers(agent, workspace);
+  useOpinionMarkers(agent, workspace);
   const { runtime } = agent.fields;
   useEffect(() => {
     kit.setEngine(

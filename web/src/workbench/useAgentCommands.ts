@@ -1,6 +1,7 @@
 import { copyReference, useLifecycleCommands } from '../agent/useLifecycleCommands';
-import { useFacts } from '../api/queries';
+import { useCapabilities, useFacts } from '../api/queries';
 import { useRights } from '../api/rights';
+import type { ChangeTask } from '../api/types';
 import { useCommand } from '../state/commands';
 import { showDialog } from '../state/dialogs';
 import { sameTab, type Tabs } from '../agent/useTabs';
@@ -17,6 +18,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
     const next = tabs.all[(at + by + tabs.all.length) % tabs.all.length];
     if (next) tabs.open(next);
   };
+  const model = useCapabilities().data?.languageModel !== undefined && session !== undefined;
   useLifecycleCommands(agent, useFacts(name).data?.listed);
   const reached = useUnreachable() === undefined;
   const runs = useRights().may('run') && reached;
@@ -25,6 +27,14 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   useCommand('run.stop', run.busy ? run.stop : undefined);
   useCommand('agent.save', session && (() => void session.flush()));
   useCommand('agent.publish', session && reached ? () => showDialog({ kind: 'publish' }) : undefined);
+  const asks = model && reached;
+  const change = (task: ChangeTask) => (asks && runs ? () => showDialog({ kind: 'change', task }) : undefined);
+  useCommand('assist.change', change('change'));
+  useCommand('assist.tests', change('tests'));
+  useCommand('assist.document', change('document'));
+  useCommand('assist.schemas', change('schemas'));
+  useCommand('assist.explain', asks ? () => showDialog({ kind: 'opinion', about: 'explain' }) : undefined);
+  useCommand('assist.review', asks ? () => showDialog({ kind: 'opinion', about: 'review' }) : undefined);
   useCommand('agent.export', () => showExport(agent));
   useCommand('agent.connect', () => showDialog({ kind: 'connect' }));
   useCommand('help.reference', () => showDialog({ kind: 'reference' }));

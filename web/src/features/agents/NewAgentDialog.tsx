@@ -7,6 +7,7 @@ import { closeDialog, showDialog, useCloseOwn } from '../../state/dialogs';
 import { agentUrl } from '../../state/urlState';
 import { common } from '../../texts/common';
 import { importToolDialog, newAgentDialog as say } from '../../texts/agents';
+import { describeDialog } from '../../texts/assist';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { TextField } from '../../ui/TextField';
@@ -94,10 +95,15 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
             )}
           </div>
         )}
-        <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
+        <div style={{ display: 'flex', flexWrap: 'wrap', justifyContent: 'flex-end', gap: 8 }}>
           <Button look="quiet" onClick={() => showDialog({ kind: 'importTool' })}>
             {importToolDialog.open}
           </Button>
+          {capabilities.data?.languageModel !== undefined && (
+            <Button look="quiet" onClick={() => showDialog({ kind: 'describe', name })}>
+              {describeDialog.button}
+            </Button>
+          )}
           <span style={{ flex: 1 }} />
           <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" type="submit" disabled={busy}>

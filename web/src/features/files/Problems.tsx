@@ -1,4 +1,4 @@
-import { CircleX, TriangleAlert, X } from 'lucide-react';
+import { CircleX, Sparkles, TriangleAlert, X } from 'lucide-react';
 import { useRef, type KeyboardEvent } from 'react';
 import { useCommand } from '../../state/commands';
 import { setLayout, useLayout } from '../../state/layout';
@@ -44,7 +44,9 @@ export function Problems({ problems, onGoTo }: Props) {
           {problems.map((problem, n) => (
             <li key={n}>
               <button type="button" onClick={() => onGoTo(problem.path, problem.line, problem.column)}>
-                {problem.severity === 'error' ? (
+                {problem.severity === 'info' ? (
+                  <Sparkles size={14} className={css.icon} role="img" aria-label={say.opinion} />
+                ) : problem.severity === 'error' ? (
                   <CircleX size={14} className={classes(css.icon, css.error)} role="img" aria-label={say.error} />
                 ) : (
                   <TriangleAlert

@@ -73,9 +73,12 @@ const folded = (path: string): string => path.normalize('NFC').toLowerCase();
 export type Severity = 'error' | 'warning';
 
 /** The worst problem of each file and of the folders above it. */
-export function severitiesOf(problems: readonly { path: string; severity: Severity }[]): ReadonlyMap<string, Severity> {
+export function severitiesOf(
+  problems: readonly { path: string; severity: Severity | 'info' }[],
+): ReadonlyMap<string, Severity> {
   const found = new Map<string, Severity>();
   for (const { path, severity } of problems) {
+    if (severity === 'info') continue; // an opinion, no problem of the file
     const parts = path.split('/');
     for (let n = parts.length; n > 0; n--) {
       const at = parts.slice(0, n).join('/');

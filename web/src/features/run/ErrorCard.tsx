@@ -1,7 +1,8 @@
 import type { RunAnswer } from '../../api/types';
 import { useCapabilities } from '../../api/queries';
 import { showDialog } from '../../state/dialogs';
-import { errorCard as say, fixDialog } from '../../texts/run';
+import { fixDialog } from '../../texts/assist';
+import { errorCard as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../../agent/openAgent';
 import { withLimitsNamed } from '../../agent/limits';

@@ -1,0 +1,77 @@
+// A proposal as parts that a person takes or leaves one by one.
+import { stringifyJson } from '../../api/json';
+import type { Files, JsonSchema, Proposal, Test } from '../../api/types';
+import { proposals as say } from '../../texts/assist';
+
+export type PartKind = 'file' | 'input' | 'output' | 'tests';
+
+export interface Part {
+  id: string;
+  kind: PartKind;
+  title: string;
+  /** Selects the language of the difference. */
+  path: string;
+  before: string;
+  after: string;
+}
+
+/** The content that a proposal changes. */
+export interface Before {
+  files: Files;
+  inputSchema: JsonSchema | undefined;
+  outputSchema: JsonSchema | undefined;
+  tests: readonly Test[];
+}
+
+export type Changes = Pick<Proposal, 'files' | 'schemas' | 'tests'>;
+
+export const nothing: Before = { files: {}, inputSchema: undefined, outputSchema: undefined, tests: [] };
+
+/** The parts in which a proposal differs. */
+export function partsOf(before: Before, { files, schemas, tests = [] }: Changes): Part[] {
+  const fileParts = Object.entries(files).map(([path, after]): Part => ({
+    id: `file ${path}`,
+    kind: 'file',
+    title: path,
+    path,
+    before: textOf(before.files[path]),
+    after: textOf(after),
+  }));
+  const json = (kind: PartKind, title: string, was: unknown, now: unknown): Part[] =>
+    now === undefined
+      ? []
+      : [
+          {
+            id: kind,
+            kind,
+            title,
+            path: `${kind}.json`,
+            before: was === undefined ? '' : pretty(was),
+            after: pretty(now),
+          },
+        ];
+  return [
+    ...fileParts,
+    ...json('input', say.inputSchema, before.inputSchema, schemas?.input),
+    ...json('output', say.outputSchema, before.outputSchema, schemas?.output),
+    ...json('tests', say.tests, before.tests.length === 0 ? undefined : before.tests, added(before.tests, tests)),
+  ].filter((part) => part.before !== part.after);
+}
+
+/** The tests with those that are new, undefined if there are none. Names stay unique. */
+export function added(before: readonly Test[], tests: readonly Test[]): Test[] | undefined {
+  if (tests.length === 0) return undefined;
+  const taken = new Set(before.map(({ name }) => name));
+  return [
+    ...before,
+    ...tests.map((test) => {
+      let name = test.name;
+      for (let n = 2; taken.has(name); n++) name = `${test.name} (${n})`;
+      taken.add(name);
+      return { ...test, name };
+    }),
+  ];
+}
+
+const pretty = (value: unknown): string => `${stringifyJson(value, 2)}\n`;
+const textOf = (file: Files[string] | undefined): string => (typeof file === 'string' ? file : '');
