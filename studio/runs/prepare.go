@@ -240,6 +240,9 @@ func withCodeDigest(t target) (target, error) {
 // limits applies a call's limits. A call may only lower a version's limits. An inline program sets its own, up to the
 // ceilings.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
+	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // as in most calls
+		return base, nil
+	}
 	least, highest, owner := runtimes.LeastLimits(), base, "the limit of the version"
 	if req.Inline != nil {
 		highest, owner = s.Ceilings, "the maximum of this server"
