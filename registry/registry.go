@@ -260,12 +260,16 @@ type Validation struct {
 	Output string `json:"output"`
 }
 
-// Metrics holds the duration of each phase of a run in milliseconds, and its peak memory.
+// Metrics holds the duration of each phase of a run in milliseconds, and what it used.
 type Metrics struct {
 	QueuedMs        float64 `json:"queuedMs"`
 	StartMs         float64 `json:"startMs"`
 	RunMs           float64 `json:"runMs"`
 	TotalMs         float64 `json:"totalMs"`
 	CPUMs           float64 `json:"cpuMs"`
+	RemoteMs        float64 `json:"remoteMs,omitempty" doc:"Time that a remote service bills."`
+	GPUMs           float64 `json:"gpuMs,omitempty" doc:"Time on GPUs: the duration times the number of GPUs."`
+	RemoteCost      float64 `json:"remoteCost,omitempty" doc:"Cost that a remote service reports, in the server's currency."`
+	EgressBytes     int64   `json:"egressBytes,omitempty" doc:"Bytes between the program and granted hosts, in both directions."`
 	PeakMemoryBytes int64   `json:"peakMemoryBytes"`
 }

@@ -63,7 +63,10 @@ type Usage struct {
 	Start      time.Duration // from the call of Run to the start of the program
 	Run        time.Duration // from the program's start to its end
 	CPU        time.Duration
-	PeakMemory int64 // bytes, of the whole process tree
+	PeakMemory int64         // bytes, of the whole process tree
+	Remote     time.Duration // that a remote service bills; 0 for a program that runs here
+	GPU        time.Duration // times the number of GPUs
+	RemoteCost float64       // that a remote service reports, in the server's currency; 0 if it reports none
 }
 
 // Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.

@@ -333,6 +333,10 @@ CREATE TABLE runs (
 	run_ms            double precision NOT NULL,
 	total_ms          double precision NOT NULL,
 	cpu_ms            double precision NOT NULL,
+	remote_ms         double precision NOT NULL, -- that a remote service bills
+	gpu_ms            double precision NOT NULL, -- times the number of GPUs
+	remote_cost       double precision NOT NULL, -- that a remote service reports
+	egress_bytes      bigint NOT NULL, -- in both directions
 	peak_memory_bytes bigint NOT NULL,
 	memory_bytes      bigint NOT NULL, -- the limit
 	inputs_hash       text NOT NULL,
@@ -419,6 +423,15 @@ CREATE TABLE secret_uses (
 	PRIMARY KEY (workspace_id, agent_id, name, used_at, run_id)
 );
 CREATE INDEX secret_uses_by_age ON secret_uses (used_at);
+
+-- Use of a workspace in a calendar month (UTC). The transaction that finishes a run adds to it, and it outlives the run.
+CREATE TABLE usage (
+	workspace_id text NOT NULL,
+	month        text NOT NULL, -- 2026-11
+	meter        text NOT NULL,
+	amount       bigint NOT NULL, -- in the meter's smallest unit
+	PRIMARY KEY (workspace_id, month, meter)
+);
 
 -- A workspace's own quotas: NULL means the server's default, 0 means no limit.
 CREATE TABLE quotas (

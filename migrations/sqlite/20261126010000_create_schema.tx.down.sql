@@ -8,6 +8,7 @@ DROP TABLE idempotency_keys;
 DROP TABLE servers;
 DROP TABLE secret_uses;
 DROP TABLE secrets;
+DROP TABLE usage;
 DROP TABLE quotas;
 DROP TABLE package_locks;
 DROP TABLE llm_use;

@@ -333,6 +333,10 @@ CREATE TABLE runs (
 	run_ms            REAL NOT NULL,
 	total_ms          REAL NOT NULL,
 	cpu_ms            REAL NOT NULL,
+	remote_ms         REAL NOT NULL, -- that a remote service bills
+	gpu_ms            REAL NOT NULL, -- times the number of GPUs
+	remote_cost       REAL NOT NULL, -- that a remote service reports
+	egress_bytes      INTEGER NOT NULL, -- in both directions
 	peak_memory_bytes INTEGER NOT NULL,
 	memory_bytes      INTEGER NOT NULL, -- the limit
 	inputs_hash       TEXT NOT NULL,
@@ -419,6 +423,15 @@ CREATE TABLE secret_uses (
 	PRIMARY KEY (workspace_id, agent_id, name, used_at, run_id)
 ) WITHOUT ROWID;
 CREATE INDEX secret_uses_by_age ON secret_uses (used_at);
+
+-- Use of a workspace in a calendar month (UTC). The transaction that finishes a run adds to it, and it outlives the run.
+CREATE TABLE usage (
+	workspace_id TEXT NOT NULL,
+	month        TEXT NOT NULL, -- 2026-11
+	meter        TEXT NOT NULL,
+	amount       INTEGER NOT NULL, -- in the meter's smallest unit
+	PRIMARY KEY (workspace_id, month, meter)
+) WITHOUT ROWID;
 
 -- A workspace's own quotas: NULL means the server's default, 0 means no limit.
 CREATE TABLE quotas (

@@ -59,6 +59,7 @@ type write struct {
 	row              []any            // row of a run that started or ended, nil for none
 	key              *registry.KeyRef // key of the request that creates the run, nil for none
 	used             use              // use of an agent by a run that ended
+	metered          []metered        // use of the workspace by a run that ended
 	events           []runtimes.Event // events of the run
 	bytes            int
 	turn             chan turn // has capacity 1
@@ -270,7 +271,10 @@ func (b *batch) apply() error {
 	if err := b.addEvents(); err != nil {
 		return err
 	}
-	return b.countUses()
+	if err := b.countUses(); err != nil {
+		return err
+	}
+	return b.addUsage()
 }
 
 // putRuns inserts runs or replaces those that have not ended. If a run has already ended, its write has no effect.

@@ -42,6 +42,28 @@ func (s *Store) Transactions() *atomic.Int64 {
 	return &n
 }
 
+// Statements counts the statements of the transactions of runs from now on, by their keys.
+func (s *Store) Statements() map[string]int {
+	n := map[string]int{}
+	s.runs.ledger = counted{s.runs.ledger, n}
+	return n
+}
+
+// counted is a ledger for one caller at a time.
+type counted struct {
+	ledger
+	n map[string]int
+}
+
+func (c counted) transact(ctx context.Context, apply func(exec) error) error {
+	return c.ledger.transact(ctx, func(run exec) error {
+		return apply(func(key string, args ...any) (int64, error) {
+			c.n[key]++
+			return run(key, args...)
+		})
+	})
+}
+
 type counting struct {
 	ledger
 	n *atomic.Int64
@@ -147,6 +169,9 @@ type listener struct{ queries []string }
 func (l *listener) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
 
 func (l *listener) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+	if e.Query == "BEGIN" || e.Query == "COMMIT" { // they have no plan
+		return
+	}
 	l.queries = append(l.queries, e.Query)
 }
 

@@ -130,6 +130,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		},
 		"old approvals":  func(s *store.Store) error { _, err := s.SweepApprovals(ctx, ago, 10); return err },
 		"old deliveries": func(s *store.Store) error { _, err := s.SweepDeliveries(ctx, ago, 10); return err },
+		"usage":          func(s *store.Store) error { _, err := s.Usage(ctx, w, "2026-01", "2026-12"); return err },
 		"interrupt":      func(s *store.Store) error { _, err := s.InterruptRuns(ctx, ago); return err },
 	}
 }

@@ -36,7 +36,7 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	return wrap("begin run", s.runs.commit(w))
 }
 
-// FinishRun records the result of a run, its remaining events and the use of its agent in one transaction. If the run
+// FinishRun records the result of a run, its remaining events, and the use of its agent and of its workspace in one transaction. If the run
 // has already ended, FinishRun writes nothing and returns no error, so the call may be repeated.
 func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
 	if !run.Status.Final() {
@@ -55,7 +55,7 @@ func finishing(by identity, run registry.Run, events []runtimes.Event) (*write, 
 	if err != nil {
 		return nil, err
 	}
-	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events)}
+	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events), metered: meteredOf(run.Workspace, run.Uses())}
 	if run.AgentID != "" && run.Version != registry.DraftVersion { // running a draft does not count as a use
 		at := run.CreatedAt
 		if run.FinishedAt != nil {
@@ -114,22 +114,31 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	if err != nil {
 		return 0, wrap("interrupt runs", err)
 	}
-	result, err := s.write.NewUpdate().Model((*runRow)(nil)).
-		Set("status = ?", string(registry.StatusInterrupted)).
-		Set("error_type = ?", string(runtimes.Interrupted)).
-		Set("error = ?", reason).
-		Set("finished_at = ?", instant(at)).
-		Set("server_id = ''").Set("epoch = 0").Set("result_seq = ?", int64(registry.LastSeq)).
-		// The first condition repeats that of the index. Without it the query would scan the whole table.
-		Where("r.status IN ("+unfinished+")").Where("r.status <> ?", string(registry.AwaitingApproval)).
-		Where("NOT " + atWork("r")).
-		Exec(ctx)
-	if err != nil {
-		return 0, wrap("interrupt runs", err)
-	}
-	n, err := result.RowsAffected()
-	return int(n), wrap("interrupt runs", err)
+	var n int64
+	err = s.change(ctx, "interrupt runs", func(ctx context.Context, tx bun.Tx) error {
+		if err := countInterrupted(ctx, tx, at); err != nil {
+			return err
+		}
+		result, err := tx.NewUpdate().Model((*runRow)(nil)).
+			Set("status = ?", string(registry.StatusInterrupted)).
+			Set("error_type = ?", string(runtimes.Interrupted)).
+			Set("error = ?", reason).
+			Set("finished_at = ?", instant(at)).
+			Set("server_id = ''").Set("epoch = 0").Set("result_seq = ?", int64(registry.LastSeq)).
+			Where(interruptible).
+			Exec(ctx)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	return int(n), err
 }
+
+// interruptible is a condition for the runs that ended servers left. Its first part repeats that of the index: without it,
+// the query would scan the whole table.
+var interruptible = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
 // runRow is the form of a run that bun reads; runArgs writes it.
 type runRow struct {
@@ -168,6 +177,10 @@ type runRow struct {
 	RunMs            float64    `bun:"run_ms"`
 	TotalMs          float64    `bun:"total_ms"`
 	CPUMs            float64    `bun:"cpu_ms"`
+	RemoteMs         float64    `bun:"remote_ms"`
+	GPUMs            float64    `bun:"gpu_ms"`
+	RemoteCost       float64    `bun:"remote_cost"`
+	EgressBytes      int64      `bun:"egress_bytes"`
 	PeakMemoryBytes  int64      `bun:"peak_memory_bytes"`
 	MemoryBytes      int64      `bun:"memory_bytes"`
 	InputsHash       string     `bun:"inputs_hash"`
@@ -207,7 +220,7 @@ func (row *runRow) run() (registry.Run, error) {
 		TokensUsed: row.TokensUsed,
 		Metrics: registry.Metrics{
 			QueuedMs: row.QueuedMs, StartMs: row.StartMs, RunMs: row.RunMs, TotalMs: row.TotalMs, CPUMs: row.CPUMs,
-			PeakMemoryBytes: row.PeakMemoryBytes,
+			RemoteMs: row.RemoteMs, GPUMs: row.GPUMs, RemoteCost: row.RemoteCost, EgressBytes: row.EgressBytes, PeakMemoryBytes: row.PeakMemoryBytes,
 		},
 		InputsHash: row.InputsHash, OutputsHash: row.OutputsHash, Isolation: row.Isolation, Memory: row.MemoryBytes,
 		ResultSeq: row.ResultSeq, TraceID: row.TraceID, CreatedAt: row.CreatedAt.UTC(), StartedAt: instantOrNil(row.StartedAt), FinishedAt: instantOrNil(row.FinishedAt),
@@ -220,7 +233,7 @@ var runColumns = []string{
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
 	"actor_id", "actor_type", "actor_name", "request_id", "claimed_actor_id", "claimed_actor_type", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
-	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "peak_memory_bytes", "memory_bytes",
+	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "remote_ms", "gpu_ms", "remote_cost", "egress_bytes", "peak_memory_bytes", "memory_bytes",
 	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
 	"error", "withheld", "input", "output", "stdout", "stderr",
 }
@@ -244,7 +257,7 @@ func runArgs(r registry.Run, by identity) ([]any, int, error) {
 		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
 		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, r.RequestID, r.Claimed.ID, r.Claimed.Type, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,
-		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.PeakMemoryBytes, r.Memory,
+		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.RemoteMs, r.Metrics.GPUMs, r.Metrics.RemoteCost, r.Metrics.EgressBytes, r.Metrics.PeakMemoryBytes, r.Memory,
 		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),
 		failure, r.Withheld, textOrNil(r.Input), textOrNil(r.Output), bytesOrNil(r.Stdout), bytesOrNil(r.Stderr),
 	}

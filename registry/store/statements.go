@@ -63,13 +63,15 @@ const (
 	findOwn   = "find own run"
 	markKey   = "mark key"
 	addUse    = "add use"
+	addUsage  = "add usage " // followed by the number of meters
 )
 
-// runChunks and eventChunks are the numbers of rows in one insert statement. Rows are split into the largest chunks
+// runChunks, eventChunks and usageChunks are the numbers of rows in one insert statement. Rows are split into the largest chunks
 // that fit.
 var (
 	runChunks   = [...]int{16, 8, 4, 2, 1}
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
+	usageChunks = [...]int{16, 7, 6, 5, 4, 3, 2, 1}
 )
 
 // ownRun is a condition for runs of the writing server, and for runs that wait for a person, which any server may
@@ -96,6 +98,9 @@ func texts(d dialect) map[string]string {
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
+	}
+	for _, n := range usageChunks {
+		text[addUsage+strconv.Itoa(n)] = insert(d, "usage", usageColumns, n) + " ON CONFLICT (workspace_id, month, meter) DO UPDATE SET amount = usage.amount + excluded.amount"
 	}
 	return text
 }

@@ -58,10 +58,11 @@ type execution struct {
 	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent or about files
 	files        *projects.Session                  // nil without the capability
 	fileCalls    atomic.Int64
-	private      bool      // the record has only digests
-	caller       string    // ID of the actor
-	hidden       []string  // secrets of this run and of the runs that wait for it
-	created      time.Time // with the monotonic clock, for durations
+	egress       atomic.Int64 // bytes between the program and its hosts
+	private      bool         // the record has only digests
+	caller       string       // ID of the actor
+	hidden       []string     // secrets of this run and of the runs that wait for it
+	created      time.Time    // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	late         bool             // the record waits for the database; for the goroutine of execute
@@ -373,6 +374,8 @@ func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	}
 	run.Metrics.StartMs, run.Metrics.RunMs, run.Metrics.CPUMs = ms(outcome.Usage.Start), ms(outcome.Usage.Run), ms(outcome.Usage.CPU)
 	run.Metrics.PeakMemoryBytes = outcome.Usage.PeakMemory
+	run.Metrics.RemoteMs, run.Metrics.GPUMs, run.Metrics.RemoteCost = ms(outcome.Usage.Remote), ms(outcome.Usage.GPU), outcome.Usage.RemoteCost
+	run.Metrics.EgressBytes = l.egress.Load()
 	run.Metrics.TotalMs = ms(now.Sub(l.created))
 	return run
 }

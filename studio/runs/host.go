@@ -19,8 +19,16 @@ const maxMessage = 16 << 10
 // host handles a program's calls: it records events and provides the host functions that the version was granted.
 type host struct{ execution *execution }
 
-// Emit records an event of the runtime.
-func (h host) Emit(e runtimes.Event) { h.execution.recording.Emit(e) }
+// Emit records an event of the runtime, and counts the bytes of a request.
+func (h host) Emit(e runtimes.Event) {
+	if e.Kind == runtimes.KindEgress {
+		var data runtimes.EgressData
+		if json.Unmarshal(e.Data, &data) == nil && data.Bytes > 0 {
+			h.execution.egress.Add(data.Bytes)
+		}
+	}
+	h.execution.recording.Emit(e)
+}
 
 // Call answers a host call. Every program may use log and progress, and call the agents that its version declares.
 func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {

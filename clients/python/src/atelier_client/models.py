@@ -279,8 +279,12 @@ class LockedPackage(TypedDict):
 
 class Metrics(TypedDict):
     cpuMs: float
+    egressBytes: NotRequired[int]
+    gpuMs: NotRequired[float]
     peakMemoryBytes: int
     queuedMs: float
+    remoteCost: NotRequired[float]
+    remoteMs: NotRequired[float]
     runMs: float
     startMs: float
     totalMs: float

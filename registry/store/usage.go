@@ -1,0 +1,117 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// metered is an amount on one meter of a workspace, in the meter's smallest unit.
+type metered struct {
+	workspace string
+	month     registry.Month
+	meter     registry.Meter
+	amount    int64
+}
+
+var usageColumns = []string{"workspace_id", "month", "meter", "amount"}
+
+func meteredOf(workspace string, uses []registry.Use) []metered {
+	all := make([]metered, 0, len(uses))
+	for _, u := range uses {
+		all = append(all, metered{workspace, u.Month, u.Meter, u.Meter.Smallest(u.Amount)})
+	}
+	return all
+}
+
+// addUp adds amounts of the same meter, and orders them by their keys. Transactions that lock the same rows in different
+// orders would deadlock.
+func addUp(all []metered) []metered {
+	slices.SortFunc(all, func(x, y metered) int {
+		return cmp.Or(cmp.Compare(x.workspace, y.workspace), cmp.Compare(x.month, y.month), cmp.Compare(x.meter, y.meter))
+	})
+	sums := all[:0]
+	for _, m := range all {
+		if n := len(sums) - 1; n >= 0 && sums[n].workspace == m.workspace && sums[n].month == m.month && sums[n].meter == m.meter {
+			sums[n].amount += m.amount
+			continue
+		}
+		sums = append(sums, m)
+	}
+	return sums
+}
+
+// addUsage adds what the finished runs of a transaction used. The statement is the last one, because other
+// transactions wait for the rows of their workspace.
+func (b *batch) addUsage() error {
+	var all []metered
+	for _, w := range b.writes {
+		all = append(all, w.metered...)
+	}
+	rows := make([][]any, 0, len(all))
+	for _, m := range addUp(all) {
+		rows = append(rows, []any{m.workspace, string(m.month), string(m.meter), m.amount})
+	}
+	_, err := b.insert(addUsage, usageChunks[:], rows)
+	return err
+}
+
+// AddUsage adds use that is not part of a run.
+func (s *Store) AddUsage(ctx context.Context, workspace string, uses ...registry.Use) error {
+	return s.putUsage(ctx, workspace, uses, "amount = u.amount + excluded.amount")
+}
+
+// RaiseUsage raises meters to amounts that were measured. A lower measurement changes nothing.
+func (s *Store) RaiseUsage(ctx context.Context, workspace string, uses ...registry.Use) error {
+	return s.putUsage(ctx, workspace, uses, "amount = CASE WHEN excluded.amount > u.amount THEN excluded.amount ELSE u.amount END")
+}
+
+func (s *Store) putUsage(ctx context.Context, workspace string, uses []registry.Use, set string) error {
+	rows := make([]usageRow, 0, len(uses))
+	for _, m := range addUp(meteredOf(workspace, uses)) {
+		rows = append(rows, usageRow{WorkspaceID: m.workspace, Month: string(m.month), Meter: string(m.meter), Amount: m.amount})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := s.write.NewInsert().Model(&rows).On("CONFLICT (workspace_id, month, meter) DO UPDATE").Set(set).Exec(ctx)
+	return wrap("add usage", err)
+}
+
+// Usage returns what a workspace used in the months from first to last, ordered by month.
+func (s *Store) Usage(ctx context.Context, workspace string, first, last registry.Month) ([]registry.Use, error) {
+	var rows []usageRow
+	err := s.read.NewSelect().Model(&rows).Where("u.workspace_id = ?", workspace).Where("u.month >= ?", string(first)).Where("u.month <= ?", string(last)).
+		OrderExpr("u.month, u.meter").Scan(ctx)
+	if err != nil {
+		return nil, wrap("read usage", err)
+	}
+	uses := make([]registry.Use, 0, len(rows))
+	for _, row := range rows {
+		meter := registry.Meter(row.Meter)
+		uses = append(uses, registry.Use{Month: registry.Month(row.Month), Meter: meter, Amount: meter.Amount(row.Amount)})
+	}
+	return uses, nil
+}
+
+// countInterrupted counts the started runs that the end of a server interrupts. Their other use is unknown.
+func countInterrupted(ctx context.Context, tx bun.Tx, at time.Time) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO usage AS u (workspace_id, month, meter, amount) "+
+		"SELECT r.workspace_id, ?, ?, count(*) FROM runs AS r WHERE r.started_at IS NOT NULL AND "+interruptible+" GROUP BY r.workspace_id ORDER BY r.workspace_id "+
+		"ON CONFLICT (workspace_id, month, meter) DO UPDATE SET amount = u.amount + excluded.amount", string(registry.MonthOf(at)), string(registry.RunsMeter))
+	return err
+}
+
+type usageRow struct {
+	bun.BaseModel `bun:"table:usage,alias:u"`
+
+	WorkspaceID string `bun:"workspace_id,pk"`
+	Month       string `bun:"month,pk"`
+	Meter       string `bun:"meter,pk"`
+	Amount      int64  `bun:"amount"`
+}

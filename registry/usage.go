@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"math"
+	"time"
+)
+
+// Meter names one kind of use. Use is counted for each workspace and calendar month (UTC).
+type Meter string
+
+// These are the meters.
+const (
+	RunsMeter       Meter = "runs"          // runs whose program started
+	CPUMeter        Meter = "cpuSeconds"    // of this server
+	GPUMeter        Meter = "gpuMinutes"    // times the number of GPUs
+	RemoteMeter     Meter = "remoteSeconds" // of remote services
+	RemoteCostMeter Meter = "remoteCost"    // that remote services report, in the server's currency
+	TokensMeter     Meter = "tokens"        // of language models
+	EgressMeter     Meter = "egressBytes"   // between programs and granted hosts, in both directions
+	StorageMeter    Meter = "storageBytes"  // the highest measurement of the month
+)
+
+// Meters returns all meters in the order of lists.
+func Meters() []Meter {
+	return []Meter{RunsMeter, CPUMeter, GPUMeter, RemoteMeter, RemoteCostMeter, TokensMeter, EgressMeter, StorageMeter}
+}
+
+// scale is the number of the meter's smallest units in one unit. Sums of smallest units are exact.
+func (m Meter) scale() float64 {
+	switch m {
+	case CPUMeter, RemoteMeter, RemoteCostMeter:
+		return 1e6
+	case GPUMeter:
+		return 60e6
+	case RunsMeter, TokensMeter, EgressMeter, StorageMeter:
+		return 1
+	}
+	return 1
+}
+
+// Smallest converts an amount to the meter's smallest units.
+func (m Meter) Smallest(amount float64) int64 { return int64(math.Round(amount * m.scale())) }
+
+// Amount converts smallest units to an amount of the meter.
+func (m Meter) Amount(smallest int64) float64 { return float64(smallest) / m.scale() }
+
+// Month is a calendar month in UTC, such as 2026-11.
+type Month string
+
+const monthForm = "2006-01"
+
+// MonthOf returns the month of a time.
+func MonthOf(t time.Time) Month { return Month(t.UTC().Format(monthForm)) }
+
+// Start returns the first moment of a month. ok is false if the text is no month.
+func (m Month) Start() (at time.Time, ok bool) {
+	at, err := time.Parse(monthForm, string(m))
+	return at, err == nil
+}
+
+// End returns the first moment of the next month, the zero time if the text is no month.
+func (m Month) End() time.Time {
+	at, ok := m.Start()
+	if !ok {
+		return time.Time{}
+	}
+	return at.AddDate(0, 1, 0)
+}
+
+// Use is an amount on one meter of a workspace in a month.
+type Use struct {
+	Month  Month
+	Meter  Meter
+	Amount float64
+}
+
+// Uses returns what a finished run adds to the meters. A run whose program never started adds nothing.
+func (r Run) Uses() []Use {
+	if r.StartedAt == nil {
+		return nil
+	}
+	at := r.CreatedAt
+	if r.FinishedAt != nil {
+		at = *r.FinishedAt
+	}
+	month := MonthOf(at)
+	uses := []Use{{month, RunsMeter, 1}}
+	for _, one := range [...]Use{
+		{month, CPUMeter, r.Metrics.CPUMs / 1000}, {month, GPUMeter, r.Metrics.GPUMs / 60_000}, {month, RemoteMeter, r.Metrics.RemoteMs / 1000},
+		{month, RemoteCostMeter, r.Metrics.RemoteCost}, {month, TokensMeter, float64(r.TokensUsed)}, {month, EgressMeter, float64(r.Metrics.EgressBytes)},
+	} {
+		if one.Amount > 0 {
+			uses = append(uses, one)
+		}
+	}
+	return uses
+}
