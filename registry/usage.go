@@ -74,7 +74,8 @@ type Use struct {
 	Amount float64
 }
 
-// Uses returns what a finished run adds to the meters. A run whose program never started adds nothing.
+// Uses returns what a finished run adds to the meters. A run whose program never started adds nothing. Its tokens were
+// counted at each request to the language model.
 func (r Run) Uses() []Use {
 	if r.StartedAt == nil {
 		return nil
@@ -87,11 +88,58 @@ func (r Run) Uses() []Use {
 	uses := []Use{{month, RunsMeter, 1}}
 	for _, one := range [...]Use{
 		{month, CPUMeter, r.Metrics.CPUMs / 1000}, {month, GPUMeter, r.Metrics.GPUMs / 60_000}, {month, RemoteMeter, r.Metrics.RemoteMs / 1000},
-		{month, RemoteCostMeter, r.Metrics.RemoteCost}, {month, TokensMeter, float64(r.TokensUsed)}, {month, EgressMeter, float64(r.Metrics.EgressBytes)},
+		{month, RemoteCostMeter, r.Metrics.RemoteCost}, {month, EgressMeter, float64(r.Metrics.EgressBytes)},
 	} {
 		if one.Amount > 0 {
 			uses = append(uses, one)
 		}
 	}
 	return uses
+}
+
+// Unit is the name of one unit of the meter, in the plural.
+func (m Meter) Unit() string {
+	switch m {
+	case RunsMeter:
+		return "runs"
+	case CPUMeter:
+		return "CPU seconds"
+	case GPUMeter:
+		return "GPU minutes"
+	case RemoteMeter:
+		return "remote seconds"
+	case RemoteCostMeter:
+		return "cost of remote services"
+	case TokensMeter:
+		return "tokens"
+	case EgressMeter:
+		return "bytes of egress"
+	case StorageMeter:
+		return "bytes of storage"
+	}
+	return string(m)
+}
+
+// Per is the number of units for which the meter has a price.
+func (m Meter) Per() float64 {
+	switch m {
+	case TokensMeter:
+		return 1e6
+	case EgressMeter, StorageMeter:
+		return 1e9
+	case RunsMeter, CPUMeter, GPUMeter, RemoteMeter, RemoteCostMeter:
+		return 1
+	}
+	return 1
+}
+
+// Prices has the price of each meter, in the server's currency. An absent meter is free.
+type Prices map[Meter]float64
+
+// Cost returns the price of an amount. The cost that a remote service reports is its own price.
+func (p Prices) Cost(m Meter, amount float64) float64 {
+	if m == RemoteCostMeter {
+		return amount
+	}
+	return amount / m.Per() * p[m]
 }

@@ -79,6 +79,7 @@ type Config struct {
 	LLM       LLM
 
 	Quotas Quotas
+	Usage  Usage
 
 	Defaults limits.Limits
 	Ceilings limits.Limits

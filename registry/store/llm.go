@@ -38,13 +38,16 @@ func (s *Store) ModelUse(ctx context.Context, workspace, month string) (registry
 	return registry.Tokens{Input: row.Input, Output: row.Output}, wrap("read use of the language model", err)
 }
 
-// AddModelUse adds tokens to those that a workspace used in a month.
+// AddModelUse adds tokens to those that a workspace used in a month, and to its usage.
 func (s *Store) AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error {
 	row := &llmUseRow{WorkspaceID: workspace, Month: month, Input: use.Input, Output: use.Output}
 	return s.change(ctx, "count tokens", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(row).On("CONFLICT (workspace_id, month) DO UPDATE").
 			Set("input = u.input + EXCLUDED.input").Set("output = u.output + EXCLUDED.output").Exec(ctx)
-		return err
+		if err != nil {
+			return err
+		}
+		return addUsageIn(ctx, tx, workspace, registry.Use{Month: registry.Month(month), Meter: registry.TokensMeter, Amount: float64(use.Total())})
 	})
 }
 

@@ -21,6 +21,9 @@ func TestModelUse(t *testing.T) {
 				t.Errorf("in %s %+v tokens were used, want %+v; error %v", month, used, want, err)
 			}
 		}
+		if used, err := s.Usage(t.Context(), ws, "2026-11", "2026-11"); err != nil || len(used) != 1 || used[0] != (registry.Use{Month: "2026-11", Meter: registry.TokensMeter, Amount: 214}) {
+			t.Errorf("the usage is %v, error %v", used, err)
+		}
 		for _, off := range []bool{false, true, false} {
 			if err := s.SwitchModel(t.Context(), ws, off); err != nil {
 				t.Fatal(err)

@@ -71,7 +71,7 @@ const (
 var (
 	runChunks   = [...]int{16, 8, 4, 2, 1}
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
-	usageChunks = [...]int{16, 7, 6, 5, 4, 3, 2, 1}
+	usageChunks = [...]int{16, 6, 5, 4, 3, 2, 1}
 )
 
 // ownRun is a condition for runs of the writing server, and for runs that wait for a person, which any server may

@@ -61,26 +61,20 @@ func (b *batch) addUsage() error {
 	return err
 }
 
-// AddUsage adds use that is not part of a run.
-func (s *Store) AddUsage(ctx context.Context, workspace string, uses ...registry.Use) error {
-	return s.putUsage(ctx, workspace, uses, "amount = u.amount + excluded.amount")
+// addUsageIn adds use that is not part of a run, in a transaction.
+func addUsageIn(ctx context.Context, tx bun.Tx, workspace string, use registry.Use) error {
+	return putUsage(ctx, tx, workspace, use, "amount = u.amount + excluded.amount")
 }
 
-// RaiseUsage raises meters to amounts that were measured. A lower measurement changes nothing.
-func (s *Store) RaiseUsage(ctx context.Context, workspace string, uses ...registry.Use) error {
-	return s.putUsage(ctx, workspace, uses, "amount = CASE WHEN excluded.amount > u.amount THEN excluded.amount ELSE u.amount END")
+// RaiseUsage raises a meter to an amount that was measured. A lower measurement changes nothing.
+func (s *Store) RaiseUsage(ctx context.Context, workspace string, use registry.Use) error {
+	return wrap("raise usage", putUsage(ctx, s.write, workspace, use, "amount = CASE WHEN excluded.amount > u.amount THEN excluded.amount ELSE u.amount END"))
 }
 
-func (s *Store) putUsage(ctx context.Context, workspace string, uses []registry.Use, set string) error {
-	rows := make([]usageRow, 0, len(uses))
-	for _, m := range addUp(meteredOf(workspace, uses)) {
-		rows = append(rows, usageRow{WorkspaceID: m.workspace, Month: string(m.month), Meter: string(m.meter), Amount: m.amount})
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	_, err := s.write.NewInsert().Model(&rows).On("CONFLICT (workspace_id, month, meter) DO UPDATE").Set(set).Exec(ctx)
-	return wrap("add usage", err)
+func putUsage(ctx context.Context, db bun.IDB, workspace string, use registry.Use, set string) error {
+	row := usageRow{WorkspaceID: workspace, Month: string(use.Month), Meter: string(use.Meter), Amount: use.Meter.Smallest(use.Amount)}
+	_, err := db.NewInsert().Model(&row).On("CONFLICT (workspace_id, month, meter) DO UPDATE").Set(set).Exec(ctx)
+	return err
 }
 
 // Usage returns what a workspace used in the months from first to last, ordered by month.

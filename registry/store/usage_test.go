@@ -56,7 +56,7 @@ func TestUsage_ParallelAndRepeatedFinishes_CountedOnce(t *testing.T) {
 		for workspace, runs := range map[string]int64{ws: callers*each + 1, "other": callers * each} {
 			wantUse(t, s, workspace, map[registry.Meter]float64{
 				registry.RunsMeter: float64(runs), registry.CPUMeter: float64(runs*1100) / 1e6, registry.GPUMeter: float64(runs*90) / 60, registry.RemoteMeter: float64(runs*15) / 10,
-				registry.RemoteCostMeter: float64(runs) / 4, registry.TokensMeter: float64(5 * runs), registry.EgressMeter: float64(runs << 33),
+				registry.RemoteCostMeter: float64(runs) / 4, registry.EgressMeter: float64(runs << 33),
 			})
 		}
 	})
@@ -105,8 +105,8 @@ func TestUsage_AddedAndMeasured(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		november, december := registry.MonthOf(start), registry.MonthOf(start.AddDate(0, 1, 0))
 		err := errors.Join(
-			s.AddUsage(t.Context(), ws), s.AddUsage(t.Context(), ws, registry.Use{Month: november, Meter: registry.TokensMeter, Amount: 7}),
-			s.AddUsage(t.Context(), ws, registry.Use{Month: november, Meter: registry.TokensMeter, Amount: 5}, registry.Use{Month: december, Meter: registry.TokensMeter, Amount: 1}),
+			s.AddModelUse(t.Context(), ws, string(november), registry.Tokens{Input: 5, Output: 2}), s.AddModelUse(t.Context(), ws, string(november), registry.Tokens{Input: 5}),
+			s.AddModelUse(t.Context(), ws, string(december), registry.Tokens{Output: 1}),
 			s.RaiseUsage(t.Context(), ws, registry.Use{Month: november, Meter: registry.StorageMeter, Amount: 10}),
 			s.RaiseUsage(t.Context(), ws, registry.Use{Month: november, Meter: registry.StorageMeter, Amount: 9}),
 		)
@@ -133,7 +133,7 @@ func TestUsage_CostOfARun(t *testing.T) {
 		run.TokensUsed, run.Metrics.RemoteMs, run.Metrics.GPUMs, run.Metrics.RemoteCost, run.Metrics.EgressBytes = 0, 0, 0, 0, 0
 		finish(t, s, run, events(1, 1)...)
 		finish(t, s, finished(), events(1, 1)...)
-		want := map[string]int{"put runs 1": 2, "add events 1": 2, "add use": 2, "add usage 2": 1, "add usage 7": 1}
+		want := map[string]int{"put runs 1": 2, "add events 1": 2, "add use": 2, "add usage 2": 1, "add usage 6": 1}
 		if !maps.Equal(statements, want) || transactions.Load() != 2 {
 			t.Errorf("%v in %d transactions, want %v", statements, transactions.Load(), want)
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
+	"github.com/atelier-run/atelier/studio/usage"
 )
 
 // openStudio connects the packages of the studio layer.
@@ -40,6 +41,7 @@ func (a *App) openStudio(context.Context) error {
 	a.quotas = quotas.New(quotas.Options{
 		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
 	})
+	a.usage = usage.New(usage.Options{Store: a.store, Storage: a.quotas, Prices: prices(a.Config.Usage), Currency: a.Config.Usage.Currency, Now: a.now})
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.engines.Specs, Now: a.now, NewID: a.newID,
 	})

@@ -162,6 +162,7 @@ func needs() map[string]need {
 		"GET " + project + "/overlays/{overlay}/diff":    {read, workspace},
 		"POST " + project + "/overlays/{overlay}/accept": {write, workspace},
 		"POST " + project + "/overlays/{overlay}/reject": {write, workspace},
+		"GET " + api + "/usage":                          {read, workspace},
 		"GET " + api + "/quotas":                         {read, workspace},
 		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace
 		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace

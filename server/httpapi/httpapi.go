@@ -37,6 +37,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
+	"github.com/atelier-run/atelier/studio/usage"
 )
 
 // Base is the base path of the API.
@@ -70,6 +71,7 @@ type Options struct {
 	Models         *llm.Service
 	Inference      *infer.Service
 	Quotas         *quotas.Service
+	Usage          *usage.Service
 	Replays        *replay.Service
 	Tests          *tests.Service
 	Runs           *runs.Service
@@ -243,6 +245,7 @@ func (a *API) statusRoutes() {
 	a.listRuntimes()
 	a.getHealth()
 	a.getReady()
+	a.getUsage()
 	a.getQuotas()
 	a.getQuotasOf()
 	a.setQuotas()

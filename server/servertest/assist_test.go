@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/servertest"
 	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/llm"
@@ -174,6 +175,9 @@ func TestAssist_Generate(t *testing.T) {
 	s.Want(t, 200, "POST", "/api/v1/assist/generate", `{"description":"Counts the words of a text.","language":"python","inputExample":{"text":"one two three"}}`).Into(t, &p)
 	if len(p.Attempts) != 2 || string(p.Trial.Output) != "3" || len(p.Tests) != 2 || !p.Tests[1].Expect.Schema || p.Rules == nil {
 		t.Errorf("program is %+v", p)
+	}
+	if _, used := usageOf(t, s); used[registry.TokensMeter] != 330 { // attempts that failed cost tokens too
+		t.Errorf("used %v", used)
 	}
 	if !strings.Contains(p.Attempts[0].Error, "eval") || !strings.Contains(p.Attempts[1].Error, "expects 3") {
 		t.Errorf("attempts are %+v", p.Attempts)

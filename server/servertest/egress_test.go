@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -38,6 +39,9 @@ func TestGrantedHosts(t *testing.T) {
 		if !strings.Contains(events, `"kind":"egress"`) || !strings.Contains(events, `"decision":"`+decision+`"`) || strings.Contains(events, "hidden") {
 			t.Errorf("%s", events)
 		}
+	}
+	if _, used := usageOf(t, s); used[registry.EgressMeter] < float64(len(`{"temperature":7}`)) || used[registry.RunsMeter] != 2 {
+		t.Errorf("used %v", used)
 	}
 	metrics := string(s.Want(t, http.StatusOK, http.MethodGet, "/metrics", nil).Body)
 	for _, want := range []string{`atelier_egress_total{decision="allowed"} 1`, `atelier_egress_total{decision="denied"} 1`} {

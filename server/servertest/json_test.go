@@ -203,6 +203,7 @@ array approvals list
 array approvals deliveries
 array blocked list
 object quotas show
+object usage
 object quotas set default --runs-per-day 1000
 array secrets list
 array token list

@@ -250,6 +250,7 @@ func walks(has possessions) map[string]walk {
 		"GET " + overlay + "/diff":                {about: has.overlays, at: "overlay"},
 		"POST " + overlay + "/accept":             {about: has.overlays, at: "overlay", body: `{}`},
 		"POST " + overlay + "/reject":             {about: has.overlays, at: "overlay", body: `{}`},
+		"GET /api/v1/usage":                       anything,
 		"GET /api/v1/quotas":                      anything,
 		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},

@@ -2084,6 +2084,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/usage': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the usage of the workspace in a month
+     * @description Every meter with its amount, price and cost, and its last twelve months. The use of a run counts when it ends, and stays when the run is removed. With Accept: text/csv the answer is a table with one row for each month and meter.
+     */
+    get: operations['getUsage'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/validate': {
     parameters: {
       query?: never;
@@ -3937,13 +3957,59 @@ export interface components {
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
+    MeterReading: {
+      /** Format: double */
+      amount: number;
+      /** Format: double */
+      cost: number;
+      /** @description The last twelve months, oldest first. */
+      history: components['schemas']['MonthlyAmount'][];
+      /** @enum {string} */
+      meter:
+        | 'runs'
+        | 'cpuSeconds'
+        | 'gpuMinutes'
+        | 'remoteSeconds'
+        | 'remoteCost'
+        | 'tokens'
+        | 'egressBytes'
+        | 'storageBytes';
+      /** Format: double */
+      per: number;
+      /**
+       * Format: double
+       * @description Price of as many units as per says. 0 means free of charge.
+       */
+      price: number;
+      unit: string;
+    };
     Metrics: {
       /** Format: double */
       cpuMs: number;
+      /**
+       * Format: int64
+       * @description Bytes between the program and granted hosts, in both directions.
+       */
+      egressBytes?: number;
+      /**
+       * Format: double
+       * @description Time on GPUs: the duration times the number of GPUs.
+       */
+      gpuMs?: number;
       /** Format: int64 */
       peakMemoryBytes: number;
       /** Format: double */
       queuedMs: number;
+      /**
+       * Format: double
+       * @description Cost that a remote service reports, in the server's currency.
+       */
+      remoteCost?: number;
+      /**
+       * Format: double
+       * @description Time that a remote service bills.
+       */
+      remoteMs?: number;
       /** Format: double */
       runMs: number;
       /** Format: double */
@@ -3965,6 +4031,26 @@ export interface components {
       name: string;
       /** @description Parameters and results, for example (i32, i32) -> (i32). */
       type: string;
+    };
+    Monthly: {
+      /**
+       * Format: double
+       * @description Sum of the costs of all meters.
+       */
+      cost: number;
+      currency: string;
+      meters: components['schemas']['MeterReading'][];
+      month: string;
+      /**
+       * Format: date-time
+       * @description End of the month.
+       */
+      until: string;
+    };
+    MonthlyAmount: {
+      /** Format: double */
+      amount: number;
+      month: string;
     };
     NewInvitation: {
       /** Format: date-time */
@@ -20505,6 +20591,112 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getUsage: {
+    parameters: {
+      query?: {
+        /**
+         * @description Calendar month in UTC, such as 2026-11 (default: the current one).
+         * @example 2026-11
+         */
+        month?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description text/csv answers with a table.
+         * @example application/json
+         */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The usage. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Monthly'];
+          'text/csv': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };

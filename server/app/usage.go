@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// measureStorageEvery is the interval at which the storage of all workspaces is measured. It reads the sizes of all
+// their rows.
+const measureStorageEvery = 12 * time.Hour
+
+// prices returns the price of each meter.
+func prices(c config.Usage) registry.Prices {
+	return registry.Prices{
+		registry.RunsMeter: c.Run, registry.CPUMeter: c.CPUSecond, registry.GPUMeter: c.GPUMinute, registry.RemoteMeter: c.RemoteSecond,
+		registry.TokensMeter: c.Tokens, registry.EgressMeter: c.Egress, registry.StorageMeter: c.Storage,
+	}
+}
+
+// measureStorage measures the storage of workspaces whose usage is not read. The first time is an interval after the
+// start, so that it delays no run of a server that has just started.
+func (a *App) measureStorage(ctx context.Context) error {
+	started := false
+	a.again(ctx, "storage meter", measureStorageEvery, func(ctx context.Context) {
+		if !started {
+			started = true
+			return
+		}
+		all, err := a.store.Workspaces(ctx)
+		for _, w := range all {
+			if err == nil {
+				err = a.usage.Measure(ctx, w.ID)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			a.Log.LogAttrs(ctx, slog.LevelError, "measure storage", slog.Any("error", err))
+		}
+	}, func() error { return nil })
+	return nil
+}
