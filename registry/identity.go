@@ -1,5 +1,7 @@
 package registry
 
+import "time"
+
 // Identity is a person as described by an identity provider. Issuer and Subject identify the person and never change;
 // all other fields come from the current sign-in.
 type Identity struct {
@@ -8,6 +10,14 @@ type Identity struct {
 	Names   []string // possible user names on this server, best first
 	Title   string   // "" for none
 	Groups  []string
+}
+
+// AccessToken is the content of a token that an identity provider issued to a client of a person.
+type AccessToken struct {
+	Identity  Identity
+	Grouped   bool     // the token names the groups of the person
+	Audiences []string // addresses that the token is for
+	Expires   time.Time
 }
 
 // Grant is the role that an identity provider assigns to a person in a workspace, "" for none.

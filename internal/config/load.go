@@ -185,6 +185,12 @@ func contradictions(c Config) Faults {
 	if c.OIDC.Issuer != "" && c.OIDC.Client == "" {
 		faults = append(faults, "oidc-issuer requires oidc-client; register this server at the provider and set the client ID it assigns")
 	}
+	if slices.Contains(c.OIDC.Audiences, c.OIDC.Client) && c.OIDC.Client != "" {
+		faults = append(faults, "oidc-audience must not contain the value of oidc-client; ID tokens have that audience. Set the audience of access tokens")
+	}
+	if len(c.OIDC.Audiences) > 0 && (c.OIDC.Issuer == "" || c.PublicURL == "") {
+		faults = append(faults, "oidc-audience requires oidc-issuer and public-url; access tokens are accepted only with both")
+	}
 	if c.Approvals.Webhook != "" && len(c.Approvals.Secrets) == 0 {
 		faults = append(faults, "approval-webhook requires approval-webhook-secret; the receiver checks the signature with it")
 	}

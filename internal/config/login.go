@@ -15,6 +15,7 @@ type OIDC struct {
 	Scopes      []string
 	GroupsClaim string
 	Roles       []GroupRole
+	Audiences   []string
 }
 
 // GroupRole is the role that a provider's group has in a workspace; the group * contains everybody.
@@ -44,6 +45,9 @@ func loginSettings() []Setting {
 		{Name: "oidc-groups-claim", Env: "ATELIER_OIDC_GROUPS_CLAIM", Default: "groups", Form: "NAME", Group: "Logins",
 			Help: "Name of the claim that lists a person's groups.",
 			set:  func(c *Config, v string) error { c.OIDC.GroupsClaim = v; return notEmpty(v) }},
+		{Name: "oidc-audience", Env: "ATELIER_OIDC_AUDIENCE", Form: "AUDIENCE,…", Group: "Logins",
+			Help: "Audiences of access tokens that MCP addresses accept, for providers that do not issue tokens for an address (default: the address that is called).",
+			set:  func(c *Config, v string) error { c.OIDC.Audiences = list(v); return nil }},
 		{Name: "oidc-roles", Env: "ATELIER_OIDC_ROLES", Form: "GROUP=[WORKSPACE:]ROLE,…", Group: "Logins",
 			Help: "Roles for groups of the provider: viewer, developer, approver or administrator. The group * is everybody with an account. Each sign-in updates the roles in the named workspaces.",
 			set:  func(c *Config, v string) (err error) { c.OIDC.Roles, err = groupRoles(v); return err }},

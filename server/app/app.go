@@ -35,6 +35,7 @@ import (
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/llm"
+	"github.com/atelier-run/atelier/studio/oidc"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/policy"
@@ -77,6 +78,7 @@ type App struct {
 	store     *store.Store
 	engines   *Engines
 	access    *access.Service
+	provider  *oidc.Service // nil if people do not sign in at one, and before it was opened
 	agents    *agents.Service
 	approvals *approvals.Service
 	inference *infer.Service
@@ -185,16 +187,17 @@ func (a *App) openAPIs(ctx context.Context) error {
 	if err := api.DescribeToo(skills.Describe); err != nil {
 		return err
 	}
+	issuer, scopes := a.mcpIssuer()
 	mcpAPI := mcpapi.New(mcpapi.Options{
 		Tools: a.tools, Runs: a.runs, Refuse: a.problems, Log: a.Log, Version: a.Version, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath,
-		BodyBytes: a.Config.BodyBytes, Now: a.Now,
+		BodyBytes: a.Config.BodyBytes, Now: a.Now, Issuer: issuer, Scopes: scopes,
 	})
 	a.closers.add("mcp", func() error { mcpAPI.Close(); return nil })
 	mcpAPI.Register(api.Router())
 	api.Router().Method(http.MethodGet, webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Proxies: a.Config.TrustedProxies, ProxyCount: int(a.Config.ProxyCount), Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Proxies: a.Config.TrustedProxies, ProxyCount: int(a.Config.ProxyCount), Access: a.access, Rights: a.access, Delegations: a.delegations(), Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})

@@ -1,7 +1,10 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/oidc"
 )
@@ -9,14 +12,42 @@ import (
 // loginProvider returns the login provider, or nil if there is none.
 func (a *App) loginProvider() *oidc.Service {
 	c := a.Config.OIDC
-	if c.Issuer == "" {
-		return nil
+	if c.Issuer == "" || a.provider != nil {
+		return a.provider
 	}
-	provider := oidc.New(oidc.Options{
+	a.provider = oidc.New(oidc.Options{
 		Issuer: c.Issuer, Client: c.Client, Secret: c.Secret, Scopes: c.Scopes, GroupsClaim: c.GroupsClaim, Log: a.Log, Now: a.Now,
 	})
-	a.closers.add("OpenID provider", func() error { provider.Close(); return nil })
-	return provider
+	a.closers.add("OpenID provider", func() error { a.provider.Close(); return nil })
+	return a.provider
+}
+
+// delegates reports whether MCP addresses accept access tokens of the provider. Tokens name the address they are for, so
+// the server must know its own.
+func (a *App) delegates() bool { return a.Config.OIDC.Issuer != "" && a.Config.PublicURL != "" }
+
+// tokenProvider verifies access tokens; nil refuses them.
+func (a *App) tokenProvider() access.Provider {
+	if !a.delegates() {
+		return nil
+	}
+	return a.loginProvider()
+}
+
+// delegations finds the callers of access tokens; nil refuses them.
+func (a *App) delegations() gate.Delegations {
+	if !a.delegates() {
+		return nil
+	}
+	return a.access
+}
+
+// mcpIssuer returns the provider of MCP clients and the scopes they request, "" if there is none.
+func (a *App) mcpIssuer() (issuer string, scopes []string) {
+	if !a.delegates() {
+		return "", nil
+	}
+	return a.Config.OIDC.Issuer, slices.Compact(append([]string{"openid"}, a.Config.OIDC.Scopes...))
 }
 
 func (a *App) groupRoles() []access.GroupRole {

@@ -34,7 +34,7 @@ func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	a.access = access.New(access.Options{
 		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Invitations: a.store, Workspaces: a.store,
-		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Cost: a.Cost, Now: a.now, NewID: a.newID,
+		Identities: a.store, Groups: a.groupRoles(), Provider: a.tokenProvider(), Audiences: a.Config.OIDC.Audiences, Admin: a.Config.Token, Cost: a.Cost, Now: a.now, NewID: a.newID,
 	})
 	a.pins = pins.New(a.store, a.store, resolver, a.now)
 	a.tools = tools.New(tools.Options{Store: a.store, Resolver: resolver, Pins: a.pins, Now: a.now, NewID: a.newID})

@@ -33,6 +33,11 @@ type Rights interface {
 	Changed() <-chan struct{}
 }
 
+// Delegations finds the person behind an access token of the login provider.
+type Delegations interface {
+	Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error)
+}
+
 // Options configures a Gate.
 type Options struct {
 	Names     []string       // host names by which the server may be reached, beside the loopback ones
@@ -44,18 +49,20 @@ type Options struct {
 	ProxyCount int
 	Access     Access
 	Rights     Rights
-	Attempts   *Attempts
-	Budget     *budget.Budget // memory budget for bodies; nil for no limit
-	Routes     chi.Routes     // routes behind the gate, used to match requests
-	Lookup     Lookup
-	Refuse     problem.Writer
-	Meter      *telemetry.Metrics
-	Tracer     trace.Tracer
-	Propagate  propagation.TextMapPropagator
-	Log        *slog.Logger
-	NewID      func() string
-	Patience   time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
-	Recheck    time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
+	// Delegations accepts access tokens of the login provider at MCP addresses; nil refuses them.
+	Delegations Delegations
+	Attempts    *Attempts
+	Budget      *budget.Budget // memory budget for bodies; nil for no limit
+	Routes      chi.Routes     // routes behind the gate, used to match requests
+	Lookup      Lookup
+	Refuse      problem.Writer
+	Meter       *telemetry.Metrics
+	Tracer      trace.Tracer
+	Propagate   propagation.TextMapPropagator
+	Log         *slog.Logger
+	NewID       func() string
+	Patience    time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
+	Recheck     time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
 }
 
 // Gate guards all routes of a server.

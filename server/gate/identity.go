@@ -61,6 +61,7 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 		}
 		caller, err := g.caller(r)
 		if err != nil {
+			g.challenge(w, r, err)
 			g.Refuse.Write(w, r, err)
 			return
 		}
@@ -125,6 +126,10 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 		secret = strings.TrimSpace(secret)
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
 			return Caller{}, "", fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
+		}
+		if g.delegates(r, secret) {
+			found, err := g.Delegations.Delegated(r.Context(), secret, g.Resource(r), workspace)
+			return Caller{Caller: found}, secret, err
 		}
 		found, ok := g.Access.Fixed(secret)
 		if !ok {

@@ -42,7 +42,10 @@ type Options struct {
 	PublicURL string // "" selects the address of the request
 	BasePath  string
 	BodyBytes int64
-	Now       func() time.Time
+	// Issuer and Scopes are those of the login provider whose access tokens are accepted; "" for none.
+	Issuer string
+	Scopes []string
+	Now    func() time.Time
 }
 
 // API is safe for concurrent use.
@@ -79,7 +82,9 @@ func (a *API) Register(router chi.Router) {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			router.Method(method, path, http.HandlerFunc(a.serve))
 		}
+		router.Get(gate.MetadataPath+path, a.describe)
 	}
+	router.Get(gate.MetadataPath, a.describe)
 }
 
 // Close ends the sessions and waits for them.

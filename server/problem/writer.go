@@ -38,7 +38,9 @@ func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 		body, _ = doc.MarshalJSON() // strings and numbers always marshal
 	}
 	for name, values := range doc.GetHeaders() {
-		w.Header()[name] = values
+		if len(w.Header()[name]) == 0 { // a challenge of the caller says more
+			w.Header()[name] = values
+		}
 	}
 	w.Header().Set("Content-Type", MediaType)
 	w.Header().Set("Cache-Control", "no-store")

@@ -99,6 +99,8 @@ type Options struct {
 	Workspaces  Workspaces
 	Identities  Identities
 	Groups      []GroupRole // roles of the identity provider's groups
+	Provider    Provider    // nil if its access tokens are not accepted
+	Audiences   []string    // audiences of access tokens, in addition to the address that is called
 	Admin       string
 	Cost        Cost
 	Now         func() time.Time
@@ -116,6 +118,9 @@ type Service struct {
 	workspaces  Workspaces
 	identities  Identities
 	groups      []GroupRole
+	provider    Provider
+	audiences   []string
+	delegations delegations
 	admin       string // hash of the administrator's fixed token, "" for none
 	now         func() time.Time
 	newID       func() string
@@ -131,7 +136,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
-		identities: o.Identities, groups: o.Groups,
+		identities: o.Identities, groups: o.Groups, provider: o.Provider, audiences: o.Audiences, delegations: delegations{known: map[string]delegated{}},
 		now: o.Now, newID: o.NewID, cost: cmp.Or(o.Cost, rfc9106()),
 		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce), argon2: argon2.IDKey,
 	}

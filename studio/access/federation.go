@@ -35,18 +35,7 @@ type Identities interface {
 // Federate signs a browser in as a user of an identity provider. In every workspace that the configuration names, the
 // user has exactly the roles of the user's groups, or none.
 func (s *Service) Federate(ctx context.Context, who registry.Identity, from registry.Device) (string, time.Time, error) {
-	grants, err := s.grants(ctx, who.Groups)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	who.Names = append(slices.DeleteFunc(slices.Clone(who.Names), func(name string) bool { return registry.CheckUserName(name) != nil }), nameOf(who))
-	now := s.now()
-	newcomer := registry.User{ID: s.newID(), Title: cmp.Or(who.Title, who.Names[0]), CreatedAt: now}
-	if registry.CheckTitle(newcomer.Title) != nil {
-		newcomer.Title = who.Names[0]
-	}
-	user, err := s.identities.Federate(ctx, who, newcomer, grants)
-	s.callers.forget()
+	user, err := s.federate(ctx, who, true)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -57,8 +46,27 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 	if len(places) == 0 {
 		return "", time.Time{}, fault.New(fault.Forbidden, "You signed in, but none of your groups has a role here. Ask an administrator for a role.")
 	}
-	latest := now.Add(federatedFor)
+	latest := s.now().Add(federatedFor)
 	return s.open(ctx, places[0].Actor, from, &latest)
+}
+
+// federate returns the user of an identity, and creates it for a newcomer. If the groups are known, they set the roles.
+func (s *Service) federate(ctx context.Context, who registry.Identity, grouped bool) (string, error) {
+	var grants []registry.Grant
+	if grouped {
+		var err error
+		if grants, err = s.grants(ctx, who.Groups); err != nil {
+			return "", err
+		}
+	}
+	who.Names = append(slices.DeleteFunc(slices.Clone(who.Names), func(name string) bool { return registry.CheckUserName(name) != nil }), nameOf(who))
+	newcomer := registry.User{ID: s.newID(), Title: cmp.Or(who.Title, who.Names[0]), CreatedAt: s.now()}
+	if registry.CheckTitle(newcomer.Title) != nil {
+		newcomer.Title = who.Names[0]
+	}
+	user, err := s.identities.Federate(ctx, who, newcomer, grants)
+	s.callers.forget()
+	return user, err
 }
 
 // grants returns a role for every workspace that the configuration names, by the workspace's ID: the highest role of

@@ -15,8 +15,11 @@ export interface IdentityProvider {
   client: { id: string; secret: string };
   /** Claims by login name. */
   people: Map<string, Person>;
-  /** Registers a server as a client. Call it once, when the server's address is known. */
-  register: (callback: string) => void;
+  /**
+   * Registers a server as a client, and a public client `mcp` with its own callback. Call it once, when the server's
+   * address is known.
+   */
+  register: (callback: string, mcp?: string) => void;
   stop: () => Promise<void>;
 }
 
@@ -30,9 +33,26 @@ export async function startProvider(): Promise<IdentityProvider> {
     issuer,
     client,
     people,
-    register: (callback) => {
+    register: (callback, mcp) => {
       const provider = new Provider(issuer, {
-        clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [callback] }],
+        clients: [
+          { client_id: client.id, client_secret: client.secret, redirect_uris: [callback] },
+          ...(mcp === undefined
+            ? []
+            : [{ client_id: 'mcp', token_endpoint_auth_method: 'none' as const, redirect_uris: [mcp] }]),
+        ],
+        features: {
+          resourceIndicators: {
+            enabled: true,
+            getResourceServerInfo: (_, resource) => ({
+              scope: 'profile',
+              audience: resource,
+              accessTokenFormat: 'jwt',
+              jwt: { sign: { alg: 'RS256' } },
+            }),
+          },
+        },
+        extraTokenClaims: (_, token) => ({ groups: people.get(accountOf(token))?.groups }),
         claims: { openid: ['sub'], profile: ['name', 'preferred_username', 'groups'], email: ['email'] },
         pkce: { required: () => true, methods: ['S256'] },
         findAccount: (_, id) => ({
@@ -47,6 +67,11 @@ export async function startProvider(): Promise<IdentityProvider> {
     },
     stop: () => end(server),
   };
+}
+
+/** The account of an access token. A token of a client has none. */
+function accountOf(token: object): string {
+  return 'accountId' in token && typeof token.accountId === 'string' ? token.accountId : '';
 }
 
 function end(server: Server): Promise<void> {

@@ -1,0 +1,100 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Provider verifies access tokens that an identity provider issued.
+type Provider interface {
+	Read(ctx context.Context, token string) (registry.AccessToken, error)
+}
+
+const (
+	delegatedFor  = 5 * time.Minute // after this time a token is verified again, and its groups set the roles again
+	mostDelegated = 10_000
+)
+
+// delegated is a verified access token of a person.
+type delegated struct {
+	user      string
+	audiences []string
+	expires   time.Time
+	until     time.Time // time of the next verification
+}
+
+// delegations caches verified tokens by their hash. Changes of rights do not clear it: it holds no rights.
+type delegations struct {
+	mu    sync.Mutex
+	known map[string]delegated
+}
+
+// Delegated returns the caller of an access token of the identity provider in a workspace; "" is the person's first
+// one. The token must be for the resource, for an address above it, or for an audience of the configuration. The caller
+// may at most read and run. Errors: Unauthenticated, Forbidden, ProviderUnavailable.
+func (s *Service) Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error) {
+	h := hash(token)
+	found, err := s.delegate(ctx, h, token)
+	if err != nil {
+		return registry.Caller{}, err
+	}
+	if !s.covers(found.audiences, resource) {
+		return registry.Caller{}, fault.New(fault.Unauthenticated, "The access token is for another address. Request one for the resource %s.", resource)
+	}
+	person, err := s.remember("delegated "+h, func() (remembered, error) {
+		places, err := s.person(ctx, found.user)
+		if err == nil && len(places) == 0 {
+			err = fault.New(fault.Forbidden, "You have no role here. Sign in to the Studio once, or ask an administrator for a role.")
+		}
+		for i := range places {
+			places[i].Scopes = registry.Common(places[i].Scopes, []registry.Scope{registry.ReadScope, registry.RunScope})
+		}
+		return remembered{places: places, expires: &found.expires}, err
+	})
+	if err != nil {
+		return registry.Caller{}, err
+	}
+	return person.in(workspace)
+}
+
+// delegate returns the person of a token. A token that names groups sets the person's roles, as a sign-in does.
+// Otherwise the roles are those of the last sign-in.
+func (s *Service) delegate(ctx context.Context, h, token string) (delegated, error) {
+	now := s.now()
+	s.delegations.mu.Lock()
+	found, ok := s.delegations.known[h]
+	s.delegations.mu.Unlock()
+	if ok && now.Before(found.until) {
+		return found, nil
+	}
+	read, err := s.provider.Read(ctx, token)
+	if err != nil {
+		return delegated{}, err
+	}
+	user, err := s.federate(ctx, read.Identity, read.Grouped)
+	if err != nil {
+		return delegated{}, err
+	}
+	found = delegated{user: user, audiences: read.Audiences, expires: read.Expires, until: now.Add(delegatedFor)}
+	s.delegations.mu.Lock()
+	defer s.delegations.mu.Unlock()
+	if len(s.delegations.known) >= mostDelegated {
+		clear(s.delegations.known)
+	}
+	s.delegations.known[h] = found
+	return found, nil
+}
+
+// covers reports whether a token is for the resource, an address above it, or an audience of the configuration.
+func (s *Service) covers(audiences []string, resource string) bool {
+	return slices.ContainsFunc(audiences, func(audience string) bool {
+		above := strings.TrimRight(audience, "/") + "/"
+		return slices.Contains(s.audiences, audience) || audience == resource || above != "/" && strings.HasPrefix(resource, above)
+	})
+}
