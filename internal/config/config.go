@@ -24,6 +24,7 @@ type Config struct {
 	Kafka          Kafka
 	S3             S3
 	DatabaseURL    string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
+	Replicas       bool       // several servers share the database
 	Token          string     // fixes the administrator's token; "" lets the server make one
 	SecretsKeys    vault.Keys // keys of stored secrets; if empty they are read from a file
 	SecretsFile    string     // of the keys; "" is secrets.key in the data directory

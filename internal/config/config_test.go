@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,6 +139,21 @@ func TestS3(t *testing.T) {
 	for name, text := range map[string]string{"ATELIER_S3_ENDPOINT": "s3.example.com", "ATELIER_S3_BUCKET": "x"} {
 		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{name: text})}); err == nil {
 			t.Errorf("%s=%s is accepted", name, text)
+		}
+	}
+}
+
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	all := map[string]string{"ATELIER_REPLICAS": "true", "ATELIER_DATABASE_URL": "postgres://db/atelier", "ATELIER_SECRETS_KEY_FILE": "/etc/atelier/secrets.key"}
+	if c, err := config.Load(config.Sources{File: empty(t), Getenv: env(all)}); err != nil || !c.Replicas {
+		t.Errorf("%t, %v", c.Replicas, err)
+	}
+	for missing, want := range map[string]string{"ATELIER_DATABASE_URL": "replicas requires a PostgreSQL database", "ATELIER_SECRETS_KEY_FILE": "replicas requires secrets-key"} {
+		some := maps.Clone(all)
+		delete(some, missing)
+		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(some)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without %s: %v", missing, err)
 		}
 	}
 }

@@ -182,6 +182,12 @@ func contradictions(c Config) Faults {
 	if c.SecretsKeys.ID() != "" && c.SecretsFile != "" {
 		faults = append(faults, "secrets-key and secrets-key-file are both set; set only one of them")
 	}
+	if c.Replicas && !strings.HasPrefix(c.DatabaseURL, "postgres") {
+		faults = append(faults, "replicas requires a PostgreSQL database; set database to postgres://…")
+	}
+	if c.Replicas && c.SecretsKeys.ID() == "" && c.SecretsFile == "" {
+		faults = append(faults, "replicas requires secrets-key or secrets-key-file; all servers need the same key")
+	}
 	if c.OIDC.Issuer != "" && c.OIDC.Client == "" {
 		faults = append(faults, "oidc-issuer requires oidc-client; register this server at the provider and set the client ID it assigns")
 	}

@@ -295,8 +295,19 @@ CREATE TABLE servers (
 	id         text COLLATE "C" PRIMARY KEY,
 	epoch      bigint NOT NULL UNIQUE, -- grows each time a server opens the database
 	started_at timestamptz NOT NULL,
-	seen_at    timestamptz NOT NULL -- last probe of a write
+	seen_at    timestamptz NOT NULL, -- last probe of a write
+	address    text NOT NULL, -- for people; '' for a server that is alone
+	lease_until timestamptz -- by the clock of the database; NULL for a server that is alone
 );
+
+-- Requests to cancel a run that another server executes. That server removes them.
+CREATE TABLE run_cancellations (
+	run_id       text COLLATE "C" PRIMARY KEY,
+	workspace_id text NOT NULL,
+	server_id    text COLLATE "C" NOT NULL,
+	created_at   timestamptz NOT NULL
+);
+CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Documents
 -- are json, not jsonb: they are read byte for byte, as their hashes need, and may contain \u0000.

@@ -295,8 +295,19 @@ CREATE TABLE servers (
 	id         TEXT PRIMARY KEY NOT NULL,
 	epoch      INTEGER NOT NULL UNIQUE, -- grows each time a server opens the database
 	started_at TIMESTAMP NOT NULL,
-	seen_at    TIMESTAMP NOT NULL -- last probe of a write
+	seen_at    TIMESTAMP NOT NULL, -- last probe of a write
+	address    TEXT NOT NULL, -- for people; '' for a server that is alone
+	lease_until TIMESTAMP -- by the clock of the database; NULL for a server that is alone
 );
+
+-- Requests to cancel a run that another server executes. That server removes them.
+CREATE TABLE run_cancellations (
+	run_id       TEXT PRIMARY KEY NOT NULL,
+	workspace_id TEXT NOT NULL,
+	server_id    TEXT NOT NULL,
+	created_at   TIMESTAMP NOT NULL
+);
+CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Large
 -- columns are last, so that lists do not read them.

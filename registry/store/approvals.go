@@ -108,13 +108,20 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice 
 	return now, err
 }
 
+// orphanAge is much longer than the time between a request and the record of its run, and than clocks may be apart.
+const orphanAge = 5 * time.Minute
+
 // withdrawOrphans withdraws the pending requests, in all workspaces, whose runs were never recorded because a server ended
 // between the two, and returns their number. A person who approves such a request would start nothing. Decided requests
 // keep their decision: CarriedOut ends them if they have no run.
 func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
 	var rows []approvalRow
-	if err := s.write.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
-		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)").Scan(ctx); err != nil {
+	orphans := s.write.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
+		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)")
+	if s.member != nil { // another server may record the run in this moment
+		orphans = orphans.Where("ap.created_at < ?", instant(at.Add(-orphanAge)))
+	}
+	if err := orphans.Scan(ctx); err != nil {
 		return 0, wrap("read requests without a run", err)
 	}
 	for n := range rows {

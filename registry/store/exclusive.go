@@ -18,6 +18,7 @@ var ErrInUse = errors.New("in use by another atelier")
 
 const (
 	// serverLock is the key of PostgreSQL's advisory lock: "atelier" in ASCII. Such locks are per database.
+	// A server that is alone takes it exclusively; servers that share the database take it in shared mode.
 	serverLock = 0x6174656c696572
 	// lockPatience is the time PostgreSQL may need to notice that the previous server has died.
 	lockPatience = 2 * time.Second
@@ -29,6 +30,7 @@ const (
 type exclusive struct {
 	connect func(context.Context) (*pgx.Conn, error) // connects for the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
+	shared  bool                                     // other servers may hold the lock in the same mode
 
 	mu   sync.Mutex
 	conn *pgx.Conn // connection that holds the lock; nil while the lock is lost
@@ -63,7 +65,7 @@ func (x *exclusive) take(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	var taken bool
-	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(serverLock)).Scan(&taken); err != nil || !taken {
+	if err := conn.QueryRow(ctx, "SELECT "+x.function("pg_try_advisory_lock")+"($1)", int64(serverLock)).Scan(&taken); err != nil || !taken {
 		return false, errors.Join(err, conn.Close(ctx))
 	}
 	x.mu.Lock()
@@ -72,22 +74,30 @@ func (x *exclusive) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// function returns the name of PostgreSQL's function for the mode of the lock.
+func (x *exclusive) function(name string) string {
+	if x.shared {
+		return name + "_shared"
+	}
+	return name
+}
+
 // held reports whether the connection with PostgreSQL's lock still exists, and executes a statement on it. It closes a
-// connection that does not respond. The error is of a statement that was rejected.
-func (x *exclusive) held(ctx context.Context, statement string) (bool, error) {
+// connection that does not respond. It returns the number of rows, and the error of a statement that was rejected.
+func (x *exclusive) held(ctx context.Context, statement string, args ...any) (held bool, rows int64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.conn == nil {
-		return false, nil
+		return false, 0, nil
 	}
-	_, err := x.conn.Exec(ctx, statement)
+	done, err := x.conn.Exec(ctx, statement, args...)
 	var refused *pgconn.PgError
 	if err == nil || errors.As(err, &refused) && !x.conn.IsClosed() {
-		return true, err
+		return true, done.RowsAffected(), err
 	}
 	_ = x.conn.Close(ctx) // the connection is unusable
 	x.conn = nil
-	return false, nil
+	return false, 0, nil
 }
 
 // release unlocks before it closes the connection, because PostgreSQL notices a closed connection with a delay.
@@ -105,7 +115,7 @@ func (x *exclusive) release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), watchFor)
 	defer cancel()
 	// Errors do not matter: the lock ends with its connection.
-	_, _ = x.conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(serverLock))
+	_, _ = x.conn.Exec(ctx, "SELECT "+x.function("pg_advisory_unlock")+"($1)", int64(serverLock))
 	_ = x.conn.Close(ctx)
 	x.conn = nil
 	return nil

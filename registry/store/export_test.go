@@ -204,7 +204,7 @@ func (s *Store) Check(ctx context.Context) { s.check(ctx) }
 
 // DropLock ends the connection with PostgreSQL's lock and waits until the lock is free.
 func (s *Store) DropLock(ctx context.Context) error {
-	if _, err := s.exclusive.conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(serverLock)); err != nil {
+	if _, err := s.exclusive.conn.Exec(ctx, "SELECT "+s.exclusive.function("pg_advisory_unlock")+"($1)", int64(serverLock)); err != nil {
 		return err
 	}
 	return s.exclusive.conn.Close(ctx)
@@ -233,3 +233,21 @@ func (s *Store) LimitArrears(memory, bytes int64, count int) {
 	defer s.arrears.mu.Unlock()
 	s.arrears.limits = arrearsLimits{memory: memory, bytes: bytes, count: count}
 }
+
+// Attend looks at the other servers now.
+func (s *Store) Attend(ctx context.Context) error {
+	s.member.mu.Lock()
+	s.member.looked, s.member.settled = time.Time{}, time.Time{}
+	s.member.mu.Unlock()
+	return s.attend(ctx)
+}
+
+// AgeMembership makes a server one that has renewed its lease in time for an hour.
+func (s *Store) AgeMembership() {
+	s.member.mu.Lock()
+	defer s.member.mu.Unlock()
+	s.member.steady = s.member.steady.Add(-time.Hour)
+}
+
+// LetProbeBeDue makes the next check write to the database.
+func (s *Store) LetProbeBeDue() { s.probe.written = time.Time{} }

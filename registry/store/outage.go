@@ -27,6 +27,7 @@ const (
 	locked      outage = "Another process holds the lock of the database."
 	unusable    outage = "The database cannot be read or written."
 	lockLost    outage = "The connection that keeps the database for this server is lost."
+	fenced      outage = "The lease of this server on the database has expired, and another server has interrupted its runs."
 	takenOver   outage = "Another server has taken over the database."
 	stuck       outage = "A write to the database does not finish."
 )

@@ -121,7 +121,7 @@ func (s *Store) check(ctx context.Context) {
 		return
 	}
 	if s.probe.now() == "" {
-		if err := s.payArrears(probing(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(s.payArrears(probing(ctx)), s.attend(probing(ctx))); err != nil && ctx.Err() == nil {
 			s.noticed(ctx, err)
 		}
 		return
@@ -158,11 +158,7 @@ func (s *Store) probeStatement() string {
 func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	ctx, cancel := context.WithTimeout(probing(ctx), watchFor)
 	defer cancel()
-	statement := "SELECT 1"
-	if due {
-		statement = s.probeStatement()
-	}
-	held, err := s.exclusive.held(ctx, statement)
+	held, err := s.beat(ctx, due)
 	if held {
 		return outageOf(err), err
 	}
@@ -180,8 +176,22 @@ func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	case !taken:
 		return takenOver, nil
 	}
-	_, err = s.exclusive.held(ctx, s.probeStatement())
+	_, err = s.beat(ctx, true)
 	return outageOf(err), err
+}
+
+// beat asks the connection with the lock for an answer, and writes a row if that is due. A server that shares the
+// database renews its lease with it.
+func (s *Store) beat(ctx context.Context, due bool) (held bool, err error) {
+	switch {
+	case !due:
+		held, _, err = s.exclusive.held(ctx, "SELECT 1")
+	case s.member != nil:
+		return s.renew(ctx)
+	default:
+		held, _, err = s.exclusive.held(ctx, s.probeStatement())
+	}
+	return held, err
 }
 
 // examineSQLite measures the free space and writes a row.
@@ -251,7 +261,7 @@ func (s *Store) resume(ctx context.Context) error {
 	}
 	done, err := s.Settle(ctx)
 	if err == nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "another server had the database meanwhile", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
+		s.log.LogAttrs(ctx, slog.LevelWarn, s.displaced(), slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
 	}
 	return err
 }

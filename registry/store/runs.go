@@ -164,6 +164,7 @@ type runRow struct {
 	RequestID        string     `bun:"request_id"`
 	ClaimedID        string     `bun:"claimed_actor_id"`
 	ClaimedType      string     `bun:"claimed_actor_type"`
+	ServerID         string     `bun:"server_id"`
 	ResultSeq        int64      `bun:"result_seq"`
 	Status           string     `bun:"status"`
 	ErrorType        string     `bun:"error_type"`
@@ -213,7 +214,7 @@ func (row *runRow) run() (registry.Run, error) {
 		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
 		Actor:     actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
 		RequestID: row.RequestID, Claimed: registry.Claim{ID: row.ClaimedID, Type: row.ClaimedType},
-		Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
+		Server: row.ServerID, Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
 		Withheld: row.Withheld, Input: raw(row.Input), InputPreview: row.InputPreview, Output: raw(row.Output),
 		Stdout: string(row.Stdout), Stderr: string(row.Stderr), Truncated: row.Truncated,
 		Validation: registry.Validation{Input: row.InputValidation, Output: row.OutputValidation},

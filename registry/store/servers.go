@@ -39,14 +39,20 @@ func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	if done.Approvals, err = s.withdrawOrphans(ctx, s.now()); err != nil {
 		return done, err
 	}
-	done.Keys, err = s.ReleaseKeys(ctx)
-	return done, err
+	if done.Keys, err = s.ReleaseKeys(ctx); err != nil || s.member == nil {
+		return done, err
+	}
+	return done, s.dropCancellations(ctx)
 }
 
-// register gives this server a new epoch and removes other servers, because only one server may use the database.
+// register gives this server a new epoch. A server that is alone removes all others. A member removes the row of an
+// earlier process of its data directory, whose lock shows that this process has ended.
 func (s *Store) register(ctx context.Context) error {
 	now := *s.identity.Load()
 	err := s.change(ctx, "register server", func(ctx context.Context, tx bun.Tx) error {
+		if s.member != nil {
+			return s.join(ctx, tx, &now)
+		}
 		var last int64
 		if err := tx.NewSelect().Model((*serverRow)(nil)).ColumnExpr("COALESCE(MAX(s.epoch), 0)").Scan(ctx, &last); err != nil {
 			return err
@@ -80,8 +86,10 @@ func atWork(alias string) string {
 type serverRow struct {
 	bun.BaseModel `bun:"table:servers,alias:s"`
 
-	ID        string    `bun:"id,pk"`
-	Epoch     int64     `bun:"epoch"`
-	StartedAt time.Time `bun:"started_at"`
-	SeenAt    time.Time `bun:"seen_at"` // last probe of a write
+	ID         string     `bun:"id,pk"`
+	Epoch      int64      `bun:"epoch"`
+	StartedAt  time.Time  `bun:"started_at"`
+	SeenAt     time.Time  `bun:"seen_at"` // last probe of a write
+	Address    string     `bun:"address"`
+	LeaseUntil *time.Time `bun:"lease_until"`
 }

@@ -40,6 +40,7 @@ type Options struct {
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // keep the schema as it is
 	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
+	Member    *Member          // an exclusive store shares PostgreSQL with other members, and only with them; nil for a server that is alone
 	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
 	Notice    registry.Notice  // makes webhooks about requests that Settle withdraws; nil for none
 	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
@@ -63,7 +64,8 @@ type Store struct {
 	exclusive   *exclusive               // nil for a store that shares its database
 	probe       *probe
 	arrears     *arrears
-	links       *links // nil for SQLite
+	links       *links  // nil for SQLite
+	member      *member // nil for a server that is alone
 	stopWatch   func()
 }
 
@@ -85,10 +87,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, notice: o.Notice, probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
 	s.identity.Store(&identity{server: uuid.NewString()})
 	if o.Exclusive {
-		s.exclusive = &exclusive{}
+		s.exclusive = &exclusive{shared: o.Member != nil}
+	}
+	if o.Member != nil {
+		s.member = &member{Member: *o.Member}
+		s.identity.Store(&identity{server: o.Member.ID})
 	}
 	if err := s.connect(ctx, o.URL); err != nil {
 		return nil, errors.Join(err, s.release())
+	}
+	if s.member != nil && s.dialect != postgresDialect {
+		return nil, errors.Join(errors.New("several servers share a database only on PostgreSQL"), s.disconnect())
 	}
 	if o.Asked != nil {
 		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
@@ -149,7 +158,7 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 // Close writes the accepted changes and disconnects. It rejects later writes of runs.
 func (s *Store) Close() error {
 	s.stopWatch()
-	return errors.Join(s.runs.close(), s.arrears.close(), s.disconnect())
+	return errors.Join(s.runs.close(), s.arrears.close(), s.leave(), s.disconnect())
 }
 
 func (s *Store) disconnect() error {

@@ -2,16 +2,21 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 
 	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 )
 
 // openBlobs opens the store for the files of large versions: a bucket if one is configured, or else the data directory.
 func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
+	if c.S3.Endpoint == "" && c.Replicas {
+		return noBlobs{}, nil
+	}
 	if c.S3.Endpoint == "" {
 		return blobs.Open(filepath.Join(c.Data, "blobs"))
 	}
@@ -19,6 +24,24 @@ func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 		Endpoint: c.S3.Endpoint, TLS: c.S3.TLS, Bucket: c.S3.Bucket, Region: c.S3.Region, AccessKey: c.S3.AccessKey, SecretKey: c.S3.SecretKey,
 		CacheDir: filepath.Join(c.Data, "blob-cache"), CacheBytes: c.S3.CacheBytes,
 	})
+}
+
+// noBlobs refuses the files of large versions, because the other servers of the database could not read them.
+type noBlobs struct{}
+
+// Put implements store.Blobs.
+func (noBlobs) Put(context.Context, string, []byte) (string, error) {
+	return "", fault.New(fault.Conflict, "The files of this version are larger than 100 kB, and the servers of this database share no bucket for them. Start every server with --s3-endpoint.")
+}
+
+// Get implements store.Blobs.
+func (noBlobs) Get(_ context.Context, name, _ string) ([]byte, error) { return nil, noBucket(name) }
+
+// Size implements store.Blobs.
+func (noBlobs) Size(_ context.Context, name, _ string) (int64, error) { return 0, noBucket(name) }
+
+func noBucket(name string) error {
+	return fmt.Errorf("the files of %s are in a bucket or a data directory that this server does not have; set --s3-endpoint", name)
 }
 
 // MoveBlobs copies the files of large versions from the data directory to the bucket and returns their number. Files

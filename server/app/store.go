@@ -31,6 +31,10 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.refuseRestoring(); err != nil {
 		return err
 	}
+	member, err := a.member()
+	if err != nil {
+		return err
+	}
 	files, err := openBlobs(ctx, a.Config)
 	if err != nil {
 		return err
@@ -39,7 +43,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.missing(local); err != nil {
+	if err := errors.Join(a.missing(local), a.unshared(local)); err != nil {
 		return err
 	}
 	for _, draft := range keyDrafts(a.Config.Data) {
@@ -52,9 +56,9 @@ func (a *App) openStore(ctx context.Context) error {
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of writes that were killed", slog.Int("files", n))
 	}
-	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked, Notice: a.approvalNotice(), Arrears: filepath.Join(a.Config.Data, "unrecorded")})
+	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Member: member, Asked: a.Asked, Notice: a.approvalNotice(), Arrears: filepath.Join(a.Config.Data, "unrecorded")})
 	if errors.Is(err, store.ErrInUse) {
-		return fmt.Errorf("%w; stop that process, or choose another database with --database", err)
+		return fmt.Errorf("%w; stop that process, choose another database with --database, or start every server of the database with --replicas", err)
 	}
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func (a *App) openStudio(context.Context) error {
 	a.runs = runs.New(runs.Options{
 		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
-		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
+		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.changes = changes.New(a.now)
 	a.inference = a.engines.inference(a.quotas, a.packages, choose)

@@ -66,6 +66,7 @@ type execution struct {
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	late         bool             // the record waits for the database; for the goroutine of execute
+	shown        registry.Status  // in the record; only for the goroutine that flushes
 	flushed      int64            // bytes of events that were stored during the run
 	unstored     []runtimes.Event // taken from the recording but rejected by the journal; only for lead and its flushing
 
@@ -175,6 +176,9 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	store := l.begin
 	for failing := false; ; {
 		err := store(ctx)
+		if err == nil && l.service.Others != nil && l.snapshot().Status != l.shown {
+			err = l.begin(ctx)
+		}
 		if err != nil && !failing { // logged once while the database is unavailable
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store a run at work", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
@@ -193,8 +197,11 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
+// begin stores the state of a run that has not ended, for readers after a crash and at other servers.
 func (l *execution) begin(ctx context.Context) error {
-	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
+	run := l.snapshot()
+	l.shown = run.Status
+	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(run))
 }
 
 func (l *execution) flush(ctx context.Context) error {

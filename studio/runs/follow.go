@@ -25,6 +25,9 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 	l := s.find(actor, id)
 	live := l != nil && !l.snapshot().Status.Final()
 	f, err := s.Follow(ctx, actor, id, from)
+	if err == nil {
+		f.waits = false
+	}
 	if err == nil && live && f.recording != nil {
 		f.until = l.recording.Last()
 		f.bounded = true
@@ -35,8 +38,9 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 // Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
 type Follower struct {
 	service   *Service
-	recording *recorder.Recording // nil if the run had already ended
-	run       registry.Run        // summary of the run, if it had already ended
+	recording *recorder.Recording // nil if the run is not live here
+	run       registry.Run        // summary of the run, if it is not live here
+	waits     bool                // another server executes the run, and the reader waits for its end
 	bytes     int64               // size of the parts that the summary lacks
 	from      int64               // first position of the reader
 	seq       int64               // last event that the reader has received
@@ -63,6 +67,7 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 	if f.run, f.bytes, err = s.ended(ctx, actor, id); err != nil {
 		return nil, err
 	}
+	f.waits = s.elsewhere(f.run)
 	return f, reserve(ctx, followBytes)
 }
 
@@ -78,8 +83,17 @@ func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 		}
 		return e, err
 	}
-	if e, ok, err := f.nextStored(ctx); err != nil || ok {
-		return e, err
+	for {
+		e, ok, err := f.nextStored(ctx)
+		if err != nil || ok {
+			return e, err
+		}
+		if !f.waits {
+			break
+		}
+		if err := f.await(ctx); err != nil {
+			return runtimes.Event{}, err
+		}
 	}
 	if f.ended || !f.run.Status.Final() {
 		return runtimes.Event{}, io.EOF

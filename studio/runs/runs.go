@@ -43,6 +43,14 @@ type Later interface {
 	FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool
 }
 
+// Others are the other servers that record runs in the journal.
+type Others interface {
+	// AskToCancel asks the server that executes a run to cancel it.
+	AskToCancel(ctx context.Context, workspace, runID string) error
+	// TakeCancellations returns the IDs of runs that other servers asked this one to cancel, each once.
+	TakeCancellations(ctx context.Context) ([]string, error)
+}
+
 // Archive reads runs.
 type Archive interface {
 	Run(ctx context.Context, workspace, id string) (registry.Run, error)
@@ -100,6 +108,8 @@ type Options struct {
 	Ceilings  runtimes.Limits
 	Models    string     // code digest of the one program that sees the directory of models; "" for none
 	Keys      vault.Keys // encrypt the inputs of private runs that wait
+	Server    string     // ID under which the journal records the runs of this server
+	Others    Others     // nil if no other server records runs in the journal
 	Level     string     // isolation level of this server: full, reduced (with the missing parts) or none
 	Now       func() time.Time
 	NewID     func() string
@@ -272,12 +282,11 @@ func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) 
 	return run, err
 }
 
-// ended reads the summary of a run that is not live, and its size. If its record is not final, the run's end could not
-// be stored. No other server can be running it: only one server uses a database at a time, and it marks the runs of its
-// predecessor as interrupted when it starts.
+// ended reads the summary of a run that is not live here, and its size. If its record is not final, another server
+// executes it, or the run's end could not be stored.
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, int64, error) {
 	run, bytes, err := s.Archive.RunSummary(ctx, actor.Workspace, id)
-	if err == nil && unfinished(run) {
+	if err == nil && s.lost(run) {
 		markInterrupted(&run)
 	}
 	return run, bytes, err
@@ -289,7 +298,7 @@ func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) 
 		return registry.Run{}, err
 	}
 	run, err := s.Archive.Run(ctx, workspace, id)
-	if err == nil && unfinished(run) {
+	if err == nil && s.lost(run) {
 		markInterrupted(&run)
 	}
 	return run, err
@@ -338,14 +347,14 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
 		one := &page.Items[i]
-		if !unfinished(*one) || s.find(actor, one.ID) != nil {
+		if !s.lost(*one) || s.find(actor, one.ID) != nil {
 			continue
 		}
 		now, _, err := s.Archive.RunSummary(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
 		if err != nil {
 			return page, err
 		}
-		if unfinished(now) {
+		if s.lost(now) {
 			markInterrupted(one)
 		}
 	}
@@ -363,6 +372,9 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 		}
 		if run.Status == registry.AwaitingApproval {
 			return s.cancelWaiting(ctx, actor, id)
+		}
+		if s.elsewhere(run) {
+			return s.cancelElsewhere(ctx, actor, id)
 		}
 		return registry.Run{}, endedAlready(run)
 	}

@@ -1,0 +1,26 @@
+package store
+
+import (
+	"context"
+)
+
+// AskToCancel asks the server that executes a run to cancel it. The call may be repeated.
+func (s *Store) AskToCancel(ctx context.Context, workspace, runID string) error {
+	_, err := s.write.NewRaw("INSERT INTO run_cancellations (run_id, workspace_id, server_id, created_at) "+
+		"SELECT r.id, r.workspace_id, r.server_id, ? FROM runs AS r WHERE r.id = ? AND r.workspace_id = ? AND r.status IN ("+unfinished+") ON CONFLICT (run_id) DO NOTHING",
+		instant(s.now()), runID, workspace).Exec(ctx)
+	return wrap("ask to cancel run", err)
+}
+
+// TakeCancellations returns and removes the requests to cancel runs of this server: IDs of runs.
+func (s *Store) TakeCancellations(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := s.write.NewRaw("DELETE FROM run_cancellations WHERE server_id = ? RETURNING run_id", s.identity.Load().server).Scan(ctx, &ids)
+	return ids, wrap("read requests to cancel runs", err)
+}
+
+// dropCancellations removes requests to servers that are gone.
+func (s *Store) dropCancellations(ctx context.Context) error {
+	_, err := s.write.ExecContext(ctx, "DELETE FROM run_cancellations WHERE server_id NOT IN (SELECT id FROM servers)")
+	return wrap("remove requests to cancel runs", err)
+}

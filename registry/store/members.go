@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// Member describes a server that shares its database with others.
+type Member struct {
+	ID      string // stays the same for a data directory, whose lock admits one process
+	Address string // where people find the server
+}
+
+const (
+	// leaseFor is the time after which a server that does not renew its lease may be removed by another. Leases are
+	// renewed every probeEvery.
+	leaseFor = 15 * time.Second
+	// settleEvery is the interval at which a member looks for work of servers that have ended, in addition to the
+	// times at which one disappears.
+	settleEvery = 20 * time.Second
+)
+
+// member is the part of this server in a group of servers with one database.
+type member struct {
+	Member
+
+	leads    atomic.Bool  // this server has the lowest epoch of all
+	others   atomic.Int64 // number of other servers
+	expired  atomic.Int64 // number of leases of other servers that this one ended
+	displace atomic.Int64 // number of times that another server ended the lease of this one
+	left     atomic.Bool  // the store was closed
+
+	mu      sync.Mutex // guards the next fields
+	renewed time.Time  // when this server last renewed its lease
+	steady  time.Time  // since when no renewal was late
+	looked  time.Time  // when this server last looked at the others
+	settled time.Time  // when this server last ended the work of others
+	seen    []identity // the servers at that time
+}
+
+// lease is the SQL of the end of a lease that is renewed now. Only the clock of the database counts.
+var lease = "clock_timestamp() + interval '" + strconv.Itoa(int(leaseFor.Seconds())) + " seconds'"
+
+// Shared reports whether other servers may use the database.
+func (s *Store) Shared() bool { return s.member != nil }
+
+// ServerID returns the ID under which this server writes its runs.
+func (s *Store) ServerID() string { return s.identity.Load().server }
+
+// Leads reports whether this server does the work that one of several servers does. A server that is alone leads.
+// Two servers may both lead for a moment, so this work must be repeatable.
+func (s *Store) Leads() bool { return s.member == nil || s.member.leads.Load() }
+
+// Membership describes this server's place among the servers of its database.
+type Membership struct {
+	Others    int64 // other servers with a lease
+	Leads     bool
+	Expired   int64 // leases of other servers that this one ended
+	Displaced int64 // times that another server ended the lease of this one
+}
+
+// Membership returns nil for a server that is alone.
+func (s *Store) Membership() *Membership {
+	if s.member == nil {
+		return nil
+	}
+	m := s.member
+	return &Membership{Others: m.others.Load(), Leads: m.leads.Load(), Expired: m.expired.Load(), Displaced: m.displace.Load()}
+}
+
+// join adds this server to the group. Its epoch is a time, because a server that starts again keeps its ID and must not
+// get the epoch of an earlier process.
+func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
+	if _, err := tx.ExecContext(ctx, "LOCK TABLE servers IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	// The lock of the database shows that rows without a lease are of servers that were alone and have ended.
+	if err := tx.NewSelect().Model((*serverRow)(nil)).ColumnExpr("GREATEST(COALESCE(MAX(s.epoch), 0) + 1, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint)").Scan(ctx, &now.epoch); err != nil {
+		return err
+	}
+	if _, err := tx.NewDelete().Model((*serverRow)(nil)).Where("s.id = ? OR s.lease_until IS NULL", now.server).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO servers (id, epoch, started_at, seen_at, address, lease_until) VALUES (?, ?, clock_timestamp(), clock_timestamp(), ?, "+lease+")",
+		now.server, now.epoch, s.member.Address)
+	if err == nil {
+		s.member.mu.Lock()
+		s.member.steady, s.member.renewed = time.Now(), time.Now()
+		s.member.mu.Unlock()
+	}
+	return err
+}
+
+// renew extends the lease of this server on the connection that holds the lock. If another server has ended the lease,
+// runs are refused until this one has joined again.
+func (s *Store) renew(ctx context.Context) (held bool, err error) {
+	now, sent := s.identity.Load(), time.Now()
+	held, rows, err := s.exclusive.held(ctx, "UPDATE servers SET seen_at = clock_timestamp(), lease_until = "+lease+" WHERE id = $1 AND epoch = $2", now.server, now.epoch)
+	if !held || err != nil || now.epoch == 0 {
+		return held, err
+	}
+	if rows == 0 {
+		s.member.displace.Add(1)
+		s.suspend(ctx, fenced, nil)
+		return true, nil
+	}
+	m := s.member
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if sent.Sub(m.renewed) > leaseFor {
+		m.steady = sent
+	}
+	m.renewed = sent
+	return true, nil
+}
+
+// attend looks at the other servers: it removes those whose leases have expired and ends the work of those that are
+// gone. A server whose own renewals were late waits a whole lease before that, because an outage of the database makes
+// the leases of all servers expire.
+func (s *Store) attend(ctx context.Context) error {
+	m := s.member
+	if m == nil || s.identity.Load().epoch == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	now := time.Now()
+	due, steady, late := now.Sub(m.looked) >= probeEvery, now.Sub(m.steady) >= leaseFor, now.Sub(m.settled) >= settleEvery
+	seen := m.seen
+	m.mu.Unlock()
+	if !due {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseFor)
+	defer cancel()
+	if steady {
+		if err := s.expire(ctx); err != nil {
+			return err
+		}
+	}
+	var rows []serverRow
+	if err := s.write.NewSelect().Model(&rows).Order("s.epoch").Scan(ctx); err != nil {
+		return wrap("read servers", err)
+	}
+	present := make([]identity, 0, len(rows))
+	for _, row := range rows {
+		present = append(present, identity{row.ID, row.Epoch})
+	}
+	own := *s.identity.Load()
+	m.leads.Store(len(present) > 0 && present[0] == own)
+	m.others.Store(int64(len(slices.DeleteFunc(slices.Clone(present), func(one identity) bool { return one == own }))))
+	gone := slices.ContainsFunc(seen, func(one identity) bool { return !slices.Contains(present, one) })
+	if gone || late {
+		done, err := s.settle(ctx)
+		if err != nil {
+			return err
+		}
+		if done.Runs > 0 || done.Keys > 0 || done.Approvals > 0 {
+			s.log.LogAttrs(ctx, slog.LevelWarn, "ended the work of a server that is gone", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys), slog.Int("approvals_withdrawn", done.Approvals))
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looked, m.seen = now, present
+	if gone || late {
+		m.settled = now
+	}
+	return nil
+}
+
+// expire removes the servers whose leases have expired. From then on their runs cannot be written.
+func (s *Store) expire(ctx context.Context) error {
+	var gone []serverRow
+	if err := s.write.NewRaw("DELETE FROM servers WHERE lease_until < clock_timestamp() AND id <> ? RETURNING id, epoch, address", s.identity.Load().server).Scan(ctx, &gone); err != nil {
+		return wrap("remove servers", err)
+	}
+	for _, one := range gone {
+		s.member.expired.Add(1)
+		s.log.LogAttrs(ctx, slog.LevelWarn, "the lease of another server has expired", slog.String("server", one.ID), slog.String("address", one.Address))
+	}
+	return nil
+}
+
+// displaced explains why this server needs a new epoch.
+func (s *Store) displaced() string {
+	if s.member != nil {
+		return "another server ended the lease of this one"
+	}
+	return "another server had the database meanwhile"
+}
+
+// leave ends the lease of a member that stops, so that the others need not wait for it.
+func (s *Store) leave() error {
+	now := s.identity.Load()
+	if s.member == nil || now.epoch == 0 || s.probe.now() != "" || s.member.left.Swap(true) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), watchFor)
+	defer cancel()
+	_, err := s.write.ExecContext(ctx, "DELETE FROM servers WHERE id = ? AND epoch = ?", now.server, now.epoch)
+	if outageOf(err) != "" || errors.Is(err, context.DeadlineExceeded) {
+		return nil // the lease ends by itself
+	}
+	return wrap("leave the database", err)
+}

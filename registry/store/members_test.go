@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+// members returns the options of two servers that share a database.
+func members(t *testing.T) (first, second store.Options) {
+	t.Helper()
+	first = exclusively(t)
+	second = first
+	first.Member, second.Member = &store.Member{ID: newID(), Address: "first"}, &store.Member{ID: newID(), Address: "second"}
+	return first, second
+}
+
+// expireLease makes a server one that has not renewed its lease.
+func expireLease(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := s.Exec(t.Context(), "UPDATE servers SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ?", s.ServerID()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func attend(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := s.Attend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpen_MemberAndServerThatIsAlone_InUse(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	alone := one
+	alone.Member = nil
+	first, second := settled(t, one), settled(t, two)
+	if _, err := store.Open(t.Context(), alone); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a server that is alone: %v", err)
+	}
+	for _, s := range []*store.Store{first, second} {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settled(t, alone)
+	if _, err := store.Open(t.Context(), one); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a member: %v", err)
+	}
+}
+
+func TestOpen_MemberOnSQLite_Refused(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	o.Exclusive, o.Member = true, &store.Member{ID: newID()}
+	if _, err := store.Open(t.Context(), o); err == nil {
+		t.Error("opened")
+	}
+}
+
+func TestMembers_LeaseExpired_RunsInterrupted(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	two.Now = func() time.Time { return start.Add(time.Hour) } // only the clock of the database counts
+	first, second := settled(t, one), settled(t, two)
+	run, other := queued(), queued()
+	begin(t, first, run)
+	begin(t, second, other)
+	second.AgeMembership()
+	attend(t, second)
+	if got := read(t, second, run.ID); got.Status != run.Status || got.Server != first.ServerID() {
+		t.Fatalf("with a lease the run is %s of %s", got.Status, got.Server)
+	}
+	if got := *second.Membership(); got != (store.Membership{Others: 1}) {
+		t.Errorf("the second server sees %+v", got)
+	}
+	expireLease(t, first)
+	attend(t, second)
+	if got := read(t, second, run.ID); got.Status != registry.StatusInterrupted {
+		t.Errorf("without a lease the run is %s", got.Status)
+	}
+	if got := read(t, second, other.ID); got.Status != other.Status {
+		t.Errorf("the run of the second server is %s", got.Status)
+	}
+	if got := *second.Membership(); got != (store.Membership{Leads: true, Expired: 1}) {
+		t.Errorf("the second server sees %+v", got)
+	}
+	run.Status = registry.Succeeded
+	expect(t, first.FinishRun(t.Context(), run, nil), fault.RunInterrupted)
+	first.LetProbeBeDue()
+	first.Check(t.Context()) // it joins again
+	if err := first.Ready(); err != nil || first.Membership().Displaced != 1 {
+		t.Errorf("the first server: %v, %+v", err, first.Membership())
+	}
+	again := queued()
+	begin(t, first, again)
+	attend(t, second)
+	if got := read(t, second, again.ID); got.Status != again.Status {
+		t.Errorf("a run after the return is %s", got.Status)
+	}
+}
+
+// After an outage of the database all leases have expired, and no server may end the work of another that was a moment
+// slower.
+func TestMembers_OwnRenewalsLate_OthersAreKept(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	run := queued()
+	begin(t, first, run)
+	expireLease(t, first)
+	attend(t, second)
+	if got := read(t, second, run.ID); got.Status != run.Status {
+		t.Errorf("the run is %s", got.Status)
+	}
+	first.LetProbeBeDue()
+	first.Check(t.Context())
+	second.AgeMembership()
+	attend(t, second)
+	run.Status = registry.Succeeded
+	finish(t, first, run)
+}
+
+func TestMembers_SameDataDirectoryStartsAgain_OwnRunsInterruptedAtOnce(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	run, other := queued(), queued()
+	begin(t, first, run)
+	begin(t, second, other)
+	settled(t, one) // the earlier process was killed
+	if got := read(t, second, run.ID); got.Status != registry.StatusInterrupted {
+		t.Errorf("the run of the killed process is %s", got.Status)
+	}
+	if got := read(t, second, other.ID); got.Status != other.Status {
+		t.Errorf("the run of the other server is %s", got.Status)
+	}
+}
+
+func TestAskToCancel(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	run, done := queued(), finished()
+	begin(t, first, run)
+	finish(t, first, done)
+	for _, id := range []string{run.ID, run.ID, done.ID, newID()} {
+		if err := second.AskToCancel(t.Context(), ws, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.AskToCancel(t.Context(), "another", run.ID); err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range map[*store.Store]int{second: 0, first: 1} {
+		ids, err := s.TakeCancellations(t.Context())
+		if err != nil || len(ids) != want || want == 1 && ids[0] != run.ID {
+			t.Errorf("requests %v, %v", ids, err)
+		}
+	}
+	if ids, err := first.TakeCancellations(t.Context()); err != nil || len(ids) != 0 {
+		t.Errorf("repeated requests %v, %v", ids, err)
+	}
+}
