@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
 // canaries hides secrets on the host and in another run. Programs then search for them in all known ways.
@@ -20,7 +21,7 @@ func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 	neighbours := newNeighbour(ctx, engines)
 	defer neighbours.end()
 	for _, e := range engines {
-		if text := source(e.Language, "canaries"); text != "" {
+		if text := attacks.Source(e.Language, "canaries"); text != "" {
 			d.search(ctx, e, text, g, neighbours)
 		}
 	}
@@ -105,7 +106,7 @@ type neighbour struct {
 func newNeighbour(ctx context.Context, engines []Engine) *neighbour {
 	n := &neighbour{secret: rand.Text(), ended: make(chan struct{}), host: newRecorder(), cancel: func() {}}
 	for _, e := range engines {
-		text := source(e.Language, "neighbour")
+		text := attacks.Source(e.Language, "neighbour")
 		if text == "" {
 			continue
 		}

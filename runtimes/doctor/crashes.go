@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
 // crash is a program that crashes its interpreter or its parser.
@@ -31,7 +32,7 @@ func crashesIn(language runtimes.Language) []crash {
 		{"a text of 1 TiB", "tebibyte", little},
 		{"running out of memory", "memory", little},
 	} {
-		if text := source(language, c.program); text != "" {
+		if text := attacks.Source(language, c.program); text != "" {
 			all = append(all, crash{c.name, text, c.memory})
 		}
 	}
@@ -64,7 +65,9 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 }
 
 func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
-	t := run(ctx, e, job(e, c.text, func(j *runtimes.Job) { j.Limits.MemoryBytes, j.Limits.TimeoutMs = c.memory, 2*patience.Milliseconds() }))
+	t := run(ctx, e, job(e, c.text, func(j *runtimes.Job) {
+		j.Limits.MemoryBytes, j.Limits.TimeoutMs = c.memory, 2*programTimeout.Milliseconds()
+	}))
 	_, wrong := hello(ctx, e)
 	check := judgeCrash(c.name, t, wrong)
 	check.Language = e.Language
@@ -97,7 +100,7 @@ func (d *Doctor) parse(ctx context.Context, e Engine) {
 	c := Check{Group: Crashes, Name: "nested brackets, only parsed", Language: e.Language, Verdict: Fail, Fix: ask}
 	began := time.Now()
 	look := func(text string) error {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, programTimeout)
 		defer cancel()
 		name := entrypoint(e.Language)
 		return d.Inspect(ctx, e.Language, map[string][]byte{name: []byte(text)}, name)
@@ -106,7 +109,7 @@ func (d *Doctor) parse(ctx context.Context, e Engine) {
 	took := time.Since(began).Round(time.Millisecond)
 	if err != nil {
 		c.Evidence = "the server failed: " + err.Error()
-	} else if err := look(source(e.Language, "hello")); err != nil {
+	} else if err := look(attacks.Source(e.Language, "hello")); err != nil {
 		c.Evidence = "the next inspection failed: " + err.Error()
 	} else {
 		c.Verdict, c.Evidence = Pass, fmt.Sprintf("answered after %s; the next inspection works", took)

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
 // Node stands for JavaScript in Node. It is treated as a separate language, because its isolation differs from goja's.
-const Node runtimes.Language = "node"
+const Node = attacks.Node
 
 // Engine is the configuration of one language on this server.
 type Engine struct {

@@ -74,7 +74,7 @@ func (t Trial) trial() trial { return trial{outcome: t.Outcome, err: t.Err, stde
 
 func defaultLimits() runtimes.Limits {
 	l := runtimes.DefaultLimits()
-	l.TimeoutMs = patience.Milliseconds()
+	l.TimeoutMs = programTimeout.Milliseconds()
 	return l
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
 // site is a server on the host that programs may be granted. It counts its requests.
@@ -54,7 +55,7 @@ func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	}
 	defer other.Close()
 	for _, e := range engines {
-		text := source(e.Language, "granted")
+		text := attacks.Source(e.Language, "granted")
 		if text == "" {
 			continue
 		}

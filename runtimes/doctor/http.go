@@ -60,7 +60,7 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	if d.Server == "" {
 		return
 	}
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: programTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	for _, r := range requests() {
 		code, status, err := r.send(ctx, client, d.Server)

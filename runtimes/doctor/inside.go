@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
@@ -54,7 +55,7 @@ func (d *Doctor) glances(ctx context.Context) {
 	found := make([][]Check, len(d.Engines))
 	var joined sync.WaitGroup
 	for i, e := range d.Engines {
-		if e.Unavailable != "" || source(e.Language, "inside") == "" {
+		if e.Unavailable != "" || attacks.Source(e.Language, "inside") == "" {
 			continue
 		}
 		joined.Go(func() { found[i] = d.inside(ctx, e) })
@@ -68,7 +69,7 @@ func (d *Doctor) glances(ctx context.Context) {
 }
 
 func (d *Doctor) inside(ctx context.Context, e Engine) []Check {
-	text := source(e.Language, "inside")
+	text := attacks.Source(e.Language, "inside")
 	if text == "" {
 		return nil
 	}

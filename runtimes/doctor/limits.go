@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
 // overtime is the maximum delay between a time limit and the end of the run.
@@ -44,7 +45,7 @@ func theLimits() []limit {
 func (d *Doctor) limits(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, l := range theLimits() {
-			if text := source(e.Language, l.program); text != "" && ctx.Err() == nil {
+			if text := attacks.Source(e.Language, l.program); text != "" && ctx.Err() == nil {
 				d.add(d.reach(ctx, e, l, text))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
@@ -34,7 +35,7 @@ func (d *Doctor) alone(ctx context.Context, engines []Engine) {
 		if e.Language != Node {
 			continue
 		}
-		text := source(Node, "process")
+		text := attacks.Source(Node, "process")
 		kept := run(ctx, e, job(e, text))
 		granted := run(ctx, e, job(e, text, func(j *runtimes.Job) { j.Capabilities.Subprocess = true }))
 		c := Check{Group: Syscalls, Name: "processes by grant", Language: Node, Verdict: verdict(kept.kind() == runtimes.Denied && granted.failure() == ""), Fix: ask}

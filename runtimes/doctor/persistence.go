@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
@@ -25,13 +26,13 @@ const burial = 2 * time.Second
 // persistence runs a program that leaves marks and daemons. It checks for them on the host and from the next run.
 func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
-		if source(e.Language, "mark") == "" {
+		if attacks.Source(e.Language, "mark") == "" {
 			continue
 		}
 		if e.Language == runtimes.Python || e.Language == runtimes.Bash {
 			d.remains(ctx, e)
 		} else {
-			d.add(d.marks(ctx, e, run(ctx, e, job(e, source(e.Language, "mark")))))
+			d.add(d.marks(ctx, e, run(ctx, e, job(e, attacks.Source(e.Language, "mark")))))
 		}
 		if e.Name == runtimes.Goja && e.Language == runtimes.JavaScript {
 			d.add(judgeIdentity(e.Language, workers(), os.Geteuid()))
@@ -47,7 +48,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	go func() {
 		defer close(ended)
 		began := time.Now()
-		first.outcome, first.err = e.Runtime.Run(ctx, job(e, source(e.Language, "mark"), input(map[string]any{"nap": nap, "seconds": 1})), host)
+		first.outcome, first.err = e.Runtime.Run(ctx, job(e, attacks.Source(e.Language, "mark"), input(map[string]any{"nap": nap, "seconds": 1})), host)
 		first.took = time.Since(began)
 	}()
 	host.await(ctx, "ready", ended)
@@ -71,7 +72,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 
 // marks runs a second program that searches for marks of the first.
 func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
-	second := run(ctx, e, job(e, source(e.Language, "mark")))
+	second := run(ctx, e, job(e, attacks.Source(e.Language, "mark")))
 	c := Check{Group: Persistence, Name: "marks of the previous run", Language: e.Language, Verdict: Fail, Fix: ask}
 	var there []string
 	switch {

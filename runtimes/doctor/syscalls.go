@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/doctor/guest"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -214,7 +215,7 @@ func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, 
 	}
 	defer jail.Wait()
 	defer jail.Kill()
-	if err := jail.Conn().SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := jail.Conn().SetDeadline(time.Now().Add(programTimeout)); err != nil {
 		return answer, err
 	}
 	if err := frames.NewWriter(jail.Conn()).WriteJSON(frames.Job, request); err != nil {
@@ -253,7 +254,7 @@ func (d *Doctor) foreign(ctx context.Context) {
 	request := guest.Request{Calls: []guest.Call{{Number: x32 + uintptr(number)}}}
 	err = frames.NewWriter(jail.Conn()).WriteJSON(frames.Job, request)
 	if err == nil {
-		_ = jail.Conn().SetReadDeadline(time.Now().Add(patience)) // the kill below ends a read that cannot end
+		_ = jail.Conn().SetReadDeadline(time.Now().Add(programTimeout)) // the kill below ends a read that cannot end
 		_, _, err = frames.NewReader(jail.Conn(), map[frames.Kind]int{frames.Done: guest.MaxFrame}).Read()
 	}
 	jail.Kill()
@@ -277,7 +278,7 @@ func (d *Doctor) callsFromPython(ctx context.Context, e Engine) {
 		}
 		table = append(table, row)
 	}
-	t := run(ctx, e, job(e, source(e.Language, "syscalls"), input(map[string]any{"calls": table})))
+	t := run(ctx, e, job(e, attacks.Source(e.Language, "syscalls"), input(map[string]any{"calls": table})))
 	if strings.Contains(t.failure(), "ctypes") {
 		d.add(Check{Group: Syscalls, Name: "calls of a program", Language: e.Language, Verdict: Pass, Evidence: "this Python has no ctypes, so a program can only make the interpreter's calls"})
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
@@ -17,7 +18,7 @@ const tenantPort = 28_433
 // one host could meet, and the second looks for it.
 func (d *Doctor) tenants(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
-		text := source(e.Language, "tenant")
+		text := attacks.Source(e.Language, "tenant")
 		if text == "" {
 			continue
 		}

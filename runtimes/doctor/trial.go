@@ -2,47 +2,22 @@ package doctor
 
 import (
 	"context"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
-
-// programs holds the doctor's programs, one folder per language.
-//
-//go:embed programs
-var programs embed.FS
 
 // Workspace is the workspace of the doctor's runs, so that they share no worker with other runs. Its grants have no
 // ceiling.
 const Workspace = "atelier-doctor"
 
 // entrypoint returns the name of the entry file of a language.
-func entrypoint(language runtimes.Language) string {
-	switch language {
-	case runtimes.Python:
-		return "main.py"
-	case runtimes.Bash:
-		return "main.sh"
-	case runtimes.JavaScript, Node:
-		return "main.js"
-	default:
-		return "main.ts"
-	}
-}
-
-// source returns a program by name, or "" if the language does not have it.
-func source(language runtimes.Language, name string) string {
-	text, err := programs.ReadFile("programs/" + string(language) + "/" + name + "." + strings.TrimPrefix(entrypoint(language), "main."))
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
+func entrypoint(language runtimes.Language) string { return "main." + attacks.Suffix(language) }
 
 // trial is one run with its results.
 type trial struct {
@@ -90,15 +65,15 @@ func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 		RunID: "doctor", Workspace: Workspace, Language: language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
 		Files: map[string][]byte{entrypoint(e.Language): []byte(text)}, Input: json.RawMessage("{}"), Limits: runtimes.DefaultLimits(),
 	}
-	j.Limits.TimeoutMs = patience.Milliseconds()
+	j.Limits.TimeoutMs = programTimeout.Milliseconds()
 	for _, change := range edit {
 		change(&j)
 	}
 	return j
 }
 
-// patience is the time limit of programs that do not test the time limit.
-const patience = 10 * time.Second
+// programTimeout is the time limit of programs that do not test the time limit.
+const programTimeout = 10 * time.Second
 
 // run runs a program and waits for its end.
 func run(ctx context.Context, e Engine, j runtimes.Job) trial {
@@ -120,7 +95,7 @@ func input(value any) func(*runtimes.Job) {
 
 // hello runs the program that must always work. It returns the error, or "" if there is none.
 func hello(ctx context.Context, e Engine) (trial, string) {
-	t := run(ctx, e, job(e, source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
+	t := run(ctx, e, job(e, attacks.Source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
 	var got struct{ Greeting string }
 	switch wrong := t.failure(); {
 	case wrong != "":

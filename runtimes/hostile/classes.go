@@ -1,13 +1,13 @@
 // Package hostile tests the isolation with programs in every language that try to harm the server, and with hostile
 // requests, documents and paths, each by class. It prints a matrix of the results. The attacks are its tests and
-// testdata. The package is in the topmost layer, so that they use the real APIs. Details of one package's protections
+// the catalogue runtimes/attacks. The package is in the topmost layer, so that they use the real APIs. Details of one package's protections
 // are tested there: frames in runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
 package hostile
 
-import "github.com/atelier-run/atelier/runtimes"
+import "github.com/atelier-run/atelier/runtimes/attacks"
 
 // Node stands for JavaScript in Node. It has its own column, because its isolation differs from goja's.
-const Node runtimes.Language = "node"
+const Node = attacks.Node
 
 // Class is one kind of attack.
 type Class string

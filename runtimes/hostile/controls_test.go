@@ -18,6 +18,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/hostile"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -109,7 +110,7 @@ func limitLifted(l limited) func(*testing.T) {
 	}
 }
 
-// outside runs a Python program of testdata without a sandbox and returns its findings.
+// outside runs a Python program of the catalogue without a sandbox and returns its findings.
 func outside(t *testing.T, c *canaries, name string, extra ...string) []string {
 	t.Helper()
 	text, err := command(t, c, name, extra...).Output()
@@ -125,8 +126,8 @@ func outside(t *testing.T, c *canaries, name string, extra ...string) []string {
 
 func command(t *testing.T, c *canaries, name string, extra ...string) *exec.Cmd {
 	t.Helper()
-	file, err := filepath.Abs(filepath.Join("testdata", "python", name+".py"))
-	if err != nil {
+	file := filepath.Join(t.TempDir(), name+".py")
+	if err := os.WriteFile(file, []byte(attacks.Source(runtimes.Python, name)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/usr/bin/python3", "-I", "-B", "-c",
@@ -141,7 +142,7 @@ func command(t *testing.T, c *canaries, name string, extra ...string) *exec.Cmd 
 
 func neighbourSeen(t *testing.T) {
 	c := plant(t)
-	alongside := command(t, c, "mark")
+	alongside := command(t, c, "leave_marks")
 	out, err := alongside.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func calledHome(t *testing.T) {
 		}
 	}
 	// The program ends when the kernel has its connections, and the canary may accept them later.
-	for deadline := time.Now().Add(patience); c.heard.Load() < 3; <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(remainsTimeout); c.heard.Load() < 3; <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d heard", c.heard.Load())
 		}
@@ -211,7 +212,7 @@ func daemonLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pid int
-	for deadline := time.Now().Add(patience); pid == 0 && time.Now().Before(deadline); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(remainsTimeout); pid == 0 && time.Now().Before(deadline); <-time.After(time.Millisecond) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func TestHostileSchemas(t *testing.T) {
 		"a long pattern":             `{"pattern":"` + strings.Repeat("a", 100_000) + `"}`,
 		"a key twice":                `{"type":"object","type":"array"}`,
 		"a file of the host":         `{"$ref":"file:///etc/passwd"}`,
-		"a file beside":              `{"items":{"$ref":"../../etc/passwd"}}`,
+		"a nearby file":              `{"items":{"$ref":"../../etc/passwd"}}`,
 		"another host":               `{"$ref":"http://169.254.169.254/latest/meta-data"}`,
 		"another host by its $id":    `{"$id":"http://127.0.0.1:1/","items":{"$ref":"x.json"}}`,
 		"another language of itself": `{"$schema":"http://127.0.0.1:1/schema"}`,

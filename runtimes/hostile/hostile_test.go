@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/attacks"
 	"github.com/atelier-run/atelier/runtimes/hostile"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
@@ -21,8 +22,8 @@ type attack struct {
 	class     hostile.Class
 	name      string
 	source    string
-	file      string // file in testdata, instead of source
-	alongside string // program in testdata that runs at the same time
+	file      string // program of the catalogue, instead of source
+	alongside string // program of the catalogue that runs at the same time
 	edit      func(*runtimes.Job)
 	types     []runtimes.ErrorType // any of these; none if it must succeed
 	output    string               // required output, if any
@@ -114,7 +115,9 @@ func (h *server) job(t *testing.T, a attack, file string, c *canaries) runtimes.
 	t.Helper()
 	text := a.source
 	if file != "" {
-		text = source(t, h.language, file)
+		if text = attacks.Source(h.language, file); text == "" {
+			t.Fatalf("the catalogue has no %s in %s", file, h.language)
+		}
 	}
 	if !a.mute {
 		text = map[runtimes.Language]string{

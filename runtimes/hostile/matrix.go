@@ -140,7 +140,7 @@ func (m *Matrix) Print(w io.Writer) {
 		behaved.join(m.behaved[language])
 	}
 	fmt.Fprintf(w, line, append(row, "", "")...)
-	fmt.Fprintf(w, "%-24s %12s %10s\n", "hostile at the doors", "cases", "control")
+	fmt.Fprintf(w, "%-24s %12s %10s\n", "hostile requests", "cases", "control")
 	for _, class := range EgressClasses() {
 		fmt.Fprintf(w, "%-24s %12s %10s\n", class, m.egress[class], m.controls[class])
 		cases.join(m.egress[class])

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// patience is the time that remains may take to disappear on a very busy machine. Deliberate remains of a hostile
+// remainsTimeout is the time that remains may take to disappear on a very busy machine. Deliberate remains of a hostile
 // program would not disappear at all.
-const patience = 15 * time.Second
+const remainsTimeout = 15 * time.Second
 
 // keptGroups is the maximum number of empty cgroups that the server keeps: one per hierarchy and concurrent sandbox.
 const keptGroups = 4 * 24
@@ -26,7 +26,7 @@ func (h *server) noRemains(t *testing.T) {
 	t.Helper()
 	var left []string
 	groups := empty()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(remainsTimeout); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		left = h.remains()
 		if len(groups) > 0 { // a cgroup is empty for a moment when its sandbox starts or ends
 			now := empty()

@@ -2,9 +2,7 @@ package hostile_test
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -125,15 +123,4 @@ func (h *server) hello(t *testing.T) {
 	if outcome.Usage.Run <= 0 || outcome.Level == "" {
 		t.Errorf("the next run: usage %+v, level %q", outcome.Usage, outcome.Level)
 	}
-}
-
-// source returns the text of a program in testdata.
-func source(t *testing.T, language runtimes.Language, name string) string {
-	t.Helper()
-	endings := map[runtimes.Language]string{runtimes.Python: "py", runtimes.Bash: "sh", runtimes.JavaScript: "js", runtimes.TypeScript: "ts"}
-	text, err := os.ReadFile(filepath.Join("testdata", string(language), fmt.Sprintf("%s.%s", name, endings[language])))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
