@@ -16,7 +16,7 @@ type Paths struct {
 	folders map[string]string // folded path of a folder → a file inside it
 }
 
-// Add checks a path, alone and beside the paths added before. It returns the problem, "" if there is none. Only a path
+// Add checks a path, alone and with the paths added before. It returns the problem, "" if there is none. Only a path
 // without a problem is added.
 func (p *Paths) Add(path string) string {
 	if problem := checkPath(path); problem != "" {

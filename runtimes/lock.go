@@ -11,7 +11,7 @@ const (
 	NPM  Ecosystem = "npm"  // tarballs, for JavaScript and TypeScript
 )
 
-// Lock is the exact list of packages for one list of requirements on one platform. Whoever installs it gets the same
+// Lock is the exact list of packages for one list of requirements on one platform. Every installation of it has the same
 // files, by their hashes.
 type Lock struct {
 	Ecosystem Ecosystem       `json:"ecosystem"`

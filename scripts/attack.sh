@@ -48,12 +48,12 @@ row() { printf '%-5s %-64s %-18s %s\n' "$@"; }
 
 row item attack result evidence
 for attack in "${attacks[@]}"; do
-  IFS='|' read -r item what room tests <<<"$attack"
+  IFS='|' read -r item what package tests <<<"$attack"
   if [ -n "${SHORT:-}" ] && [[ $item != *+ ]]; then continue; fi
   item=${item%+}
   wanted "$item" || continue
   result=refused/bounded
-  said=$(go test -count=1 -v "$room" -run "$tests" 2>&1) || result=SUCCEEDED
+  said=$(go test -count=1 -v "$package" -run "$tests" 2>&1) || result=SUCCEEDED
   passed=$(grep -c '^--- PASS' <<<"$said" || true)
   figures=$(grep -aoE "the (server's peak went from|launcher used) .*" <<<"$said" | head -1 || true)
   [ "$passed" -gt 0 ] || result=SUCCEEDED # a row without a test proves nothing

@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.."
 
 failed=0 targets=0
 while IFS=: read -r file target; do
-  room=./$(dirname "$file")
-  printf '\n== %s %s\n' "$room" "$target"
+  package=./$(dirname "$file")
+  printf '\n== %s %s\n' "$package" "$target"
   targets=$((targets + 1))
-  go test "$room" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" -fuzzminimizetime 1s || failed=$((failed + 1))
+  go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" -fuzzminimizetime 1s || failed=$((failed + 1))
 done < <(git ls-files -co --exclude-standard '*_test.go' | xargs grep -o '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func /:/')
 printf '\n== schemathesis\n'
 scripts/schemathesis/run.sh long && schemathesis=0 || schemathesis=$?

@@ -44,7 +44,7 @@ type Config struct {
 	Python string // interpreter; "" looks in /usr/bin and /usr/local/bin
 	Bash   string
 	Node   string
-	// TypeScript is the native TypeScript compiler; "" looks beside the binary and among the system's Node modules.
+	// TypeScript is the native TypeScript compiler; "" looks next to the binary and among the system's Node modules.
 	Monty      string // path of the Monty interpreter; "" means the default
 	TypeScript string
 

@@ -12,12 +12,12 @@ import (
 type state int
 
 const (
-	other   state = iota // the text differs from this spelling
+	other   state = iota // the text differs from this encoding
 	read                 // the unit was read
 	missing              // the text ends within the unit
 )
 
-// unit is one encoded byte sequence in a spelling: the decoded bytes and the length of the text.
+// unit is one encoded byte sequence in a encoding: the decoded bytes and the length of the text.
 type unit struct {
 	bytes [utf8.UTFMax]byte
 	n     int
@@ -78,8 +78,8 @@ func windowOf(value string) int {
 	return window
 }
 
-// spelling is an encoding of values.
-type spelling struct {
+// encoding is an encoding of values.
+type encoding struct {
 	next  func(text []byte, at, seen int) (unit, state)
 	root  *node
 	exact bool // case-sensitive
@@ -94,7 +94,7 @@ type match struct {
 }
 
 // child returns the next node for a byte.
-func (s *spelling) child(n *node, b byte) *node {
+func (s *encoding) child(n *node, b byte) *node {
 	if !s.exact {
 		b = fold(b)
 	}
@@ -102,7 +102,7 @@ func (s *spelling) child(n *node, b byte) *node {
 }
 
 // walk is match for text without escapes, and reports whether the text is such.
-func (s *spelling) walk(text []byte, from int) (found match, same bool) {
+func (s *encoding) walk(text []byte, from int) (found match, same bool) {
 	place := s.root
 	for at := from; len(place.next) > 0; {
 		if at == len(text) {
@@ -123,7 +123,7 @@ func (s *spelling) walk(text []byte, from int) (found match, same bool) {
 }
 
 // match finds the windows of values that begin at a position.
-func (s *spelling) match(text []byte, from int) (found match) {
+func (s *encoding) match(text []byte, from int) (found match) {
 	place, seen := s.root, 0
 	for at := from; len(place.next) > 0; {
 		u, state := s.unit(text, at, seen)
@@ -144,7 +144,7 @@ func (s *spelling) match(text []byte, from int) (found match) {
 	return found
 }
 
-func (s *spelling) unit(text []byte, at, seen int) (unit, state) {
+func (s *encoding) unit(text []byte, at, seen int) (unit, state) {
 	if at >= len(text) {
 		return unit{}, missing
 	}
@@ -153,7 +153,7 @@ func (s *spelling) unit(text []byte, at, seen int) (unit, state) {
 
 // tail is a value whose window was found. It continues as long as the text equals the value.
 type tail struct {
-	*spelling
+	*encoding
 	value string
 	seen  int // bytes of value
 	skip  int // bytes of the held-back text that are known to match

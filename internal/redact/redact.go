@@ -22,10 +22,10 @@ const (
 
 // Redactor searches for given values. It is immutable; a nil Redactor finds nothing.
 type Redactor struct {
-	texts  []*spelling // spellings that leave text without escapes unchanged
-	hex    *spelling
-	base64 *spelling
-	begins [256]bool // bytes with which any spelling can begin
+	texts  []*encoding // encodings that leave text without escapes unchanged
+	hex    *encoding
+	base64 *encoding
+	begins [256]bool // bytes with which any encoding can begin
 }
 
 // New returns a Redactor for values, or nil if all of them are too short.
@@ -57,11 +57,11 @@ func New(values []string) *Redactor {
 		return nil
 	}
 	m := &Redactor{
-		texts: []*spelling{{next: escaped(1), root: texts}, {next: escaped(nested), root: texts}, {next: percented, root: texts}},
-		hex:   &spelling{next: hexed, root: texts}, base64: &spelling{next: base64ed, root: base64, exact: true},
+		texts: []*encoding{{next: escaped(1), root: texts}, {next: escaped(nested), root: texts}, {next: percented, root: texts}},
+		hex:   &encoding{next: hexed, root: texts}, base64: &encoding{next: base64ed, root: base64, exact: true},
 	}
 	if raw {
-		m.texts = append(m.texts, &spelling{next: plain, root: texts})
+		m.texts = append(m.texts, &encoding{next: plain, root: texts})
 	}
 	m.begin()
 	return m
@@ -107,7 +107,7 @@ func (m *Redactor) Even(text string) string {
 // find searches for values that begin at a position and returns the longest matches. short is true if the text ends
 // before the result is certain.
 func (m *Redactor) find(text []byte, from int) (end int, found []tail, short bool) {
-	take := func(r match, of ...*spelling) {
+	take := func(r match, of ...*encoding) {
 		short = short || r.short
 		if r.place == nil || r.end < end {
 			return
@@ -117,7 +117,7 @@ func (m *Redactor) find(text []byte, from int) (end int, found []tail, short boo
 		}
 		for _, one := range of {
 			for _, value := range r.place.ends {
-				found = append(found, tail{spelling: one, value: value, seen: r.seen})
+				found = append(found, tail{encoding: one, value: value, seen: r.seen})
 			}
 		}
 	}

@@ -53,7 +53,7 @@ type Agent struct {
 	Description string           `json:"description"`
 	Tags        []string         `json:"tags"`
 	Metadata    json.RawMessage  `json:"metadata"`
-	Listed      bool             `json:"listed,omitempty"` // a statement of the archive: whoever reads it decides
+	Listed      bool             `json:"listed,omitempty"` // a statement of the archive; the importer decides
 	Origin      *registry.Origin `json:"origin,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
 	Creator     Actor            `json:"createdBy"`

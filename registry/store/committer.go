@@ -25,8 +25,8 @@ const (
 	attempts = 5
 	// enough is the number of writes from which a transaction is not delayed. A smaller one waits for the duration
 	// below.
-	enough   = 16
-	patience = time.Millisecond
+	enough  = 16
+	maxWait = time.Millisecond
 )
 
 // committer groups the commits of runs. Callers that arrive while a transaction is being synced share the next one, so
@@ -122,7 +122,7 @@ func (c *committer) awaitBatch() {
 	}
 	c.missed = others
 	c.mu.Unlock()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(maxWait)
 	select {
 	case <-c.whole:
 	case <-late.C:

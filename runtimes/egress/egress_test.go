@@ -164,7 +164,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("%+v", events)
 	}
 	if _, err := r.Call(t.Context(), egress.Function, json.RawMessage(`{"url":"`+s.URL+`"}`)); err == nil {
-		t.Error("a closed door answers")
+		t.Error("a closed session answers")
 	}
 	r.Serve(nil) // no effect
 }

@@ -90,7 +90,7 @@ var foreignSettings = map[runtimes.Ecosystem][]string{
 	runtimes.NPM:  {".npmrc", ".yarnrc.yml", "bunfig.toml"},
 }
 
-// addLock adds the lock file, and refuses those of other tools beside the file that names the packages. A
+// addLock adds the lock file, and refuses those of other tools next to the file that names the packages. A
 // requirements.txt is the result of such tools and needs none.
 func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error {
 	if d.File == RequirementsFile {

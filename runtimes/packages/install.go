@@ -35,7 +35,7 @@ type Progress struct {
 	Total int
 }
 
-// Manifest describes an unpacked lock. It lies beside the files.
+// Manifest describes an unpacked lock. It is next to the files.
 type Manifest struct {
 	Workspace   string          `json:"workspace"`
 	Digest      string          `json:"digest"`

@@ -100,7 +100,7 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 		if current != nil && current.usable() {
 			if current.ageing() && s.launchers.making[profile.Launcher] == nil {
 				s.announce(profile.Launcher)
-				go s.succeed(profile, current) //nolint:gosec // it serves the next ones, whoever asks now
+				go s.succeed(profile, current) //nolint:gosec // it serves the next ones, not only this caller
 			}
 			s.launchers.mu.Unlock()
 			return current, nil

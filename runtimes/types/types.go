@@ -40,7 +40,7 @@ const Remedy = "The TypeScript compiler was not found. Install it with `npm inst
 // Options configures an Engine.
 type Options struct {
 	Jailer   worker.Jailer
-	Compiler string // absolute path of the native compiler: tsc with its libraries beside it, or tsgo; "" for none
+	Compiler string // absolute path of the native compiler: tsc with its libraries next to it, or tsgo; "" for none
 	Exe      string // path of our own binary; "" is the running one
 	Max      int    // maximum number of sandboxes; default 4
 	Log      *slog.Logger
@@ -143,7 +143,7 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 		return nil, nil, err
 	}
 	mounts, inside := []sandbox.Mount{{Host: exe, Path: binary}, {Host: real, Path: compiler}}, compiler
-	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // its libraries lie beside it
+	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // its libraries are next to it
 		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler, Private: true}, compiler+"/"+filepath.Base(real)
 	}
 	return mounts, []string{binary, guest.Argument, inside}, nil

@@ -117,14 +117,14 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer context.AfterFunc(p.ctx, cancel)()
 	for attempt := 1; ; attempt++ {
 		outcome, err := p.try(ctx, task, host, asked)
-		if attempt == maxAttempts || !blameless(err) || errors.Is(err, ErrLost) {
+		if attempt == maxAttempts || !unrelatedToRun(err) || errors.Is(err, ErrLost) {
 			return outcome, err
 		}
 	}
 }
 
-// blameless reports whether a worker ended for a reason that has nothing to do with its run.
-func blameless(err error) bool {
+// unrelatedToRun reports whether a worker ended for a reason that is not its run.
+func unrelatedToRun(err error) bool {
 	return errors.Is(err, errOrphaned) || errors.Is(err, errKilled) || errors.Is(err, errStarved)
 }
 
@@ -151,7 +151,7 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	}
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
-	if !blameless(err) { // otherwise its listener has closed with the worker, and the next worker has another
+	if !unrelatedToRun(err) { // otherwise its listener has closed with the worker, and the next worker has another
 		stop()
 	}
 	if session.endedBy != nil { // perhaps caused by the program, but perhaps by the server

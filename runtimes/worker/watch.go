@@ -181,12 +181,12 @@ func (w *watch) interrupt(reason runtimes.ErrorType) {
 	}
 	// A worker that does not read must not block this goroutine or one that writes a reply.
 	_ = w.jail.Conn().SetWriteDeadline(time.Now().Add(w.grace))
-	patience := time.NewTimer(w.grace)
-	defer patience.Stop()
+	grace := time.NewTimer(w.grace)
+	defer grace.Stop()
 	_ = w.out.WriteJSON(frames.Interrupt, frames.Reason{Type: reason})
 	select {
 	case <-w.over:
-	case <-patience.C:
+	case <-grace.C:
 		w.jail.Kill()
 	}
 }

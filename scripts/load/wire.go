@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// patience is the maximum wait for an answer.
-	patience = 2 * time.Minute
+	// answerTimeout is the maximum wait for an answer.
+	answerTimeout = 2 * time.Minute
 	// kept is the maximum idle time of a reused connection. The server may have closed an older one.
 	kept = 5 * time.Second
 )
@@ -95,7 +95,7 @@ func (l *line) post(host, path string, body []byte) (*http.Response, []byte, err
 	l.request = fmt.Appendf(l.request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		path, host, token, len(body))
 	l.request = append(l.request, body...)
-	if err := l.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := l.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return nil, nil, err
 	}
 	if _, err := l.Write(l.request); err != nil {

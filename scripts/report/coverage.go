@@ -59,14 +59,14 @@ func printCoverage(profile string, coverageRequired []string, out io.Writer) err
 	for place, b := range blocks {
 		file, _, _ := strings.Cut(place, ":")
 		pkg := strings.TrimPrefix(path.Dir(file), "github.com/atelier-run/atelier/")
-		for _, name := range []string{pkg, "all rooms"} {
+		for _, name := range []string{pkg, "all packages"} {
 			total[name] += b.statements
 			if b.covered {
 				covered[name] += b.statements
 			}
 		}
 	}
-	all := "all rooms"
+	all := "all packages"
 	pkgs := slices.DeleteFunc(slices.Sorted(maps.Keys(total)), func(pkg string) bool { return pkg == all })
 	var thin []string
 	for _, pkg := range append(pkgs, all) {

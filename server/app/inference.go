@@ -39,7 +39,7 @@ func (b *Engines) lacksTypes(language runtimes.Language) string {
 	return ""
 }
 
-// typescript returns the path of the native TypeScript compiler: the configured one, or one beside our binary or among
+// typescript returns the path of the native TypeScript compiler: the configured one, or one next to our binary or among
 // the system's Node modules, or "" if there is none.
 func typescript(configured, exe string) string {
 	if configured != "" {

@@ -67,7 +67,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, root.Close()) }()
-		there, err := lying(root.FS())
+		there, err := agentFiles(root.FS())
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,9 @@ func (o printed) people(p Process) io.Writer {
 	return p.Stdout
 }
 
-// lying returns the files of a folder that belong to an agent. It skips names that start with a dot and the example
+// agentFiles returns the files of a folder that belong to an agent. It skips names that start with a dot and the example
 // input.
-func lying(folder fs.FS) (map[string]registry.File, error) {
+func agentFiles(folder fs.FS) (map[string]registry.File, error) {
 	files := map[string]registry.File{}
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -40,7 +40,7 @@ type Delegations interface {
 
 // Options configures a Gate.
 type Options struct {
-	Names     []string       // host names by which the server may be reached, beside the loopback ones
+	Names     []string       // host names by which the server may be reached, in addition to the loopback ones
 	Anonymous []netip.Prefix // whose programs may call skills without a credential
 	PublicURL string         // its origin is ours too, for servers behind a proxy that ends TLS
 	BasePath  string         // beneath which a proxy shows the server; "" is the root
@@ -50,19 +50,19 @@ type Options struct {
 	Access     Access
 	Rights     Rights
 	// Delegations accepts access tokens of the login provider at MCP addresses; nil refuses them.
-	Delegations Delegations
-	Attempts    *Attempts
-	Budget      *budget.Budget // memory budget for bodies; nil for no limit
-	Routes      chi.Routes     // routes behind the gate, used to match requests
-	Lookup      Lookup
-	Refuse      problem.Writer
-	Meter       *telemetry.Metrics
-	Tracer      trace.Tracer
-	Propagate   propagation.TextMapPropagator
-	Log         *slog.Logger
-	NewID       func() string
-	Patience    time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
-	Recheck     time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
+	Delegations  Delegations
+	Attempts     *Attempts
+	Budget       *budget.Budget // memory budget for bodies; nil for no limit
+	Routes       chi.Routes     // routes behind the gate, used to match requests
+	Lookup       Lookup
+	Refuse       problem.Writer
+	Meter        *telemetry.Metrics
+	Tracer       trace.Tracer
+	Propagate    propagation.TextMapPropagator
+	Log          *slog.Logger
+	NewID        func() string
+	WriteTimeout time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
+	Recheck      time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
 }
 
 // Gate guards all routes of a server.
@@ -75,8 +75,8 @@ type Gate struct {
 
 // New returns a gate.
 func New(o Options) *Gate {
-	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 20 * time.Second
 	}
 	if o.Recheck == 0 {
 		o.Recheck = time.Minute

@@ -72,7 +72,7 @@ func open(t *testing.T) statusProvider {
 	return openWith(t, 0)
 }
 
-func openWith(t *testing.T, patience time.Duration, proxies ...netip.Prefix) statusProvider {
+func openWith(t *testing.T, writeTimeout time.Duration, proxies ...netip.Prefix) statusProvider {
 	t.Helper()
 	h := statusProvider{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test"), gaveUp: make(chan struct{})}
 	log := telemetry.NewLog(h.log, "text", slog.LevelDebug)
@@ -99,7 +99,7 @@ func openWith(t *testing.T, patience time.Duration, proxies ...netip.Prefix) sta
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	g := gate.New(gate.Options{
 		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Proxies: proxies, Access: keys{}, Rights: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
-		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
+		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, WriteTimeout: writeTimeout,
 	})
 	h.Handler = g.Guard(r)
 	return h

@@ -32,7 +32,7 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		routes := chi.NewRouteContext() // filled in by the router; the pattern is read from it afterwards
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
-		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: g.Patience}
+		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), writeTimeout: g.WriteTimeout}
 		answer.wait()
 		r = r.WithContext(withRoutes(ctx, routes))
 		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also runs when an answer is cut short
@@ -79,11 +79,11 @@ func method(m string) string {
 // sets no deadline of its own for answers.
 type answer struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	status   int
-	bytes    int64
-	hijacked bool
+	control      *http.ResponseController
+	writeTimeout time.Duration
+	status       int
+	bytes        int64
+	hijacked     bool
 }
 
 func (a *answer) WriteHeader(status int) {
@@ -97,7 +97,7 @@ func (a *answer) WriteHeader(status int) {
 // wait starts the client's deadline for the next bytes. It also starts when a request begins, because the deadline of
 // the request before it may have expired.
 func (a *answer) wait() {
-	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // the writer of a test has no connection
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.writeTimeout)) // the writer of a test has no connection
 }
 
 func (a *answer) Write(p []byte) (int, error) {

@@ -54,8 +54,8 @@ func programOf(c pathCase) map[string]string {
 	return files
 }
 
-// lay writes an agent with the files of a case into a folder.
-func lay(t *testing.T, name string, c pathCase) string {
+// writeAgent writes an agent with the files of a case into a folder.
+func writeAgent(t *testing.T, name string, c pathCase) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := programOf(c)
@@ -169,10 +169,10 @@ func TestPaths_SameRuleAtEveryEntryPoint(t *testing.T) {
 	}
 	onDisk := map[string]func(*testing.T, string, pathCase) string{
 		"push": func(t *testing.T, name string, c pathCase) string {
-			return said(command(t, s, "", "push", lay(t, name, c), "--yes"))
+			return said(command(t, s, "", "push", writeAgent(t, name, c), "--yes"))
 		},
 		"run of a folder": func(t *testing.T, name string, c pathCase) string {
-			done := servertest.Command(t, "", "run", lay(t, name, c))
+			done := servertest.Command(t, "", "run", writeAgent(t, name, c))
 			return said(done.Code, "", done.Stderr)
 		},
 		"skills check": func(t *testing.T, _ string, c pathCase) string {

@@ -138,7 +138,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Whoever is signed in is listed with where from, and can be signed out at once by an administrator.
+// Each signed-in browser is listed with its address, and can be signed out at once by an administrator.
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -15,11 +15,11 @@ import (
 func TestDraftFoldersOfPeopleAreTheirs(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{".gitignore": "x\n", "README.md": "# Mine\n", "tests/test_echo.py": "assert True\n", "skill.yaml": "# a comment\n" + echoSettings, "schema.json": echoSchemas, "handler.py": echoHandler}
-	lying := map[string]string{}
+	drafts := map[string]string{}
 	for name, content := range files {
-		lying["_drafts/echo/"+name] = content
+		drafts["_drafts/echo/"+name] = content
 	}
-	data, dir := skillsIn(t, lying)
+	data, dir := skillsIn(t, drafts)
 	s := servertest.On(t, data)
 	if a := s.Want(t, 200, "GET", "/v1/skills", nil); !strings.Contains(string(a.Body), `"state":"draft"`) {
 		t.Fatalf("at the start there is %s", a.Body)

@@ -52,8 +52,8 @@ type possessions struct {
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
 
-// furnish creates one resource of every kind in a workspace.
-func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
+// populate creates one resource of every kind in a workspace.
+func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	t.Helper()
 	who := w.bearer()
 	id := func(answer servertest.Answer) string {
@@ -422,7 +422,7 @@ func keptApart(t *testing.T, database string) {
 	})
 	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
-	has := furnish(t, s, acme)
+	has := populate(t, s, acme)
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, other.bearer())
 	s.Want(t, 201, "POST", "/api/v1/code-agents/mine/versions", `{"version":"1.0.0"}`, other.bearer())
 	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // the answer is cached from here on
@@ -462,7 +462,7 @@ func TestWhatIsListedIsForAll(t *testing.T) {
 	s := scripted(t, nil)
 	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
-	has := furnish(t, s, acme)
+	has := populate(t, s, acme)
 	s.Want(t, 200, "POST", "/api/v1/code-agents/alpha-ledger/publish", `{"public":true}`, acme.bearer())
 	listing := s.Want(t, 200, "GET", "/api/v1/code-agents/registry?q=alpha", nil, other.bearer())
 	if !strings.Contains(string(listing.Body), "The alpha ledger") {

@@ -72,7 +72,7 @@ func (s *Service) awaitedProgram(ctx context.Context, approval registry.Approval
 // every file is added.
 func (s *Service) AwaitedDiff(ctx context.Context, workspace string, w Awaited) (Diff, error) {
 	if w.Before != nil {
-		return s.apart(ctx, workspace, *w.Before, w.Program)
+		return s.compare(ctx, workspace, *w.Before, w.Program)
 	}
 	none := registry.Version{AgentID: w.Program.AgentID}
 	changes, err := s.packagesApart(ctx, workspace, none, w.Program)

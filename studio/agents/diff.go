@@ -64,15 +64,15 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 	if err != nil {
 		return Diff{}, err
 	}
-	d, err := s.apart(ctx, a.Workspace, before, after)
+	d, err := s.compare(ctx, a.Workspace, before, after)
 	if from == registry.DraftVersion || to == registry.DraftVersion {
 		d.Revision = a.Draft.Revision
 	}
 	return d, err
 }
 
-// apart compares two versions.
-func (s *Service) apart(ctx context.Context, workspace string, before, after registry.Version) (Diff, error) {
+// compare compares two versions.
+func (s *Service) compare(ctx context.Context, workspace string, before, after registry.Version) (Diff, error) {
 	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
 	var err error
 	if d.Packages, err = s.packagesApart(ctx, workspace, before, after); err != nil {

@@ -43,7 +43,7 @@ type Service struct {
 // New returns the service. It contacts the provider only at the first sign-in, so that the server starts even if the
 // provider is down.
 func New(o Options) *Service {
-	return &Service{Options: o, http: &http.Client{Timeout: patience, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}
+	return &Service{Options: o, http: &http.Client{Timeout: responseTimeout, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}
 }
 
 // Close closes the connections to the provider.

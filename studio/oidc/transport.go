@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	patience = 10 * time.Second // timeout for one response of the provider
-	maxBody  = 1 << 20          // bytes of its body
+	responseTimeout = 10 * time.Second // timeout for one response of the provider
+	maxBody         = 1 << 20          // bytes of its body
 )
 
 // bounded limits the bodies of responses, and allows unencrypted connections only to this machine. The limits also

@@ -44,11 +44,11 @@ type Answer struct {
 }
 
 const (
-	patience   = 2 * time.Second // for one answer
-	maxAnswer  = 64 << 10        // bytes
-	maxCached  = 4096
-	maxArgs    = 1 << 20 // bytes of input that are sent; a larger one is denied
-	deniedText = "The policy service denies this run."
+	answerTimeout = 2 * time.Second // for one answer
+	maxAnswer     = 64 << 10        // bytes
+	maxCached     = 4096
+	maxArgs       = 1 << 20 // bytes of input that are sent; a larger one is denied
+	deniedText    = "The policy service denies this run."
 )
 
 // Options configures a Service.
@@ -77,10 +77,10 @@ type cached struct {
 
 // New returns a service.
 func New(o Options) *Service {
-	transport := &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: patience}
+	transport := &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: answerTimeout}
 	return &Service{
 		Options: o, address: strings.TrimSuffix(o.URL, "/") + "/" + strings.TrimPrefix(o.Path, "/"), cached: map[string]cached{},
-		client: &http.Client{Timeout: patience, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{Timeout: answerTimeout, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
 
@@ -179,7 +179,7 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 func errUnreachable(err error) error {
 	var slow net.Error
 	if errors.As(err, &slow) && slow.Timeout() {
-		return fmt.Errorf("it did not answer within %s", patience)
+		return fmt.Errorf("it did not answer within %s", answerTimeout)
 	}
 	return errors.New("it cannot be reached")
 }

@@ -117,15 +117,15 @@ func checkText(field, text string) error {
 func (s *Service) after(p *registry.Project, tree registry.Tree, digest string, before registry.Tree, actor registry.Actor) registry.ProjectChange {
 	p.Tree, p.Change, p.UpdatedAt = digest, p.Change+1, s.Now()
 	p.Files, p.Bytes = size(tree)
-	paths := apart(before, tree)
+	paths := pathChanges(before, tree)
 	return registry.ProjectChange{
 		Workspace: p.Workspace, ProjectID: p.ID, Number: p.Change, Tree: digest, Actor: actor, CreatedAt: s.Now(),
 		Paths: paths[:min(len(paths), maxPaths)], Touched: len(paths),
 	}
 }
 
-// apart lists the files in which two trees differ, by path.
-func apart(before, after registry.Tree) []registry.PathChange {
+// pathChanges lists the files in which two trees differ, by path.
+func pathChanges(before, after registry.Tree) []registry.PathChange {
 	paths := []registry.PathChange{}
 	for path, file := range after {
 		switch old, existed := before[path]; {

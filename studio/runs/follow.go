@@ -57,7 +57,7 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0), page: leastPage}
 	l := s.find(actor, id)
 	if l == nil {
-		l = s.lately(actor, id)
+		l = s.justEnded(actor, id)
 	}
 	if l != nil {
 		f.recording = l.recording

@@ -267,7 +267,7 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	if l := s.find(actor, id); l != nil {
 		return l.seenBy(actor), nil
 	}
-	if l := s.lately(actor, id); l != nil {
+	if l := s.justEnded(actor, id); l != nil {
 		return l.snapshot(), nil
 	}
 	return s.Recorded(ctx, actor, id)

@@ -163,8 +163,8 @@ func (s *Service) forget(id string) {
 	}
 }
 
-// lately returns a private run of an actor that has just ended, nil if there is none.
-func (s *Service) lately(actor registry.Actor, id string) *execution {
+// justEnded returns a private run of an actor that has just ended, nil if there is none.
+func (s *Service) justEnded(actor registry.Actor, id string) *execution {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, ok := s.kept[id]

@@ -52,7 +52,7 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 
 // loadAll loads every folder of the directory, drafts last, and forgets folders that no longer exist.
 func (s *Service) loadAll(ctx context.Context) {
-	active, drafts := s.lying(ctx, "."), s.lying(ctx, draftsDir)
+	active, drafts := s.candidates(ctx, "."), s.candidates(ctx, draftsDir)
 	there, all := map[string]bool{}, map[string]bool{}
 	for _, name := range active {
 		there[registry.NameKey(name)], all[name] = true, true
@@ -79,8 +79,8 @@ func (s *Service) loadAll(ctx context.Context) {
 	}
 }
 
-// lying lists the folders that may be skills.
-func (s *Service) lying(ctx context.Context, dir string) []string {
+// candidates lists the folders that may be skills.
+func (s *Service) candidates(ctx context.Context, dir string) []string {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "read the skills directory", slog.Any("error", err))

@@ -16,8 +16,8 @@ import (
 const (
 	// quiet is how long a folder must be unchanged before it is read, because editors save in several steps.
 	quiet = 40 * time.Millisecond
-	// patience is the maximum delay for a folder that keeps changing.
-	patience = 400 * time.Millisecond
+	// maxDelay is the maximum delay for a folder that keeps changing.
+	maxDelay = 400 * time.Millisecond
 )
 
 // Watch loads the directory, and then every change until ctx ends. It must be called only once.
@@ -84,12 +84,12 @@ func (w *watch) loop(ctx context.Context) {
 	}
 }
 
-// wait returns how long to wait until the folder is quiet, limited to patience after the first change.
+// wait returns how long to wait until the folder is quiet, limited to maxDelay after the first change.
 func (w *watch) wait() time.Duration {
 	if w.since.IsZero() {
 		w.since = time.Now()
 	}
-	return max(0, min(quiet, patience-time.Since(w.since)))
+	return max(0, min(quiet, maxDelay-time.Since(w.since)))
 }
 
 // note marks the folder of a changed path, and reports whether there is one.

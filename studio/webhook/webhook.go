@@ -52,8 +52,8 @@ const (
 	growth = 4
 	// maxWait is the longest time between two attempts.
 	maxWait = 6 * time.Hour
-	// patience is how long one attempt may take.
-	patience = 15 * time.Second
+	// attemptTimeout is how long one attempt may take.
+	attemptTimeout = 15 * time.Second
 	// batch is the number of deliveries that are read at once.
 	batch = 20
 )
@@ -81,7 +81,7 @@ func (s *Service) Deliver(ctx context.Context) {
 
 // attempt sends a delivery once and stores the outcome. An attempt that the end of the server interrupts does not count.
 func (s *Service) attempt(ctx context.Context, d registry.Delivery) error {
-	sending, cancel := context.WithTimeout(ctx, patience)
+	sending, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	status, failure := s.Sender.Send(sending, s.URL, s.headers(d), d.Payload)
 	if ctx.Err() != nil {
@@ -113,7 +113,7 @@ const gone = 410
 func reason(status int, err error) string {
 	switch {
 	case err != nil && errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("The receiver did not answer within %s.", patience)
+		return fmt.Sprintf("The receiver did not answer within %s.", attemptTimeout)
 	case err != nil:
 		return err.Error()
 	case status >= 300 && status < 400:

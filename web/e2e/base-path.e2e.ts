@@ -70,7 +70,7 @@ test('everything works under a base path, without requests outside it', async ()
   await guest.page.goto(link);
   await guest.page.getByText('You are invited to the workspace').waitFor();
   await guest.close();
-  expect(proxy.beside).toEqual([]);
+  expect(proxy.outside).toEqual([]);
 });
 
 test('an OpenID provider leads back beneath the base path', async () => {
@@ -86,5 +86,5 @@ test('an OpenID provider leads back beneath the base path', async () => {
   await page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
   expect(page.url()).toBe(`${proxy.url}${path}/studio/`);
   await session.close();
-  expect(proxy.beside).toEqual([]);
+  expect(proxy.outside).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { patience } from './kit/patience';
+import { waitTimeout } from './kit/waitTimeout';
 
 // `make photographs`: pictures of every screen for review.
 export default defineConfig({
@@ -8,6 +8,6 @@ export default defineConfig({
     include: ['photographs.ts'],
     environment: 'node',
     hookTimeout: 60_000,
-    expect: { poll: { timeout: patience } },
+    expect: { poll: { timeout: waitTimeout } },
   },
 });

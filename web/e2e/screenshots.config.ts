@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { patience } from './kit/patience';
+import { waitTimeout } from './kit/waitTimeout';
 
 // `make screenshots`: pictures of the real server for the README.
 export default defineConfig({
@@ -9,6 +9,6 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: patience } },
+    expect: { poll: { timeout: waitTimeout } },
   },
 });

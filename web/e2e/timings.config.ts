@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { patience } from './kit/patience';
+import { waitTimeout } from './kit/waitTimeout';
 
 // `make bench`: times of journeys through the Studio, one after the other so that they do not disturb each other.
 export default defineConfig({
@@ -10,6 +10,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: patience } },
+    expect: { poll: { timeout: waitTimeout } },
   },
 });

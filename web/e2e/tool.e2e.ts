@@ -94,16 +94,16 @@ test('A40 two versions are compared by lines, side by side, and their schemas in
   await lines.getByRole('textbox', { name: '1.0.0' }).waitFor({ state: 'attached' });
   await lines.getByText(/Sun/).first().waitFor();
   await lines.getByText(/Fog/).first().waitFor();
-  const beside = dialog.getByRole('radio', { name: 'Side by side' });
+  const sideBySide = dialog.getByRole('radio', { name: 'Side by side' });
   const within = dialog.getByRole('radio', { name: 'Inline' });
   await lines.locator('.side-by-side').waitFor();
   await expect.poll(async () => (await lines.boundingBox())?.height).toBeLessThan(4 * 18); // two lines of 18 pixels, without a gap
   await page.setViewportSize({ width: 500, height: 800 });
   await expect.poll(() => within.isChecked()).toBe(true);
-  expect([await beside.isChecked(), await beside.isDisabled()]).toEqual([false, true]);
+  expect([await sideBySide.isChecked(), await sideBySide.isDisabled()]).toEqual([false, true]);
   await lines.locator('.monaco-diff-editor:not(.side-by-side)').waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
-  await expect.poll(() => beside.isChecked()).toBe(true);
+  await expect.poll(() => sideBySide.isChecked()).toBe(true);
   await lines.locator('.side-by-side').waitFor();
 });
 

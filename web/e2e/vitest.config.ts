@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { patience } from './kit/patience';
+import { waitTimeout } from './kit/waitTimeout';
 
 // Browser tests against the real binary, two files at a time. A page waits for its server half of the time; more files
 // on two cores would only cause time-outs.
@@ -15,6 +15,6 @@ export default defineConfig({
     // machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: patience } },
+    expect: { poll: { timeout: waitTimeout } },
   },
 });

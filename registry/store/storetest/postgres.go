@@ -28,7 +28,7 @@ var server struct {
 	start sync.Once
 	url   string
 	err   error
-	// alive is the input of the keeper process. The reference keeps it open until the process ends.
+	// alive is the input of the supervisor process. The reference keeps it open until the process ends.
 	alive io.Closer
 }
 
@@ -77,10 +77,10 @@ func ask(tb testing.TB, statement string) {
 	}
 }
 
-// keeper is a shell script that starts a cluster in $1 with the programs in $2 and reports it. When its input ends,
+// supervisor is a shell script that starts a cluster in $1 with the programs in $2 and reports it. When its input ends,
 // however the test process ends, it stops the cluster and removes it. An unusual time zone reveals wrong assumptions.
 // Temporary data needs no sync.
-const keeper = `
+const supervisor = `
 set -e
 exec 2>"$1/log"
 "$2/initdb" --pgdata="$1/data" --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >&2
@@ -102,7 +102,7 @@ func startServer() (dir string, alive io.Closer, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	command := exec.Command("/bin/sh", "-c", keeper, "keeper", dir, bin)
+	command := exec.Command("/bin/sh", "-c", supervisor, "supervisor", dir, bin)
 	command.Dir = "/"
 	// In a process group of its own it survives an interrupt from the keyboard, and can clean up.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

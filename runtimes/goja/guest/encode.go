@@ -51,12 +51,12 @@ func (e *encoder) encode(value goja.Value) (text []byte, err error) {
 		return []byte("null"), nil
 	}
 	e.value(value)
-	e.room(0)
+	e.reserve(0)
 	return e.out.Bytes(), nil
 }
 
-// room stops the encoding if n more bytes would exceed the limit.
-func (e *encoder) room(n int) {
+// reserve stops the encoding if n more bytes would exceed the limit.
+func (e *encoder) reserve(n int) {
 	if e.out.Len()+n > e.limit {
 		panic(&outputError{kind: runtimes.OutputLimit})
 	}
@@ -76,7 +76,7 @@ func (e *encoder) where() string {
 }
 
 func (e *encoder) value(value goja.Value) {
-	e.room(0)
+	e.reserve(0)
 	if object, ok := value.(*goja.Object); ok {
 		e.object(object)
 		return
@@ -121,7 +121,7 @@ func (e *encoder) text(value goja.Value) {
 // quote writes a string with only the escapes that JSON requires, because people read the text itself.
 func (e *encoder) quote(text string) {
 	const hex = "0123456789abcdef"
-	e.room(len(text))
+	e.reserve(len(text))
 	e.out.WriteByte('"')
 	start := 0
 	for i := range len(text) {

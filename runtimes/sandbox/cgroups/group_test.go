@@ -176,7 +176,7 @@ func TestChild(t *testing.T) {
 	}
 	descriptors, err := group.Descriptors()
 	if err != nil || len(descriptors) != tree.Descriptors() || len(descriptors) != len(group.Dirs()) {
-		t.Fatalf("%d doors, %d were promised, of %q, %v", len(descriptors), tree.Descriptors(), group.Dirs(), err)
+		t.Fatalf("%d descriptors, %d were promised, of %q, %v", len(descriptors), tree.Descriptors(), group.Dirs(), err)
 	}
 	for _, dir := range group.Dirs() {
 		if tree.Mode() != cgroups.V2 && (strings.Contains(dir, "unified") || strings.Contains(dir, "freezer")) {

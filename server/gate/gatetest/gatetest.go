@@ -1,4 +1,4 @@
-// Package gatetest is what tests of several doors need of a connection that is none.
+// Package gatetest has a connection for tests of several entry points.
 package gatetest
 
 import (

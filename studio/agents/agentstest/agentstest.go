@@ -1,4 +1,4 @@
-// Package agentstest makes the service of agents for tests, over a store and with what a server has beside it but the jail.
+// Package agentstest makes the service of agents for tests, over a store with all parts of a server but the jail.
 package agentstest
 
 import (

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { patience } from './patience';
+import { waitTimeout } from './waitTimeout';
 
 export const repository = resolve(import.meta.dirname, '../../..');
 const binary = process.env['ATELIER_TEST_BINARY'] ?? join(repository, 'bin/atelier');
@@ -130,7 +130,7 @@ export function runIn(cwd: string, program: string, args: string[], env: Record<
 function firstLink(server: ChildProcess): Promise<string> {
   return new Promise((found, failed) => {
     let text = '';
-    const timer = setTimeout(() => failed(new Error(`no login link in time, but:\n${text}`)), patience);
+    const timer = setTimeout(() => failed(new Error(`no login link in time, but:\n${text}`)), waitTimeout);
     const read = (chunk: Buffer) => {
       text += chunk.toString();
       const link = /http:\/\/127\.0\.0\.1:\d+[\w/-]*\/login\?link=[\w.~-]+/.exec(text);

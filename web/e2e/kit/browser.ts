@@ -2,7 +2,7 @@
 // uncaught error fails the test.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Atelier } from './atelier';
-import { patience } from './patience';
+import { waitTimeout } from './waitTimeout';
 import { count } from './tally';
 
 export type Session = {
@@ -90,7 +90,7 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
     deviceScaleFactor: look.scale ?? 1,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(patience);
+  context.setDefaultTimeout(waitTimeout);
   if (look.tour !== true) await leaveTour(context);
   if (look.also !== undefined) await context.route('https://**', (route) => route.abort());
   const faults = watch(context, atelier.url, look.also);

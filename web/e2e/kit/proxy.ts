@@ -6,19 +6,19 @@ export interface ReverseProxy {
   /** The origin, without the path. */
   url: string;
   /** Requests outside the path. */
-  beside: string[];
+  outside: string[];
   to: (origin: string) => void;
   stop: () => Promise<void>;
 }
 
 export async function startProxy(path: string): Promise<ReverseProxy> {
   let target = new URL('http://127.0.0.1');
-  const beside: string[] = [];
+  const outside: string[] = [];
   const pass = (asked: IncomingMessage) => {
     const { url = '/', method, headers } = asked;
     if (!url.startsWith(`${path}/`)) {
       // Browsers request a favicon for pages without an icon, such as plain text.
-      if (url !== '/favicon.ico') beside.push(url);
+      if (url !== '/favicon.ico') outside.push(url);
       return undefined;
     }
     return request({ host: target.hostname, port: target.port, path: url.slice(path.length), method, headers });
@@ -51,7 +51,7 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    beside,
+    outside,
     to: (origin) => {
       target = new URL(origin);
     },

@@ -3,7 +3,7 @@ import { verdict as say } from '../texts/approvals';
 import { useOpenAgent } from './openAgent';
 import css from './VerdictChip.module.css';
 
-/** The gate's verdict about the saved draft, beside Run and Publish. */
+/** The gate's verdict about the saved draft, next to Run and Publish. */
 export function VerdictChip({ onClick }: { onClick: () => void }) {
   const { name, version, session, save } = useOpenAgent();
   const draft = version === undefined && session !== undefined;

@@ -18,7 +18,7 @@ import { Selection, type Filter } from './selection';
 const rowHeight = 18;
 const spare = 8;
 // The width next to a line's text: its number and a margin.
-const beside = 64 + 12;
+const otherWidth = 64 + 12;
 const timeWidth = 104;
 const probe = '0'.repeat(100);
 
@@ -86,7 +86,7 @@ export function Console({ ring, running, onClear }: Props) {
     const look = (): void => {
       const cell = measure.getBoundingClientRect().width / probe.length;
       const columns =
-        cell > 0 ? Math.max(10, Math.floor((element.clientWidth - beside - (times ? timeWidth : 0)) / cell)) : 80;
+        cell > 0 ? Math.max(10, Math.floor((element.clientWidth - otherWidth - (times ? timeWidth : 0)) / cell)) : 80;
       setBox((b) => ({ ...b, height: element.clientHeight, columns }));
     };
     const observer = new ResizeObserver(look);

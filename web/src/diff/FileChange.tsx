@@ -13,7 +13,7 @@ import css from './Changes.module.css';
 import { Lines } from './Lines';
 import { narrowest, TextDiff } from './TextDiff';
 
-type Look = 'lines' | 'beside' | 'within';
+type Look = 'lines' | 'sideBySide' | 'within';
 
 interface Props {
   file: Diff['files'][number];
@@ -28,10 +28,10 @@ export function FileChange({ file, from, to, linesOnly }: Props) {
   const [chosen, setLook] = useState<Look>('lines');
   const section = useRef<HTMLElement>(null);
   const wide = useWide(section, narrowest);
-  const look = chosen === 'beside' && !wide ? 'within' : chosen;
+  const look = chosen === 'sideBySide' && !wide ? 'within' : chosen;
   const looks = [
     { value: 'lines', label: say.lines },
-    { value: 'beside', label: say.sideBySide, disabled: !wide, title: wide ? undefined : say.noRoom },
+    { value: 'sideBySide', label: say.sideBySide, disabled: !wide, title: wide ? undefined : say.noRoom },
     { value: 'within', label: say.inline },
   ] as const;
   return (

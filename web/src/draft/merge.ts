@@ -81,10 +81,10 @@ export function mergeText(base: string, mine: string, theirs: string): { text: s
   return { text: lines.join('\n'), conflict: regions.some((region) => 'conflict' in region) };
 }
 
-const apart = new Set(['files', 'revision', 'savedAt', 'savedBy', 'name']);
+const excluded = new Set(['files', 'revision', 'savedAt', 'savedBy', 'name']);
 
 function fieldsOf(content: Content, kind: 'draft' | 'about'): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(content[kind]).filter(([key]) => !apart.has(key)));
+  return Object.fromEntries(Object.entries(content[kind]).filter(([key]) => !excluded.has(key)));
 }
 
 const keysOf = (a: object, b: object): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];

@@ -27,8 +27,8 @@ export const exportDialog = {
     rich`Every call needs a token in ${variable}; ${command} creates one.`,
   format: 'Format',
   downloadOne: (file: ReactNode) => rich`Download the manifest as ${file}.`,
-  downloadBoth: (file: ReactNode, beside: ReactNode) =>
-    rich`Download the manifest as ${file} and store this next to it as ${beside}.`,
+  downloadBoth: (file: ReactNode, program: ReactNode) =>
+    rich`Download the manifest as ${file} and store this next to it as ${program}.`,
   nameAModel: (variable: ReactNode) => rich`Programs that call a model read its name from ${variable}.`,
   howToUseIt: 'How to use it',
   copyLine: (label: string) => `Copy: ${label}`,

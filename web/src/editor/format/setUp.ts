@@ -6,7 +6,7 @@ import FormatterWorker from './formatter.worker?worker';
 import type { FormatAnswer, FormatRequest } from './messages';
 
 // A program that takes longer is not worth waiting for; the worker is ended and started again for the next file.
-const patience = 20_000;
+const formatTimeout = 20_000;
 
 const languages: { language: FormatRequest['language']; displayName: string }[] = [
   { language: 'javascript', displayName: 'Prettier' },
@@ -55,7 +55,7 @@ function ask(request: Omit<FormatRequest, 'id'>): Promise<FormatAnswer> {
       event.preventDefault();
       give(say.notLoaded);
     };
-    const timer = setTimeout(() => give(say.tookTooLong), patience);
+    const timer = setTimeout(() => give(say.tookTooLong), formatTimeout);
     running.addEventListener('message', heard);
     running.addEventListener('error', broken);
     running.postMessage({ id, ...request });

@@ -103,8 +103,8 @@ function fromLine(line: string, here: string, went: string, renamed: Map<string,
 
 /** A relative import stays relative while the module is in the same folder. */
 function spelled(module: string, dots: string, home: string): string {
-  const beside = home === '' ? !module.includes('.') : module.startsWith(`${home}.`);
-  return dots === '.' && beside ? `.${home === '' ? module : module.slice(home.length + 1)}` : module;
+  const sibling = home === '' ? !module.includes('.') : module.startsWith(`${home}.`);
+  return dots === '.' && sibling ? `.${home === '' ? module : module.slice(home.length + 1)}` : module;
 }
 
 function absolute(here: string, level: number, name: string): string {

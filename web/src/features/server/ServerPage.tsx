@@ -115,7 +115,7 @@ function Engine({ engine: { runtime, languages, ready, queue, workers } }: { eng
   );
 }
 
-/** The workers of an engine as a bar: busy, being prepared, ready. The columns beside it have the numbers. */
+/** The workers of an engine as a bar: busy, being prepared, ready. The columns next to it have the numbers. */
 function Workers({ workers: { busy, preparing, idle } }: { workers: RuntimeState['workers'] }) {
   return (
     <span className={css.bar} title={say.workersAre(busy, preparing, idle)} aria-hidden>

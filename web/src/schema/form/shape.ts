@@ -56,9 +56,9 @@ function dereference(schema: JsonSchema, root: JsonSchema): JsonObject {
     if (typeof ref !== 'string') return at;
     if (ref !== '#' && !ref.startsWith('#/')) return {};
     // Keywords next to a reference (title, description) override the target's.
-    const { $ref: _, ...beside } = at;
+    const { $ref: _, ...others } = at;
     const target = get(root, decode(ref.slice(1)));
-    at = isObject(target) ? { ...target, ...beside } : {};
+    at = isObject(target) ? { ...target, ...others } : {};
   }
   return {};
 }

@@ -1,2 +1,2 @@
 /** The time limit for reaching a state, in milliseconds. A loaded machine needs a few thousand. */
-export const patience = 30_000;
+export const waitTimeout = 30_000;
