@@ -13,6 +13,7 @@ const (
 	MadeRun     MadeKind = "run"
 	MadeAgent   MadeKind = "agent"
 	MadeVersion MadeKind = "version" // its ID is the agent's ID, a slash and the version
+	MadeTask    MadeKind = "task"
 )
 
 // Made names the resource that a request created. It is stored in the same transaction, so that a repeated request

@@ -199,6 +199,7 @@ const (
 	TriggerMCP    Trigger = "mcp"
 	TriggerKafka  Trigger = "kafka"
 	TriggerTool   Trigger = "tool" // another run called the agent
+	TriggerTask   Trigger = "task"
 )
 
 // LastSeq is the highest seq of an event: the largest integer that every JSON reader represents exactly. The result of

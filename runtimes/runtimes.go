@@ -137,9 +137,12 @@ type Capabilities struct {
 // Files is the permission to read the files of a project. With Write, the program may also propose changes, which a
 // person accepts or rejects.
 type Files struct {
-	Project string `json:"project"`
+	Project string `json:"project"` // AnyProject for the one that a task names
 	Write   bool   `json:"write,omitempty"`
 }
+
+// AnyProject stands for the project that a task names.
+const AnyProject = "*"
 
 // ToolPin is the version that a reference to a tool named when a version was published.
 type ToolPin struct {

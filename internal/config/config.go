@@ -34,6 +34,7 @@ type Config struct {
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever
 	KeepOverlays   time.Duration // how long proposed changes of files wait for a decision
+	Tasks          int           // tasks at work at the same time
 	KeepEvents     time.Duration // 0 means as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none

@@ -600,6 +600,53 @@ CREATE INDEX overlays_newest ON overlays (project_id, created_at, id);
 CREATE INDEX overlays_of_run ON overlays (run_id);
 CREATE INDEX overlays_open ON overlays (status, expires_at) WHERE status = 'open';
 
+-- Orders to change the files of a project with an agent. A server that works on one writes its name into the row.
+CREATE TABLE tasks (
+	id           text COLLATE "C" PRIMARY KEY,
+	workspace_id text NOT NULL,
+	project_id   text COLLATE "C" NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	title        text NOT NULL,
+	agent_id     text COLLATE "C" NOT NULL,
+	agent_name   text NOT NULL,
+	version      text NOT NULL,
+	priority     bigint NOT NULL,
+	status       text NOT NULL,
+	attempt      bigint NOT NULL,
+	resumed      boolean NOT NULL, -- queued again after the server stopped
+	run_id       text NOT NULL,
+	overlay_id   text NOT NULL,
+	summary      text NOT NULL,
+	files        bigint NOT NULL,
+	error        text NOT NULL, -- JSON, '' for none
+	revision     bigint NOT NULL,
+	server_id    text COLLATE "C" NOT NULL, -- '' while no server works on it
+	epoch        bigint NOT NULL,
+	actor_id     text NOT NULL,
+	actor_type   text NOT NULL,
+	actor_name   text NOT NULL,
+	created_at   timestamptz NOT NULL,
+	queued_at    timestamptz NOT NULL,
+	due_at       timestamptz NOT NULL, -- queued_at minus ten minutes for each step of priority
+	updated_at   timestamptz NOT NULL,
+	finished_at  timestamptz,
+	feedback     text NOT NULL,
+	input        text NOT NULL -- JSON
+);
+CREATE INDEX tasks_newest ON tasks (workspace_id, created_at, id);
+CREATE INDEX tasks_of_project ON tasks (project_id);
+CREATE INDEX tasks_queued ON tasks (workspace_id, due_at, id) WHERE status = 'queued';
+CREATE INDEX tasks_active ON tasks (status) WHERE status IN ('spawning', 'generating', 'executing', 'submitting');
+CREATE INDEX tasks_of_overlay ON tasks (overlay_id) WHERE overlay_id <> '';
+
+CREATE TABLE task_events (
+	task_id text COLLATE "C" NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+	seq     bigint NOT NULL, -- counts from 1
+	at      timestamptz NOT NULL,
+	kind    text NOT NULL,
+	data    text NOT NULL, -- JSON
+	PRIMARY KEY (task_id, seq)
+);
+
 -- Files and trees of projects and overlays. Equal bytes are stored once in each workspace.
 CREATE TABLE contents (
 	workspace_id text NOT NULL,

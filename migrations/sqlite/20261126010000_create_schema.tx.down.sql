@@ -1,3 +1,5 @@
+DROP TABLE task_events;
+DROP TABLE tasks;
 DROP TABLE contents;
 DROP TABLE overlays;
 DROP TABLE project_changes;

@@ -600,6 +600,53 @@ CREATE INDEX overlays_newest ON overlays (project_id, created_at, id);
 CREATE INDEX overlays_of_run ON overlays (run_id);
 CREATE INDEX overlays_open ON overlays (status, expires_at) WHERE status = 'open';
 
+-- Orders to change the files of a project with an agent. A server that works on one writes its name into the row.
+CREATE TABLE tasks (
+	id           TEXT PRIMARY KEY NOT NULL,
+	workspace_id TEXT NOT NULL,
+	project_id   TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+	title        TEXT NOT NULL,
+	agent_id     TEXT NOT NULL,
+	agent_name   TEXT NOT NULL,
+	version      TEXT NOT NULL,
+	priority     INTEGER NOT NULL,
+	status       TEXT NOT NULL,
+	attempt      INTEGER NOT NULL,
+	resumed      BOOLEAN NOT NULL, -- queued again after the server stopped
+	run_id       TEXT NOT NULL,
+	overlay_id   TEXT NOT NULL,
+	summary      TEXT NOT NULL,
+	files        INTEGER NOT NULL,
+	error        TEXT NOT NULL, -- JSON, '' for none
+	revision     INTEGER NOT NULL,
+	server_id    TEXT NOT NULL, -- '' while no server works on it
+	epoch        INTEGER NOT NULL,
+	actor_id     TEXT NOT NULL,
+	actor_type   TEXT NOT NULL,
+	actor_name   TEXT NOT NULL,
+	created_at   TIMESTAMP NOT NULL,
+	queued_at    TIMESTAMP NOT NULL,
+	due_at       TIMESTAMP NOT NULL, -- queued_at minus ten minutes for each step of priority
+	updated_at   TIMESTAMP NOT NULL,
+	finished_at  TIMESTAMP,
+	feedback     TEXT NOT NULL,
+	input        TEXT NOT NULL -- JSON
+);
+CREATE INDEX tasks_newest ON tasks (workspace_id, created_at, id);
+CREATE INDEX tasks_of_project ON tasks (project_id);
+CREATE INDEX tasks_queued ON tasks (workspace_id, due_at, id) WHERE status = 'queued';
+CREATE INDEX tasks_active ON tasks (status) WHERE status IN ('spawning', 'generating', 'executing', 'submitting');
+CREATE INDEX tasks_of_overlay ON tasks (overlay_id) WHERE overlay_id <> '';
+
+CREATE TABLE task_events (
+	task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+	seq     INTEGER NOT NULL, -- counts from 1
+	at      TIMESTAMP NOT NULL,
+	kind    TEXT NOT NULL,
+	data    TEXT NOT NULL, -- JSON
+	PRIMARY KEY (task_id, seq)
+) WITHOUT ROWID;
+
 -- Files and trees of projects and overlays. Equal bytes are stored once in each workspace.
 CREATE TABLE contents (
 	workspace_id TEXT NOT NULL,

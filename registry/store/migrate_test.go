@@ -56,6 +56,7 @@ func fill(t *testing.T, s *store.Store) {
 	project := registry.Project{ID: newID(), Workspace: ws, Name: "p", Change: 1}
 	unkept := errors.Join(s.CreateProject(t.Context(), project, registry.ProjectChange{Workspace: ws, ProjectID: project.ID, Number: 1}),
 		s.InsertOverlay(t.Context(), registry.Overlay{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.OverlayOpen}),
+		s.InsertTask(t.Context(), registry.Task{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.TaskQueued}, 1),
 		s.PutContents(t.Context(), ws, []registry.Content{{Digest: "d", Bytes: []byte("x")}}, start))
 	if err := errors.Join(err, stale, lost, unasked, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),

@@ -49,10 +49,10 @@ func noOverlay() error { return fault.New(fault.NotFound, "No such overlay.") }
 
 // DecideOverlay stores a decision that does not change the project. Error: Conflict if another decision came first.
 func (s *Store) DecideOverlay(ctx context.Context, o registry.Overlay) error {
-	return s.change(ctx, "decide overlay", func(ctx context.Context, tx bun.Tx) error { return decideOverlay(ctx, tx, o) })
+	return s.change(ctx, "decide overlay", func(ctx context.Context, tx bun.Tx) error { return s.decideOverlay(ctx, tx, o) })
 }
 
-func decideOverlay(ctx context.Context, tx bun.Tx, o registry.Overlay) error {
+func (s *Store) decideOverlay(ctx context.Context, tx bun.Tx, o registry.Overlay) error {
 	row, err := overlayRowOf(o)
 	if err != nil {
 		return err
@@ -62,7 +62,16 @@ func decideOverlay(ctx context.Context, tx bun.Tx, o registry.Overlay) error {
 	if err != nil {
 		return err
 	}
-	return expectRow(result, fault.New(fault.Conflict, "Somebody else decided about this overlay meanwhile. Look at it again."))
+	if err := expectRow(result, fault.New(fault.Conflict, "Somebody else decided about this overlay meanwhile. Look at it again.")); err != nil {
+		return err
+	}
+	switch o.Status { //nolint:exhaustive // the overlay is still open
+	case registry.OverlayAccepted:
+		return endTasks(ctx, tx, registry.TaskAccepted, "", s.now(), "t.overlay_id = ?", o.ID)
+	case registry.OverlayRejected:
+		return endTasks(ctx, tx, registry.TaskRejected, "", s.now(), "t.overlay_id = ?", o.ID)
+	}
+	return nil
 }
 
 // overlayKey is the sort key of a list of overlays.
@@ -120,8 +129,10 @@ func (s *Store) ExpireOverlays(ctx context.Context, now time.Time) (int, error) 
 		if err != nil {
 			return err
 		}
-		expired, err = result.RowsAffected()
-		return err
+		if expired, err = result.RowsAffected(); err != nil || expired == 0 {
+			return err
+		}
+		return endTasks(ctx, tx, registry.TaskRejected, "The changes expired without a decision.", now, "EXISTS (SELECT 1 FROM overlays AS o WHERE o.id = t.overlay_id AND o.status = 'expired')")
 	})
 	return int(expired), err
 }

@@ -81,7 +81,7 @@ func (s *Store) ChangeProject(ctx context.Context, p registry.Project, change re
 			return err
 		}
 		if decided != nil {
-			if err := decideOverlay(ctx, tx, *decided); err != nil {
+			if err := s.decideOverlay(ctx, tx, *decided); err != nil {
 				return err
 			}
 		}

@@ -45,6 +45,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
@@ -101,6 +102,7 @@ type App struct {
 	stream    *streamapi.API
 	tools     *tools.Service
 	projects  *projects.Service
+	tasks     *tasks.Service
 	handler   http.Handler
 	draining  atomic.Bool // the server was asked to stop
 	problems  problem.Writer
@@ -114,7 +116,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.cancelForOthers,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.cancelForOthers,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -175,6 +177,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	api := httpapi.New(httpapi.Options{
 		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Usage:    a.usage,
+		Tasks:    a.tasks,
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})

@@ -24,6 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
@@ -79,9 +80,19 @@ func (a *App) openStudio(context.Context) error {
 	})
 	a.models = a.newModels()
 	a.assistant = a.newAssistant()
+	a.tasks = tasks.New(tasks.Options{
+		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
+	})
 	a.approvals.Connect(a.runs, a.agents, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
+	return nil
+}
+
+// work starts to work on tasks. It ends before the runs do.
+func (a *App) work(ctx context.Context) error {
+	a.tasks.Begin(ctx)
+	a.closers.add("tasks", func() error { a.tasks.Close(); return nil })
 	return nil
 }
 

@@ -86,6 +86,7 @@ type grammar struct {
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Project    projectCommand    `cmd:"" help:"Import projects, and decide about the changes that programs propose."`
+	Task       taskCommand       `cmd:"" help:"Order agents to change projects, and decide about the changes."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
 	Approvals  approvalsCommand  `cmd:"" help:"List, approve and deny what waits for a person."`
 	Blocked    blockedCommand    `cmd:"" help:"List requests that the policy service denied, and submit them again or drop them."`

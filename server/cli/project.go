@@ -250,7 +250,12 @@ type projectDiffCommand struct {
 }
 
 func (c *projectDiffCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, func(answer json.RawMessage) error {
+	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, tellOverlay(p))
+}
+
+// tellOverlay prints a difference with the project as a unified diff. Conflicts show both sides.
+func tellOverlay(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
 		var diff struct {
 			Files []struct{ Path, Outcome, Unified, Project string }
 		}
@@ -270,7 +275,7 @@ func (c *projectDiffCommand) run(ctx context.Context, p Process) error {
 			}
 		}
 		return nil
-	})
+	}
 }
 
 type decided struct {

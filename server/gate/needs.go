@@ -45,6 +45,7 @@ func needs() map[string]need {
 		listed  = agents + "/registry/{publisher}/{name}"
 		oneRun  = api + "/runs/{run}"
 		project = api + "/projects/{project}"
+		task    = api + "/tasks/{task}"
 	)
 	return map[string]need{
 		"GET " + agents:                                  {read, workspace},
@@ -163,6 +164,15 @@ func needs() map[string]need {
 		"POST " + project + "/overlays/{overlay}/accept": {write, workspace},
 		"POST " + project + "/overlays/{overlay}/reject": {write, workspace},
 		"GET " + api + "/usage":                          {read, workspace},
+		"GET " + api + "/tasks":                          {read, workspace},
+		"POST " + api + "/tasks":                         {execute, workspace},
+		"GET " + task:                                    {read, workspace},
+		"GET " + task + "/events":                        {read, workspace},
+		"GET " + task + "/diff":                          {read, workspace},
+		"POST " + task + "/accept":                       {write, workspace},
+		"POST " + task + "/reject":                       {write, workspace},
+		"POST " + task + "/cancel":                       {execute, workspace},
+		"POST " + task + "/retry":                        {execute, workspace},
 		"GET " + api + "/quotas":                         {read, workspace},
 		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace
 		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace

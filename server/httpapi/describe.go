@@ -56,6 +56,7 @@ func describe(base string) huma.Config {
 				{Name: "registry", Description: "Agents that workspaces share with all others."},
 				{Name: "skills", Description: "Agents that are stored in folders and called by name. Existing clients use /skills and /v1/skills."},
 				{Name: "projects", Description: "Trees of files that programs read, and the changes that they propose."},
+				{Name: "tasks", Description: "Orders to change the files of a project with an agent. A person decides about the changes."},
 				{Name: "tool sets", Description: "Named sets of pinned versions, which MCP clients see as one server."},
 				{Name: "tests", Description: "Cases that the program must answer as expected."},
 				{Name: "assist", Description: "Proposals of a language model, checked before a person sees them."},

@@ -10,13 +10,17 @@ func parameterExamples() map[string]any {
 		"run": run, "safety_flag": "external_call", "session": run, "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
 		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",
 		"workspace": "default", "X-Workspace": "default",
-		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "our-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "parentRunId": run, "request": run, "view": "failing",
+		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "our-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "listTasks status": "reviewing", "task": run, "parentRunId": run, "request": run, "view": "failing",
 	}
 }
 
 // bodyExamples returns an example of each body by the ID of its operation.
 func bodyExamples() map[string]string {
 	return map[string]string{
+		"submitTask":          `{"agent":"add-docstrings","project":"shop","input":{"path":"src"},"priority":5}`,
+		"acceptTask":          `{"files":["src/main.py"]}`,
+		"rejectTask":          `{}`,
+		"retryTask":           `{"feedback":"Keep the licence at the top of each file."}`,
 		"acceptOverlay":       `{"files":["src/main.py"],"summary":"Docstrings"}`,
 		"rejectOverlay":       `{}`,
 		"acceptInvitation":    `{"secret":"ati_3f9c2b7d5e8a4c1f","name":"grace","password":"a long enough password"}`,

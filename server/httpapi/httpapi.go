@@ -35,6 +35,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
@@ -80,6 +81,7 @@ type Options struct {
 	Packages       *packages.Service
 	Pins           *pins.Service
 	Projects       *projects.Service
+	Tasks          *tasks.Service
 	Tools          *tools.Service
 	Access         *access.Service
 	Keys           Keys
@@ -130,6 +132,7 @@ func (a *API) routes() {
 	a.runRoutes()
 	a.skillRoutes()
 	a.projectRoutes()
+	a.taskRoutes()
 	a.gateRoutes()
 	a.secretRoutes()
 	a.statusRoutes()
@@ -214,6 +217,18 @@ func (a *API) projectRoutes() {
 	a.diffOverlay()
 	a.acceptOverlay()
 	a.rejectOverlay()
+}
+
+func (a *API) taskRoutes() {
+	a.submitTask()
+	a.listTasks()
+	a.getTask()
+	a.listTaskEvents()
+	a.diffTask()
+	a.acceptTask()
+	a.rejectTask()
+	a.cancelTask()
+	a.retryTask()
 }
 
 func (a *API) gateRoutes() {

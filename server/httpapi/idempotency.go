@@ -105,6 +105,8 @@ func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.M
 	case registry.MadeVersion:
 		agent, version, _ := strings.Cut(made.ID, "/")
 		path = Base + "/code-agents/" + agent + "/versions/" + version
+	case registry.MadeTask:
+		path = Base + "/tasks/" + made.ID
 	case registry.MadeAgent:
 	}
 	// The route that reads the resource gives the same body. A request within a request needs a routing context of its own.

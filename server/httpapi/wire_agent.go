@@ -175,7 +175,7 @@ type CapabilitiesBody struct {
 
 // FilesBody lets a program read the files of a project.
 type FilesBody struct {
-	Project string `json:"project" doc:"Name of the project."`
+	Project string `json:"project" doc:"Name of the project. * stands for the project that a task names."`
 	Write   bool   `json:"write,omitempty" doc:"The program may also propose changes. A person accepts or rejects them."`
 }
 

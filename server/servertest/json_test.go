@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -285,6 +286,32 @@ func (w verbs) withProposals(s *servertest.Server, run func(kind, stdin string, 
 		run("object", "", "project", "diff", "docs", open[0].ID)
 		run("object", "", "project", decision, "docs", open[0].ID)
 	}
+	w.withTasks(s, run)
+}
+
+// withTasks runs the commands of tasks.
+func (w verbs) withTasks(s *servertest.Server, run func(kind, stdin string, args ...string) string) {
+	t := w.t
+	tasker(t, s, "appends", appends)
+	importProject(t, s, "texts", map[string]string{"a.txt": "one\n"})
+	of := func(text string) registry.Task {
+		var task registry.Task
+		if err := json.Unmarshal([]byte(text), &task); err != nil {
+			t.Fatal(err)
+		}
+		return task
+	}
+	one := of(run("object", `{"path":"a.txt","text":"two"}`, "task", "submit", "appends@1.0.0", "--project", "texts", "--input", "-"))
+	reach(t, s, one.ID, registry.TaskReviewing)
+	run("array", "", "task", "list", "--status", "reviewing")
+	run("object", "", "task", "show", one.ID)
+	run("object", "", "task", "diff", one.ID)
+	run("object", "", "task", "reject", one.ID)
+	run("object", "", "task", "retry", one.ID, "--feedback", "three")
+	reach(t, s, one.ID, registry.TaskReviewing)
+	run("object", "", "task", "accept", one.ID, "a.txt")
+	long := of(run("object", "", "task", "submit", "appends", "--project", "texts", "--input", `{"path":"a.txt","text":"x","ms":60000}`))
+	run("object", "", "task", "cancel", long.ID)
 }
 
 func (w verbs) withoutServer() {

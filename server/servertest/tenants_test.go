@@ -46,8 +46,8 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 
 // possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
 type possessions struct {
-	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays [][2]string
-	markers                                                                                                                                                             []string // texts that show a leak
+	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays, tasks [][2]string
+	markers                                                                                                                                                                    []string // texts that show a leak
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -101,6 +101,12 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	var proposed struct{ Items []struct{ ID string } }
 	s.Want(t, 200, "GET", "/api/v1/projects/alpha-project/overlays", nil, who).Into(t, &proposed)
 	overlay := proposed.Items[0].ID
+	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"alpha-works","language":"javascript","code":"export default () => 1","capabilities":{"files":{"project":"alpha-project","write":true}}}`, who)
+	s.Want(t, 201, "POST", "/api/v1/code-agents/alpha-works/versions", `{}`, who)
+	task := id(s.Want(t, 201, "POST", "/api/v1/tasks", `{"agent":"alpha-works","title":"alphatask"}`, who))
+	servertest.Eventually(t, "the task has ended", func() bool {
+		return strings.Contains(string(s.Want(t, 200, "GET", "/api/v1/tasks/"+task, nil, who).Body), `"status":"accepted"`)
+	})
 	token := id(s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"alphatoken"}`, who))
 	s.Want(t, 201, "POST", "/api/v1/invitations", `{"role":"viewer","note":"alphanote"}`, who)
 	first := func(path string) string {
@@ -129,6 +135,7 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 		packs:       [][2]string{{"alpha-pack", "omega-pack"}},
 		projects:    [][2]string{{"alpha-project", "omega-project"}},
 		overlays:    [][2]string{{overlay, nowhere}},
+		tasks:       [][2]string{{task, nowhere}},
 		markers: []string{
 			"alpha", "Alpha", "ALPHA", agent, ended, running, token, session, invitation, digest, second, strings.TrimPrefix(digest, "sha256:"),
 			w.me.Actor.ID, w.me.Actor.Name, w.me.Workspace.ID, w.me.Workspace.Name, w.me.Workspace.Title,
@@ -158,6 +165,7 @@ func walks(has possessions) map[string]walk {
 		listed  = agents + "/registry/{publisher}/{name}"
 		project = "/api/v1/projects/{project}"
 		overlay = project + "/overlays/{overlay}"
+		task    = "/api/v1/tasks/{task}"
 		code    = `{"language":"javascript","code":"export default () => 1"}`
 	)
 	agent := func(body string) walk {
@@ -251,6 +259,15 @@ func walks(has possessions) map[string]walk {
 		"POST " + overlay + "/accept":             {about: has.overlays, at: "overlay", body: `{}`},
 		"POST " + overlay + "/reject":             {about: has.overlays, at: "overlay", body: `{}`},
 		"GET /api/v1/usage":                       anything,
+		"GET /api/v1/tasks":                       {about: has.projects, query: "project=§"},
+		"POST /api/v1/tasks":                      {about: has.agents, body: `{"agent":"§"}`},
+		"GET " + task:                             {about: has.tasks, at: "task"},
+		"GET " + task + "/events":                 {about: has.tasks, at: "task"},
+		"GET " + task + "/diff":                   {about: has.tasks, at: "task"},
+		"POST " + task + "/accept":                {about: has.tasks, at: "task", body: `{}`},
+		"POST " + task + "/reject":                {about: has.tasks, at: "task", body: `{}`},
+		"POST " + task + "/cancel":                {about: has.tasks, at: "task"},
+		"POST " + task + "/retry":                 {about: has.tasks, at: "task", body: `{}`},
 		"GET /api/v1/quotas":                      anything,
 		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},

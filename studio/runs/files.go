@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,12 +19,48 @@ const filesRule = "files"
 // maxFileEvents is the number of calls about files that have an event. The last event says how many follow without one.
 const maxFileEvents = 2_000
 
+// TaskProject returns the project that a program works on for a task, or the reason why it cannot work on it.
+func TaskProject(c runtimes.Capabilities, project string) (name, problem string) {
+	switch {
+	case c.Files == nil || !c.Files.Write:
+		return "", `must name an agent with the capability {"files": {"project": "*", "write": true}}.`
+	case c.Files.Project == runtimes.AnyProject && project == "":
+		return "", "must name a project, because the agent works on any."
+	case c.Files.Project == runtimes.AnyProject || project == "":
+		return cmp.Or(project, c.Files.Project), ""
+	case c.Files.Project != project:
+		return "", "must be " + c.Files.Project + ", the project of the agent."
+	}
+	return project, ""
+}
+
+// forTask returns the capabilities of a program that runs for a task. Without a project they stay as they are.
+func forTask(c runtimes.Capabilities, project string) (runtimes.Capabilities, error) {
+	if project == "" {
+		return c, nil
+	}
+	name, problem := TaskProject(c, project)
+	if problem != "" {
+		return c, fault.Invalid("/project", "%s", problem)
+	}
+	c.Files = &runtimes.Files{Project: name, Write: true}
+	return c, nil
+}
+
 // openFiles begins the overlay of a program that may read a project. A project that does not exist is the program's
 // failure.
 func (l *execution) openFiles(ctx context.Context) (*runtimes.ProgramError, error) {
 	granted := l.job.Capabilities.Files
 	if granted == nil || l.service.Projects == nil {
 		return nil, nil
+	}
+	if granted.Project == runtimes.AnyProject {
+		failed := &runtimes.ProgramError{
+			Type: runtimes.Denied, Message: "The program works on the project of a task, and this run belongs to no task.", Rule: filesRule,
+			Remedy: "Submit a task with atelier task submit, or name a project in capabilities.files.project.",
+		}
+		l.noteDenied(&runtimes.CallError{Code: string(failed.Type), Message: failed.Message, Rule: failed.Rule, Remedy: failed.Remedy})
+		return failed, nil
 	}
 	session, err := l.service.Projects.Open(ctx, l.job.Workspace, granted.Project, granted.Write)
 	if failed := projects.OpenError(granted.Project, err); failed != nil {

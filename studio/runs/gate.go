@@ -42,6 +42,7 @@ type saved struct {
 	// These are asked about again when a blocked request is submitted again.
 	Language runtimes.Language `json:"language,omitempty"`
 	Trigger  registry.Trigger  `json:"trigger,omitempty"`
+	Project  string            `json:"project,omitempty"`
 	// Sealed is the encrypted input of a private run, whose record does not have it.
 	Sealed []byte `json:"sealed,omitempty"`
 	KeyID  string `json:"keyId,omitempty"`
@@ -98,7 +99,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, err
 	}
 	run.CreatedAt = stamp(s.Now())
-	more := saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger}
+	more := saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
 	if ruling.Blocked {
 		return s.refuse(ctx, req, t, run, c, ruling, more, masked)
 	}
@@ -264,7 +265,7 @@ func (more saved) request(run registry.Run) Request {
 		version = more.Digest
 	}
 	return Request{
-		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger,
+		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger, Project: more.Project,
 		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, RequestID: run.RequestID, Claimed: run.Claimed,
 	}
 }

@@ -86,6 +86,10 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
+	capabilities, err := forTask(t.spec.Capabilities, req.Project)
+	if err != nil {
+		return nil, nil, err
+	}
 	limits, err := s.limits(s.Specs.Limits(t.spec.Limits), req)
 	if err != nil {
 		return nil, nil, err
@@ -153,7 +157,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
-			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
+			Capabilities: capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
 			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
 		run: run,

@@ -153,6 +153,8 @@ type Request struct {
 	Of *registry.Version
 	// Watch receives the events of the run in order while Execute runs; nil for nobody.
 	Watch func(runtimes.Event)
+	// Project is the project of a task, "" for none. The program must have the permission to write its files.
+	Project string
 	// RequestID is the client's own ID of the request, "" for none.
 	RequestID string
 	// Claimed is the actor that the client says it acts for.

@@ -24,8 +24,8 @@ func checkProject(faults *faults, spec registry.Spec) {
 	if files == nil {
 		return
 	}
-	if problem := CheckProjectName(files.Project); problem != "" {
-		faults.addf("/capabilities/files/project", "%s", problem)
+	if problem := CheckProjectName(files.Project); problem != "" && files.Project != runtimes.AnyProject {
+		faults.addf("/capabilities/files/project", "%s * stands for the project that a task names.", problem)
 	}
 	if spec.Language == runtimes.WASM {
 		faults.addf("/capabilities/files", "must be absent, because a WebAssembly module cannot call host functions of files.")

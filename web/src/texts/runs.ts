@@ -99,6 +99,7 @@ export const runsPage = {
     mcp: 'MCP',
     skill: 'Skills API',
     kafka: 'Kafka',
+    task: 'Task',
     workflow: 'Workflow',
     tool: 'Tool call',
   } as Partial<Record<string, string>>,

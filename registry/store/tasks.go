@@ -1,0 +1,309 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// activeTasks is the list of the states in which a server works on a task, as in the index.
+const activeTasks = "'spawning', 'generating', 'executing', 'submitting'"
+
+// InsertTask stores a queued task, unless the workspace has too many that have not ended. Errors: NotFound if the project
+// is gone, TooManyRequests.
+func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error {
+	row, err := taskRowOf(t)
+	if err != nil {
+		return wrap("save task", err)
+	}
+	return s.change(ctx, "save task", func(ctx context.Context, tx bun.Tx) error {
+		n, err := tx.NewSelect().Model((*taskRow)(nil)).Where("t.workspace_id = ?", t.Workspace).Where("t.status IN ('queued', " + activeTasks + ")").Count(ctx)
+		if err != nil {
+			return err
+		}
+		if int(n) >= most {
+			return &fault.Error{Code: fault.TooManyRequests, Message: "The workspace has too many tasks that wait. Cancel some, or try again later.", RetryAfter: registry.PriorityStep}
+		}
+		if _, err := tx.NewInsert().Model(row).Exec(ctx); orphan(err) {
+			return noProject()
+		} else if err != nil {
+			return err
+		}
+		if err := addTaskEvent(ctx, tx, t.ID, "status", t.Note(""), t.UpdatedAt); err != nil {
+			return err
+		}
+		return s.markKey(ctx, tx, registry.Made{Kind: registry.MadeTask, ID: t.ID})
+	})
+}
+
+// ChangeTask stores the next revision of a task, with an event about its state. A task that is active belongs to this
+// server from then on; any other belongs to none. Error: Conflict if the task changed meanwhile, or is gone.
+func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string) error {
+	row, err := taskRowOf(t)
+	if err != nil {
+		return wrap("change task", err)
+	}
+	if t.Status.Active() {
+		by := s.identity.Load()
+		row.ServerID, row.Epoch = by.server, by.epoch
+	}
+	return s.change(ctx, "change task", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model(row).
+			Column("status", "attempt", "resumed", "run_id", "overlay_id", "summary", "files", "error", "revision", "server_id", "epoch", "priority", "queued_at", "due_at", "updated_at", "finished_at", "feedback").
+			Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).Where("t.revision = ?", t.Revision-1).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, fault.New(fault.Conflict, "The task changed meanwhile. Look at it again.")); err != nil {
+			return err
+		}
+		return addTaskEvent(ctx, tx, t.ID, "status", t.Note(message), t.UpdatedAt)
+	})
+}
+
+// addTaskEvent appends an event. The row of the task must be locked by the transaction.
+func addTaskEvent(ctx context.Context, tx bun.Tx, task string, kind runtimes.Kind, data any, at time.Time) error {
+	text, err := encode(data)
+	if err != nil {
+		return err
+	}
+	var last int64
+	if err := tx.NewSelect().Model((*taskEventRow)(nil)).ColumnExpr("COALESCE(MAX(te.seq), 0)").Where("te.task_id = ?", task).Scan(ctx, &last); err != nil {
+		return err
+	}
+	_, err = tx.NewInsert().Model(&taskEventRow{TaskID: task, Seq: last + 1, At: instant(at), Kind: string(kind), Data: text}).Exec(ctx)
+	return err
+}
+
+// Task returns a task. Error: NotFound.
+func (s *Store) Task(ctx context.Context, workspace, id string) (registry.Task, error) {
+	if impossible(id) {
+		return registry.Task{}, noTask()
+	}
+	var row taskRow
+	err := s.tasks(&row).Where("t.workspace_id = ?", workspace).Where("t.id = ?", id).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Task{}, noTask()
+	}
+	if err != nil {
+		return registry.Task{}, wrap("read task", err)
+	}
+	t, err := row.task()
+	return t, wrap("read task", err)
+}
+
+func noTask() error { return fault.New(fault.NotFound, "No such task.") }
+
+// tasks is a query for tasks with the names of their projects.
+func (s *Store) tasks(into any) *bun.SelectQuery {
+	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
+}
+
+// Tasks returns a page of tasks, newest first.
+func (s *Store) Tasks(ctx context.Context, workspace string, f registry.TaskFilter) (registry.TaskPage, error) {
+	page := registry.TaskPage{Items: []registry.Task{}}
+	var rows []taskRow
+	query := s.tasks(&rows).Where("t.workspace_id = ?", workspace)
+	if f.Project != "" {
+		query = query.Where("t.project_id = ?", f.Project)
+	}
+	if f.Status != "" {
+		query = query.Where("t.status = ?", string(f.Status))
+	}
+	if f.Cursor != "" {
+		var after overlayKey
+		if err := readCursor("tasks", f.Cursor, &after); err != nil {
+			return page, err
+		}
+		query = query.Where("(t.created_at, t.id) < (?, ?)", after.At, after.ID)
+	}
+	size := pageSize(f.Limit)
+	if err := query.OrderExpr("t.created_at DESC, t.id DESC").Limit(int64(size) + 1).Scan(ctx); err != nil {
+		return page, wrap("list tasks", err)
+	}
+	for n := range rows {
+		if n == size {
+			var err error
+			page.NextCursor, err = cursorAt("tasks", overlayKey{rows[n-1].CreatedAt, rows[n-1].ID})
+			return page, err
+		}
+		t, err := rows[n].task()
+		if err != nil {
+			return page, wrap("list tasks", err)
+		}
+		page.Items = append(page.Items, t)
+	}
+	return page, nil
+}
+
+// TaskEvents returns events of a task after seq from, in order.
+func (s *Store) TaskEvents(ctx context.Context, workspace, id string, from int64, limit int) ([]registry.TaskEvent, error) {
+	var rows []taskEventRow
+	err := s.read.NewSelect().Model(&rows).Join("JOIN tasks AS t ON t.id = te.task_id").Where("t.workspace_id = ?", workspace).
+		Where("te.task_id = ?", id).Where("te.seq > ?", from).OrderExpr("te.seq").Limit(int64(limit)).Scan(ctx)
+	events := make([]registry.TaskEvent, 0, len(rows))
+	for _, row := range rows {
+		events = append(events, registry.TaskEvent{Seq: row.Seq, At: row.At.UTC(), Kind: runtimes.Kind(row.Kind), Data: json.RawMessage(row.Data)})
+	}
+	return events, wrap("read events of task", err)
+}
+
+// TaskQueues returns the workspaces with queued tasks, each with the time of its first task.
+func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
+	var rows []struct {
+		Workspace string
+		ID        string
+		Due       time.Time
+	}
+	// The first task of each workspace, and not MIN(due_at): SQLite gives an aggregate no type.
+	err := s.read.NewSelect().TableExpr("tasks AS t").ColumnExpr("t.workspace_id AS workspace, t.id AS id, t.due_at AS due").Where("t.status = 'queued'").
+		Where("NOT EXISTS (SELECT 1 FROM tasks AS o WHERE o.status = 'queued' AND o.workspace_id = t.workspace_id AND (o.due_at, o.id) < (t.due_at, t.id))").Scan(ctx, &rows)
+	queues := make([]registry.TaskQueue, 0, len(rows))
+	for _, row := range rows {
+		queues = append(queues, registry.TaskQueue{Workspace: row.Workspace, Task: row.ID, Due: row.Due.UTC()})
+	}
+	return queues, wrap("list queued tasks", err)
+}
+
+// ActiveTasks returns the active tasks of this server, or those of servers that no longer hold the database.
+func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error) {
+	var rows []taskRow
+	query := s.tasks(&rows).Where("t.status IN (" + activeTasks + ")").OrderExpr("t.due_at, t.id").Limit(1000)
+	if own {
+		by := s.identity.Load()
+		query = query.Where("t.server_id = ?", by.server).Where("t.epoch = ?", by.epoch)
+	} else {
+		query = query.Where("NOT " + atWork("t"))
+	}
+	if err := query.Scan(ctx); err != nil {
+		return nil, wrap("list active tasks", err)
+	}
+	all := make([]registry.Task, 0, len(rows))
+	for n := range rows {
+		t, err := rows[n].task()
+		if err != nil {
+			return nil, wrap("list active tasks", err)
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// OverlayOfRun returns the changes that a run proposed. Error: NotFound if it changed nothing.
+func (s *Store) OverlayOfRun(ctx context.Context, workspace, run string) (registry.Overlay, error) {
+	var row overlayRow
+	err := s.read.NewSelect().Model(&row).Where("o.run_id = ?", run).Where("o.workspace_id = ?", workspace).Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Overlay{}, noOverlay()
+	}
+	if err != nil {
+		return registry.Overlay{}, wrap("read overlay", err)
+	}
+	o, err := row.overlay()
+	return o, wrap("read overlay", err)
+}
+
+// endTasks ends the tasks whose changes a person has decided, or whose changes have expired. It runs in the transaction of
+// the decision, so that a task and its changes never disagree.
+func endTasks(ctx context.Context, tx bun.Tx, status registry.TaskStatus, message string, at time.Time, condition string, args ...any) error {
+	var rows []taskRow
+	if err := tx.NewSelect().Model(&rows).Column("id", "attempt", "run_id", "overlay_id").Where("t.status = 'reviewing'").Where(condition, args...).Scan(ctx); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		_, err := tx.NewUpdate().Model((*taskRow)(nil)).Set("status = ?", string(status)).Set("revision = t.revision + 1").Set("updated_at = ?", instant(at)).Set("finished_at = ?", instant(at)).
+			Where("t.id = ?", row.ID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		note := registry.TaskNote{Status: status, Attempt: row.Attempt, RunID: row.RunID, OverlayID: row.OverlayID, Message: message}
+		if err := addTaskEvent(ctx, tx, row.ID, "status", note, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type taskRow struct {
+	bun.BaseModel `bun:"table:tasks,alias:t"`
+
+	ID          string     `bun:"id,pk"`
+	WorkspaceID string     `bun:"workspace_id"`
+	ProjectID   string     `bun:"project_id"`
+	Project     string     `bun:"project,scanonly"`
+	Title       string     `bun:"title"`
+	AgentID     string     `bun:"agent_id"`
+	AgentName   string     `bun:"agent_name"`
+	Version     string     `bun:"version"`
+	Priority    int        `bun:"priority"`
+	Status      string     `bun:"status"`
+	Attempt     int        `bun:"attempt"`
+	Resumed     bool       `bun:"resumed"`
+	RunID       string     `bun:"run_id"`
+	OverlayID   string     `bun:"overlay_id"`
+	Summary     string     `bun:"summary"`
+	Files       int        `bun:"files"`
+	Error       string     `bun:"error"`
+	Revision    int64      `bun:"revision"`
+	ServerID    string     `bun:"server_id"`
+	Epoch       int64      `bun:"epoch"`
+	ActorID     string     `bun:"actor_id"`
+	ActorType   string     `bun:"actor_type"`
+	ActorName   string     `bun:"actor_name"`
+	CreatedAt   time.Time  `bun:"created_at"`
+	QueuedAt    time.Time  `bun:"queued_at"`
+	DueAt       time.Time  `bun:"due_at"`
+	UpdatedAt   time.Time  `bun:"updated_at"`
+	FinishedAt  *time.Time `bun:"finished_at"`
+	Feedback    string     `bun:"feedback"`
+	Input       string     `bun:"input"`
+}
+
+type taskEventRow struct {
+	bun.BaseModel `bun:"table:task_events,alias:te"`
+
+	TaskID string    `bun:"task_id,pk"`
+	Seq    int64     `bun:"seq,pk"`
+	At     time.Time `bun:"at"`
+	Kind   string    `bun:"kind"`
+	Data   string    `bun:"data"`
+}
+
+func taskRowOf(t registry.Task) (*taskRow, error) {
+	row := &taskRow{
+		ID: t.ID, WorkspaceID: t.Workspace, ProjectID: t.ProjectID, Title: t.Title, AgentID: t.AgentID, AgentName: t.Agent, Version: t.Version, Priority: t.Priority,
+		Status: string(t.Status), Attempt: t.Attempt, Resumed: t.Resumed, RunID: t.RunID, OverlayID: t.OverlayID, Summary: t.Summary, Files: t.Files, Revision: t.Revision,
+		ActorID: t.Creator.ID, ActorType: string(t.Creator.Type), ActorName: t.Creator.Name, CreatedAt: instant(t.CreatedAt), QueuedAt: instant(t.QueuedAt),
+		DueAt: instant(t.QueuedAt.Add(-time.Duration(t.Priority) * registry.PriorityStep)), UpdatedAt: instant(t.UpdatedAt), FinishedAt: instantOrNil(t.FinishedAt),
+		Feedback: t.Feedback, Input: document(t.Input),
+	}
+	var err error
+	if t.Error != nil {
+		row.Error, err = encode(t.Error)
+	}
+	return row, err
+}
+
+func (row *taskRow) task() (registry.Task, error) {
+	t := registry.Task{
+		ID: row.ID, Workspace: row.WorkspaceID, ProjectID: row.ProjectID, Project: row.Project, Title: row.Title, AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version,
+		Priority: row.Priority, Status: registry.TaskStatus(row.Status), Attempt: row.Attempt, Resumed: row.Resumed, RunID: row.RunID, OverlayID: row.OverlayID,
+		Summary: row.Summary, Files: row.Files, Revision: row.Revision, Creator: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName), CreatedAt: row.CreatedAt.UTC(),
+		QueuedAt: row.QueuedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), FinishedAt: instantOrNil(row.FinishedAt), Feedback: row.Feedback, Input: json.RawMessage(row.Input),
+	}
+	if row.Error != "" {
+		t.Error = &registry.TaskError{}
+		if err := json.Unmarshal([]byte(row.Error), t.Error); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,115 @@
+package registry
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// TaskStatus is the state of a task.
+type TaskStatus string
+
+// These are the states. A task that was accepted is final; one that was rejected or that failed can be tried again.
+const (
+	TaskQueued     TaskStatus = "queued"
+	TaskSpawning   TaskStatus = "spawning"   // a server has taken the task
+	TaskGenerating TaskStatus = "generating" // a language model writes the program
+	TaskExecuting  TaskStatus = "executing"  // the program runs, or its run waits for an approval
+	TaskSubmitting TaskStatus = "submitting" // the run has ended, and its changes are looked up
+	TaskReviewing  TaskStatus = "reviewing"  // the changes wait for a person
+	TaskAccepted   TaskStatus = "accepted"
+	TaskRejected   TaskStatus = "rejected"
+	TaskErrored    TaskStatus = "errored"
+)
+
+// Final reports whether a task has ended.
+func (s TaskStatus) Final() bool {
+	return s == TaskAccepted || s == TaskRejected || s == TaskErrored
+}
+
+// Active reports whether a server works on a task.
+func (s TaskStatus) Active() bool {
+	return s == TaskSpawning || s == TaskGenerating || s == TaskExecuting || s == TaskSubmitting
+}
+
+const (
+	// MostPriority is the highest priority of a task.
+	MostPriority = 9
+	// PriorityStep is the waiting time that one step of priority is worth. So a task of low priority is not overtaken forever.
+	PriorityStep = 10 * time.Minute
+)
+
+// Task is the order to change the files of a project with an agent. A person decides about the changes.
+type Task struct {
+	ID         string          `json:"id"`
+	Workspace  string          `json:"-"`
+	Title      string          `json:"title"`
+	AgentID    string          `json:"agentId"`
+	Agent      string          `json:"agent"`
+	Version    string          `json:"version" doc:"The published version that runs."`
+	ProjectID  string          `json:"-"`
+	Project    string          `json:"project"`
+	Input      json.RawMessage `json:"input"`
+	Feedback   string          `json:"feedback" doc:"What a person said about the last attempt."`
+	Priority   int             `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
+	Status     TaskStatus      `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
+	Attempt    int             `json:"attempt" doc:"1 for the first; each retry adds 1."`
+	Resumed    bool            `json:"resumed" doc:"True if the server stopped during this attempt, and the task was queued again."`
+	RunID      string          `json:"runId,omitempty" doc:"The run of this attempt."`
+	OverlayID  string          `json:"overlayId,omitempty" doc:"The changes that wait for a decision, or were decided."`
+	Summary    string          `json:"summary" doc:"The program's own summary."`
+	Files      int             `json:"files" doc:"Number of files that the program changed."`
+	Error      *TaskError      `json:"error,omitempty" doc:"Why the task failed."`
+	Revision   int64           `json:"revision"`
+	Creator    Actor           `json:"creator"`
+	CreatedAt  time.Time       `json:"createdAt"`
+	QueuedAt   time.Time       `json:"queuedAt" doc:"Start of waiting of this attempt."`
+	UpdatedAt  time.Time       `json:"updatedAt"`
+	FinishedAt *time.Time      `json:"finishedAt,omitempty"`
+}
+
+// TaskError says why a task failed.
+type TaskError struct {
+	Type    string `json:"type" doc:"The type of the run's error, or cancelled, interrupted, refused."`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// TaskNote is the data of an event of a task with the kind status.
+type TaskNote struct {
+	Status    TaskStatus `json:"status"`
+	Attempt   int        `json:"attempt"`
+	RunID     string     `json:"runId,omitempty"`
+	OverlayID string     `json:"overlayId,omitempty"`
+	Message   string     `json:"message,omitempty"`
+}
+
+// Note returns the data of an event about the state of a task.
+func (t Task) Note(message string) TaskNote {
+	return TaskNote{t.Status, t.Attempt, t.RunID, t.OverlayID, message}
+}
+
+// TaskFilter selects tasks.
+type TaskFilter struct {
+	Project string // ID; "" for all
+	Status  TaskStatus
+	Cursor  string
+	Limit   int
+}
+
+// TaskPage is a page of tasks, newest first.
+type TaskPage struct {
+	Items      []Task
+	NextCursor string
+}
+
+// TaskQueue is a workspace with queued tasks.
+type TaskQueue struct {
+	Workspace string
+	Task      string    // its first task
+	Due       time.Time // of that task; a smaller time comes first
+}
+
+// TaskEvent is one event of a task.
+type TaskEvent = runtimes.Event

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+type taskCommand struct {
+	Submit taskSubmitCommand `cmd:"" help:"Order an agent to change a project. The changes wait for a decision."`
+	List   taskListCommand   `cmd:"" help:"List tasks, newest first."`
+	Show   taskShowCommand   `cmd:"" help:"Show a task with its events."`
+	Diff   taskDiffCommand   `cmd:"" help:"Show the changes of a task as a unified diff."`
+	Accept taskAcceptCommand `cmd:"" help:"Apply the changes of a task, whole or some of the files."`
+	Reject taskRejectCommand `cmd:"" help:"Reject the changes of a task, whole or some of the files."`
+	Cancel taskCancelCommand `cmd:"" help:"End a task that has no changes yet."`
+	Retry  taskRetryCommand  `cmd:"" help:"Try a task again. Changes that wait are rejected."`
+}
+
+func taskPath(id string, more ...string) string {
+	path := "/api/v1/tasks/" + url.PathEscape(id)
+	for _, part := range more {
+		path += "/" + part
+	}
+	return path
+}
+
+type taskSubmitCommand struct {
+	Reference string `arg:"" field:"agent" help:"Agent with the capability files, such as add-docstrings or add-docstrings@1.0.0." placeholder:"REF"`
+	Project   string `help:"Project to change (default: the agent's own)." placeholder:"NAME"`
+	Input     string `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
+	Title     string `help:"Title (default: agent and project)." placeholder:"TEXT"`
+	Priority  int    `help:"Priority from 0 to 9. One step is worth ten minutes of waiting." default:"5" placeholder:"N"`
+	asked
+}
+
+func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
+	ref, err := registry.ParseReference(c.Reference)
+	if err != nil {
+		return misusedf("%s: %s", c.Reference, sentence(err))
+	}
+	input, err := inputOf(c.Input, p.Stdin)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"agent": ref.Agent, "version": ref.Version, "project": c.Project, "title": c.Title, "priority": c.Priority, "input": input}
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
+}
+
+func tellTask(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
+		var t registry.Task
+		if err := read(answer, &t); err != nil {
+			return err
+		}
+		return p.say("the task %s is %s", t.ID, t.Status)
+	}
+}
+
+type taskListCommand struct {
+	Project string `help:"Only tasks of this project." placeholder:"NAME"`
+	Status  string `help:"Only tasks in this state, for example queued, executing, reviewing or errored." placeholder:"STATE"`
+	Limit   int    `help:"Maximum number of tasks." default:"50" placeholder:"N"`
+	asked
+}
+
+func (c *taskListCommand) run(ctx context.Context, p Process) error {
+	if c.Limit < 1 || c.Limit > 10_000 {
+		return misusedf("--limit must be from 1 to 10000")
+	}
+	query := said(map[string]string{"project": c.Project, "status": c.Status})
+	return list(ctx, p, c.asked, "/api/v1/tasks", query, c.Limit, func(all []registry.Task) error {
+		t := newTable(p.Stdout, "ID", "STATE", "PRIORITY", "AGENT", "PROJECT", "FILES", "CREATED", "TITLE")
+		for _, one := range all {
+			t.row(one.ID, string(one.Status), strconv.Itoa(one.Priority), one.Agent+"@"+one.Version, one.Project, strconv.Itoa(one.Files), one.CreatedAt.UTC().Format(time.RFC3339), one.Title)
+		}
+		return t.flush()
+	})
+}
+
+type taskID struct {
+	Task string `arg:"" help:"ID of the task."`
+}
+
+type taskShowCommand struct {
+	taskID
+	asked
+}
+
+func (c *taskShowCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		if err := server.call(ctx, http.MethodGet, taskPath(c.Task), nil, &answer); err != nil {
+			return err
+		}
+		return c.print(p, answer, func(json.RawMessage) error {
+			var task registry.Task
+			var events struct {
+				Items []struct {
+					At   time.Time
+					Data registry.TaskNote
+				}
+			}
+			if err := read(answer, &task); err != nil {
+				return err
+			}
+			if err := server.call(ctx, http.MethodGet, taskPath(c.Task, "events"), nil, &events); err != nil {
+				return err
+			}
+			t := newTable(p.Stdout, "FIELD", "VALUE")
+			t.row("id", task.ID)
+			t.row("title", task.Title)
+			t.row("status", string(task.Status))
+			t.row("agent", task.Agent+"@"+task.Version)
+			t.row("project", task.Project)
+			t.row("run", or(task.RunID, "(none)"))
+			t.row("files", strconv.Itoa(task.Files))
+			if task.Summary != "" {
+				t.row("summary", task.Summary)
+			}
+			if task.Error != nil {
+				t.row("error", task.Error.Type+": "+task.Error.Message)
+			}
+			for _, e := range events.Items {
+				t.row(e.At.UTC().Format(time.RFC3339), string(e.Data.Status)+" "+e.Data.Message)
+			}
+			return t.flush()
+		})
+	})
+}
+
+type taskDiffCommand struct {
+	taskID
+	asked
+}
+
+func (c *taskDiffCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, taskPath(c.Task, "diff"), nil, tellOverlay(p))
+}
+
+type taskDecision struct {
+	taskID
+	Files []string `arg:"" optional:"" help:"Files to decide about (default: all that are open)." placeholder:"PATH"`
+	asked
+}
+
+func (c *taskDecision) decide(ctx context.Context, p Process, action, summary string) error {
+	body := map[string]any{"files": c.Files, "summary": summary}
+	if len(c.Files) == 0 {
+		delete(body, "files")
+	}
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, action), body, tellTask(p))
+}
+
+type taskAcceptCommand struct {
+	taskDecision
+	Summary string `help:"Summary of the change (default: the program's own)." placeholder:"TEXT"`
+}
+
+func (c *taskAcceptCommand) run(ctx context.Context, p Process) error {
+	return c.decide(ctx, p, "accept", c.Summary)
+}
+
+type taskRejectCommand struct{ taskDecision }
+
+func (c *taskRejectCommand) run(ctx context.Context, p Process) error {
+	return c.decide(ctx, p, "reject", "")
+}
+
+type taskCancelCommand struct {
+	taskID
+	asked
+}
+
+func (c *taskCancelCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "cancel"), nil, tellTask(p))
+}
+
+type taskRetryCommand struct {
+	taskID
+	Feedback string `help:"Given to the agent as the property feedback of its input." placeholder:"TEXT"`
+	asked
+}
+
+func (c *taskRetryCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "retry"), map[string]any{"feedback": c.Feedback}, tellTask(p))
+}

@@ -1,0 +1,221 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/projects"
+	"github.com/atelier-run/atelier/studio/tasks"
+)
+
+// TaskBody describes a task.
+type TaskBody struct {
+	Agent    string          `json:"agent" minLength:"1" maxLength:"100" doc:"Name or ID. The agent needs the capability files with write."`
+	Version  string          `json:"version,omitempty" maxLength:"100" doc:"1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now."`
+	Project  string          `json:"project,omitempty" maxLength:"63" doc:"Name of the project (default: the agent's own). An agent with the project * works on any."`
+	Title    string          `json:"title,omitempty" maxLength:"200" doc:"Title (default: agent and project)."`
+	Input    json.RawMessage `json:"input,omitempty" doc:"Input of the agent (default: {})."`
+	Priority *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority (default: 5). One step is worth ten minutes of waiting."`
+}
+
+// TaskRetry is the feedback about an attempt.
+type TaskRetry struct {
+	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Given to the agent as the property feedback of its input, which its input schema must declare."`
+}
+
+// TaskList is one page of tasks, newest first.
+type TaskList struct {
+	Items      []registry.Task `json:"items"`
+	NextCursor string          `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
+}
+
+// TaskEventList lists the events of a task so far.
+type TaskEventList struct {
+	Items []registry.TaskEvent `json:"items"`
+}
+
+// TaskRef names a task.
+type TaskRef struct {
+	Task string `path:"task" maxLength:"100" doc:"ID of the task."`
+}
+
+// normalPriority is the priority of a task without one.
+const normalPriority = 5
+
+type taskAnswer struct{ Body registry.Task }
+
+func (a *API) submitTask() {
+	type in struct{ Body TaskBody }
+	type answer struct {
+		Location string `header:"Location"`
+		Body     registry.Task
+	}
+	add(a, endpoint{
+		id: "submitTask", method: http.MethodPost, path: Base + "/tasks", tag: "tasks", summary: "Submit a task", status: http.StatusCreated,
+		about:      "Queues a task. It starts when the server has a place, and its changes wait for a decision. Among the tasks of a workspace, the one with the highest priority starts first; ten minutes of waiting are worth one step.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.TooManyRequests},
+	}, func(ctx context.Context, q *in) (*answer, error) {
+		b := q.Body
+		priority := normalPriority
+		if b.Priority != nil {
+			priority = *b.Priority
+		}
+		t, err := a.Tasks.Submit(keyed(ctx), actor(ctx), tasks.Request{Agent: b.Agent, Version: b.Version, Project: b.Project, Title: b.Title, Input: b.Input, Priority: priority})
+		return &answer{a.BasePath + Base + "/tasks/" + t.ID, t}, err
+	})
+}
+
+func (a *API) listTasks() {
+	type in struct {
+		Paging
+		Project string              `query:"project" maxLength:"63" doc:"Only tasks of this project."`
+		Status  registry.TaskStatus `query:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored" doc:"Only tasks in this state."`
+	}
+	type answer struct{ Body TaskList }
+	add(a, endpoint{
+		id: "listTasks", method: http.MethodGet, path: Base + "/tasks", tag: "tasks", summary: "List tasks, newest first",
+		about: "All tasks of the workspace.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*answer, error) {
+		page, err := a.Tasks.List(ctx, actor(ctx), q.Project, registry.TaskFilter{Status: q.Status, Cursor: q.Cursor, Limit: q.Limit})
+		return &answer{TaskList(page)}, err
+	})
+}
+
+func (a *API) getTask() {
+	add(a, endpoint{
+		id: "getTask", method: http.MethodGet, path: Base + "/tasks/{task}", tag: "tasks", summary: "Read a task",
+		about: "Its state and the run and the changes of the last attempt.", refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *TaskRef) (*taskAnswer, error) {
+		t, err := a.Tasks.Get(ctx, actor(ctx), q.Task)
+		return &taskAnswer{t}, err
+	})
+}
+
+func (a *API) listTaskEvents() {
+	type in struct {
+		TaskRef
+		From int64  `query:"from" minimum:"0" doc:"Only events with a higher seq."`
+		Last string `header:"Last-Event-ID" doc:"Sent by a reconnecting EventSource instead of from."`
+	}
+	schemas := a.huma.OpenAPI().Components.Schemas
+	add(a, endpoint{
+		id: "listTaskEvents", method: http.MethodGet, path: Base + "/tasks/{task}/events", tag: "tasks", summary: "Get the events of a task",
+		about:    "Returns the changes of state so far as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.",
+		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests}, instead: a.streamTaskEvents,
+		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
+			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[TaskEventList](), true, "")},
+			"text/event-stream": {},
+		}}},
+	}, func(ctx context.Context, q *in) (*huma.StreamResponse, error) {
+		events, err := a.Tasks.Events(ctx, actor(ctx), q.Task, q.From, false)
+		if err != nil {
+			return nil, err
+		}
+		first, err := events.Next(ctx) // until then the request may still fail
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			c.SetHeader("Content-Type", "application/json")
+			c.SetStatus(http.StatusOK)
+			if err := listEvents(ctx, c.BodyWriter(), first, err, events); err != nil {
+				panic(http.ErrAbortHandler) // a truncated answer must not look complete
+			}
+		}}, nil
+	})
+}
+
+// streamTaskEvents serves an EventSource. It returns errors only before the stream begins.
+func (a *API) streamTaskEvents(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodGet || !wantsStream(r.Header.Get("Accept")) {
+		return false
+	}
+	from, err := startOf(r)
+	if err == nil {
+		var events *tasks.Follower
+		if events, err = a.Tasks.Events(r.Context(), actor(r.Context()), chi.URLParam(r, "task"), from, true); err == nil {
+			err = sendEvents(w, r, events, heartbeat)
+		}
+	}
+	if err != nil {
+		a.Problems.Write(w, r, err)
+	}
+	return true
+}
+
+func (a *API) diffTask() {
+	type answer struct{ Body projects.OverlayDifference }
+	add(a, endpoint{
+		id: "diffTask", method: http.MethodGet, path: Base + "/tasks/{task}/diff", tag: "tasks", summary: "Compare the changes of a task with the project",
+		about:    "As of its overlay: unified diffs from the files that the run read, and whether each change still fits the project as it is now.",
+		refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *TaskRef) (*answer, error) {
+		diff, err := a.Tasks.Diff(ctx, actor(ctx), q.Task)
+		return &answer{diff}, err
+	})
+}
+
+func (a *API) acceptTask() {
+	type in struct {
+		TaskRef
+		Body OverlayDecision
+	}
+	add(a, endpoint{
+		id: "acceptTask", method: http.MethodPost, path: Base + "/tasks/{task}/accept", tag: "tasks", summary: "Accept the changes of a task",
+		about:      "Applies them to the project, whole or some of the files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
+	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
+		t, err := a.Tasks.Accept(ctx, actor(ctx), q.Task, projects.Decision(q.Body))
+		return &taskAnswer{t}, err
+	})
+}
+
+func (a *API) rejectTask() {
+	type in struct {
+		TaskRef
+		Body OverlayDecision
+	}
+	add(a, endpoint{
+		id: "rejectTask", method: http.MethodPost, path: Base + "/tasks/{task}/reject", tag: "tasks", summary: "Reject the changes of a task",
+		about:      "Rejects them whole or some of the files. The project stays as it is.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
+		t, err := a.Tasks.Reject(ctx, actor(ctx), q.Task, projects.Decision(q.Body))
+		return &taskAnswer{t}, err
+	})
+}
+
+func (a *API) cancelTask() {
+	add(a, endpoint{
+		id: "cancelTask", method: http.MethodPost, path: Base + "/tasks/{task}/cancel", tag: "tasks", summary: "Cancel a task",
+		about:      "Ends a task that has no changes yet, and its run. Its state is then errored, with the error cancelled.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *TaskRef) (*taskAnswer, error) {
+		t, err := a.Tasks.Cancel(ctx, actor(ctx), q.Task)
+		return &taskAnswer{t}, err
+	})
+}
+
+func (a *API) retryTask() {
+	type in struct {
+		TaskRef
+		Body TaskRetry
+	}
+	add(a, endpoint{
+		id: "retryTask", method: http.MethodPost, path: Base + "/tasks/{task}/retry", tag: "tasks", summary: "Try a task again",
+		about:      "Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
+		t, err := a.Tasks.Retry(ctx, actor(ctx), q.Task, q.Body.Feedback)
+		return &taskAnswer{t}, err
+	})
+}

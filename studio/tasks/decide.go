@@ -1,0 +1,196 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/projects"
+)
+
+// Diff compares the changes of a task with its project. Errors: NotFound, Conflict if there are no changes yet.
+func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (projects.OverlayDifference, error) {
+	t, err := s.Get(ctx, actor, id)
+	if err == nil && t.OverlayID == "" {
+		err = fault.New(fault.Conflict, "The task is %s and has no changes.", t.Status)
+	}
+	if err != nil {
+		return projects.OverlayDifference{}, err
+	}
+	return s.Projects.Diff(ctx, actor, t.Project, t.OverlayID)
+}
+
+// Accept applies the changes of a task to its project, whole or some of the files. Errors: those of the overlay.
+func (s *Service) Accept(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
+	return s.decide(ctx, actor, id, func(t registry.Task) error {
+		_, err := s.Projects.Accept(ctx, actor, t.Project, t.OverlayID, d)
+		return err
+	})
+}
+
+// Reject ends the changes of a task, whole or some of the files. Errors: those of the overlay.
+func (s *Service) Reject(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
+	return s.decide(ctx, actor, id, func(t registry.Task) error {
+		_, err := s.Projects.Reject(ctx, actor, t.Project, t.OverlayID, d)
+		return err
+	})
+}
+
+// decide carries out a decision. The store ends the task in the transaction that ends its changes.
+func (s *Service) decide(ctx context.Context, actor registry.Actor, id string, decision func(registry.Task) error) (registry.Task, error) {
+	t, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return t, err
+	}
+	if t.Status != registry.TaskReviewing {
+		return t, &fault.Error{Code: fault.Conflict, Message: "The task is " + string(t.Status) + ", and no changes of it wait for a decision.", Extra: map[string]any{"status": t.Status}}
+	}
+	if err := decision(t); err != nil {
+		return t, err
+	}
+	s.announce(id)
+	return s.Get(ctx, actor, id)
+}
+
+// tries is how often a change of a task is attempted that a server is moving on at the same time.
+const tries = 10
+
+// Cancel ends a task that has no changes yet, and its run. Errors: NotFound, Conflict.
+func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Task, error) {
+	var t registry.Task
+	for n := 0; ; n++ {
+		var err error
+		if t, err = s.Get(ctx, actor, id); err != nil {
+			return t, err
+		}
+		switch {
+		case t.Status == registry.TaskReviewing:
+			return t, fault.New(fault.Conflict, "The changes of the task wait for a decision. Reject them instead.")
+		case t.Status.Final():
+			return t, fault.New(fault.Conflict, "The task has already ended: %s.", t.Status)
+		}
+		t.Status, t.Error = registry.TaskErrored, &registry.TaskError{Type: "cancelled", Message: "The task was cancelled."}
+		if err = s.change(ctx, &t, t.Error.Message); err == nil {
+			break
+		}
+		if !fault.Is(err, fault.Conflict) || n == tries {
+			return t, err
+		}
+	}
+	s.mu.Lock()
+	w := s.live[id]
+	s.mu.Unlock()
+	if w != nil {
+		w.cancel(errTaken)
+	}
+	return t, s.endRun(ctx, t)
+}
+
+// endRun cancels the run of a task if it is still live or waits, and rejects what it changed.
+func (s *Service) endRun(ctx context.Context, t registry.Task) error {
+	if t.RunID == "" {
+		return nil
+	}
+	if _, err := s.Runs.Cancel(ctx, t.Creator, t.RunID); err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	return s.discard(ctx, t)
+}
+
+// discard rejects the changes of a run that no task needs any more.
+func (s *Service) discard(ctx context.Context, t registry.Task) error {
+	o, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
+	if fault.Is(err, fault.NotFound) || err == nil && o.Status != registry.OverlayOpen {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.Projects.Reject(ctx, t.Creator, t.Project, o.ID, projects.Decision{})
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // it was decided or has expired meanwhile
+		return nil
+	}
+	return err
+}
+
+// Retry queues a task again. Changes that wait are rejected. Feedback is given to the agent as the property feedback of its
+// input. Errors: NotFound, Conflict, InvalidInput.
+func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string) (registry.Task, error) {
+	if len(feedback) > maxFeedback || !utf8.ValidString(feedback) || strings.ContainsRune(feedback, 0) {
+		return registry.Task{}, fault.Invalid("/feedback", "must be text of at most 16 KiB.")
+	}
+	t, err := s.Get(ctx, actor, id)
+	switch {
+	case err != nil:
+		return t, err
+	case t.Status == registry.TaskAccepted:
+		return t, fault.New(fault.Conflict, "The task was accepted. Submit a new one.")
+	case t.Status != registry.TaskReviewing && !t.Status.Final():
+		return t, fault.New(fault.Conflict, "The task is %s. Cancel it first.", t.Status)
+	case t.Attempt >= maxAttempts:
+		return t, fault.New(fault.Conflict, "The task was tried %d times. Submit a new one.", t.Attempt)
+	}
+	if feedback != "" {
+		version, err := s.version(ctx, t)
+		if err != nil {
+			return t, err
+		}
+		if _, err := withFeedback(t.Input, version.InputSchema, feedback); err != nil {
+			return t, err
+		}
+	}
+	if t.RunID != "" {
+		if err := s.discard(ctx, t); err != nil {
+			return t, err
+		}
+		if t, err = s.Get(ctx, actor, id); err != nil { // a rejected task has another revision
+			return t, err
+		}
+	}
+	t.Status, t.Feedback, t.QueuedAt = registry.TaskQueued, feedback, s.Now()
+	t.Attempt++
+	t.RunID, t.OverlayID, t.Summary, t.Files, t.Error, t.Resumed = "", "", "", 0, nil, false
+	if err := s.change(ctx, &t, feedback); err != nil {
+		return t, err
+	}
+	s.look()
+	return t, nil
+}
+
+// withFeedback adds feedback to the input of an agent. An agent with an input schema must declare the property.
+func withFeedback(input, schema json.RawMessage, feedback string) (json.RawMessage, error) {
+	if feedback == "" {
+		return input, nil
+	}
+	if len(schema) > 0 {
+		var declared struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		_ = json.Unmarshal(schema, &declared) // the schema was checked when it was saved; true and false declare nothing
+		if _, ok := declared.Properties["feedback"]; !ok {
+			return nil, fault.Invalid("/feedback", "must be empty, because the input schema of the agent has no property feedback.")
+		}
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(input, &fields); len(input) > 0 && (err != nil || fields == nil) {
+		return nil, fault.Invalid("/feedback", "must be empty, because the input of the task is no object.")
+	}
+	text, err := json.Marshal(feedback)
+	if err != nil {
+		return nil, err
+	}
+	fields["feedback"] = text
+	return json.Marshal(fields)
+}
+
+// version returns the version of a task's agent.
+func (s *Service) version(ctx context.Context, t registry.Task) (registry.Version, error) {
+	return s.Resolver.Resolve(ctx, t.Workspace, registry.Reference{Agent: t.AgentID, Version: t.Version})
+}
+
+// errTaken is the cause with which the work on a task ends that was cancelled or that belongs to another server.
+var errTaken = errors.New("the task was cancelled")

@@ -1,0 +1,199 @@
+// Package tasks carries out orders to change the files of a project with an agent. A task waits in a queue, runs, and its
+// changes wait for a person. Tasks are stored, so that they continue after a restart.
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/projects"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Store stores tasks.
+type Store interface {
+	InsertTask(ctx context.Context, t registry.Task, most int) error
+	Task(ctx context.Context, workspace, id string) (registry.Task, error)
+	Tasks(ctx context.Context, workspace string, f registry.TaskFilter) (registry.TaskPage, error)
+}
+
+// Progress moves tasks from one state to the next.
+type Progress interface {
+	// ChangeTask stores the next revision of a task. An active task belongs to this server from then on. Error: Conflict
+	// if the task changed meanwhile.
+	ChangeTask(ctx context.Context, t registry.Task, message string) error
+	TaskQueues(ctx context.Context) ([]registry.TaskQueue, error)
+	// ActiveTasks returns those of this server, or those of servers that have ended.
+	ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error)
+}
+
+// Reader reads the events of tasks, and the changes that runs proposed.
+type Reader interface {
+	TaskEvents(ctx context.Context, workspace, id string, from int64, limit int) ([]registry.TaskEvent, error)
+	OverlayOfRun(ctx context.Context, workspace, run string) (registry.Overlay, error)
+}
+
+// Resolver returns the version that a reference selects.
+type Resolver interface {
+	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Store      Store
+	Progress   Progress
+	Reader     Reader
+	Resolver   Resolver
+	Runs       *runs.Service
+	Projects   *projects.Service
+	Concurrent int // tasks at once on this server
+	Log        *slog.Logger
+	Now        func() time.Time
+	NewID      func() string
+}
+
+// Service carries out tasks. It is safe for concurrent use.
+type Service struct {
+	Options
+	wake chan struct{} // tells the dispatcher to look for work
+	stop context.CancelCauseFunc
+	done chan struct{} // closed when the dispatcher has ended
+	all  sync.WaitGroup
+
+	mu      sync.Mutex
+	live    map[string]*worker   // by the ID of the task
+	later   map[string]time.Time // workspaces whose tasks wait for a place, and until when
+	watched map[string]*watchers // by the ID of the task
+	readers int
+}
+
+const (
+	maxOpen     = 1000 // tasks of a workspace that have not ended
+	maxAttempts = 100
+	maxTitle    = 200
+	maxFeedback = 16 << 10
+	maxInput    = 1 << 20
+)
+
+// New returns a service that does not work yet.
+func New(o Options) *Service {
+	return &Service{
+		Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		live: map[string]*worker{}, later: map[string]time.Time{}, watched: map[string]*watchers{},
+	}
+}
+
+// Request describes a task.
+type Request struct {
+	Agent    string // name or ID
+	Version  string // "" is the latest version
+	Project  string // "" is the agent's own
+	Title    string
+	Input    json.RawMessage
+	Priority int
+}
+
+// Submit stores a task, which starts as soon as there is a place. Errors: NotFound, NoVersion, InvalidInput,
+// TooManyRequests.
+func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
+	if err := check(req); err != nil {
+		return registry.Task{}, err
+	}
+	version, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: orLatest(req.Version)})
+	if err != nil {
+		return registry.Task{}, err
+	}
+	name, problem := runs.TaskProject(version.Capabilities, req.Project)
+	if problem != "" {
+		pointer := "/project"
+		if version.Capabilities.Files == nil || !version.Capabilities.Files.Write {
+			pointer = "/agent"
+		}
+		return registry.Task{}, fault.Invalid(pointer, "%s", problem)
+	}
+	project, err := s.Projects.Get(ctx, actor, name)
+	if err != nil {
+		return registry.Task{}, err
+	}
+	input, err := s.Runs.CheckKept(ctx, actor.Workspace, version, req.Input)
+	if err != nil {
+		return registry.Task{}, err
+	}
+	now := s.Now()
+	t := registry.Task{
+		ID: s.NewID(), Workspace: actor.Workspace, Title: strings.TrimSpace(req.Title), AgentID: version.AgentID, Agent: version.CurrentName, Version: version.Version,
+		ProjectID: project.ID, Project: project.Name, Input: input, Priority: req.Priority, Status: registry.TaskQueued, Attempt: 1, Revision: 1,
+		Creator: actor, CreatedAt: now, QueuedAt: now, UpdatedAt: now,
+	}
+	if t.Title == "" {
+		t.Title = version.CurrentName + " on " + project.Name
+	}
+	if err := s.Store.InsertTask(ctx, t, maxOpen); err != nil {
+		return registry.Task{}, err
+	}
+	s.look()
+	return t, nil
+}
+
+func orLatest(version string) string {
+	if version == "" {
+		return registry.Latest
+	}
+	return version
+}
+
+// check rejects a request whose values are out of bounds.
+func check(req Request) error {
+	switch {
+	case req.Version == registry.DraftVersion:
+		return fault.Invalid("/version", "must be a published version, because a draft may change before the task runs. Publish it first.")
+	case req.Priority < 0 || req.Priority > registry.MostPriority:
+		return fault.Invalid("/priority", "must be from 0 to %d.", registry.MostPriority)
+	case len(req.Title) > maxTitle || !utf8.ValidString(req.Title) || strings.ContainsRune(req.Title, 0):
+		return fault.Invalid("/title", "must be text of at most %d bytes.", maxTitle)
+	case len(req.Input) > maxInput:
+		return fault.Invalid("/input", "must be at most 1 MiB.")
+	}
+	return nil
+}
+
+// Get returns a task. Error: NotFound.
+func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Task, error) {
+	return s.Store.Task(ctx, actor.Workspace, id)
+}
+
+// List returns a page of tasks, newest first. Error: NotFound if the project does not exist.
+func (s *Service) List(ctx context.Context, actor registry.Actor, project string, f registry.TaskFilter) (registry.TaskPage, error) {
+	if project != "" {
+		p, err := s.Projects.Get(ctx, actor, project)
+		if err != nil {
+			return registry.TaskPage{}, err
+		}
+		f.Project = p.ID
+	}
+	return s.Store.Tasks(ctx, actor.Workspace, f)
+}
+
+// change stores the next revision of a task.
+func (s *Service) change(ctx context.Context, t *registry.Task, message string) error {
+	next := *t
+	next.Revision++
+	next.UpdatedAt = s.Now()
+	next.FinishedAt = nil
+	if next.Status.Final() {
+		next.FinishedAt = &next.UpdatedAt
+	}
+	if err := s.Progress.ChangeTask(ctx, next, message); err != nil {
+		return err
+	}
+	*t = next
+	s.announce(t.ID)
+	return nil
+}

@@ -1,0 +1,384 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+const (
+	// lookEvery is the interval at which a server looks for tasks that other servers queued, left or cancelled.
+	lookEvery = 5 * time.Second
+	// leastWait and mostWait bound how long the tasks of a workspace wait that has no place for another run.
+	leastWait = time.Second
+	mostWait  = 10 * time.Minute
+)
+
+// errStopping is the cause with which the work on tasks ends when the server stops.
+var errStopping = errors.New("the server is stopping")
+
+// worker carries out one task.
+type worker struct {
+	workspace string
+	cancel    context.CancelCauseFunc
+}
+
+// Begin starts to work on tasks.
+func (s *Service) Begin(ctx context.Context) {
+	ctx, s.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		defer close(s.done)
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			s.recover(ctx)
+			s.dispatch(ctx)
+			select {
+			case <-s.wake:
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}()
+}
+
+// Close queues the tasks at work again and waits until they are stored. It must be called before the runs are closed.
+func (s *Service) Close() {
+	s.stop(errStopping)
+	<-s.done
+	s.all.Wait()
+}
+
+// look wakes the dispatcher.
+func (s *Service) look() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// dispatch starts queued tasks until there is no place or no task.
+func (s *Service) dispatch(ctx context.Context) {
+	for ctx.Err() == nil {
+		id, workspace, err := s.next(ctx)
+		if err == nil && id != "" {
+			err = s.claim(ctx, workspace, id)
+		}
+		if err != nil {
+			s.failed(ctx, "start task", err)
+			return
+		}
+		if id == "" {
+			return
+		}
+	}
+}
+
+// next returns the task to start, "" for none. The workspace with the fewest tasks at work comes first, so that many tasks
+// of one workspace do not delay those of another.
+func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
+	busy, now := map[string]int{}, s.Now()
+	s.mu.Lock()
+	full := len(s.live) >= s.Concurrent
+	for _, w := range s.live {
+		busy[w.workspace]++
+	}
+	for name, until := range s.later {
+		if !now.Before(until) {
+			delete(s.later, name)
+		}
+	}
+	waits := func(q registry.TaskQueue) bool { _, ok := s.later[q.Workspace]; return ok }
+	s.mu.Unlock()
+	if full {
+		return "", "", nil
+	}
+	queues, err := s.Progress.TaskQueues(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	s.mu.Lock()
+	queues = slices.DeleteFunc(queues, waits)
+	s.mu.Unlock()
+	if len(queues) == 0 {
+		return "", "", nil
+	}
+	first := slices.MinFunc(queues, func(a, b registry.TaskQueue) int {
+		return cmp.Or(cmp.Compare(busy[a.Workspace], busy[b.Workspace]), a.Due.Compare(b.Due), cmp.Compare(a.Task, b.Task))
+	})
+	return first.Task, first.Workspace, nil
+}
+
+// claim takes a queued task and starts to work on it. If another server was faster it does nothing.
+func (s *Service) claim(ctx context.Context, workspace, id string) error {
+	t, err := s.Store.Task(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) || err == nil && t.Status != registry.TaskQueued {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	working, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	s.live[id] = &worker{workspace, cancel}
+	s.mu.Unlock()
+	t.Status = registry.TaskSpawning
+	if err := s.change(ctx, &t, ""); err != nil {
+		s.leave(id)
+		cancel(nil)
+		if fault.Is(err, fault.Conflict) {
+			return nil
+		}
+		return err
+	}
+	s.all.Add(1)
+	go func() {
+		defer s.all.Done()
+		defer cancel(nil)
+		err := s.work(working, t)
+		s.leave(id)
+		s.failed(ctx, "work on task", err)
+		s.look()
+	}()
+	return nil
+}
+
+func (s *Service) leave(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live, id)
+}
+
+// failed logs an error of the server. A conflict means that the task was cancelled or deleted meanwhile.
+func (s *Service) failed(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+		s.Log.LogAttrs(ctx, slog.LevelError, what, slog.Any("error", err))
+	}
+}
+
+// work carries out one attempt of a task, up to the point at which a person decides.
+func (s *Service) work(ctx context.Context, t registry.Task) error {
+	lasting := context.WithoutCancel(ctx) // the state is stored also if the work is cancelled
+	version, err := s.version(ctx, t)
+	if err != nil {
+		return s.refused(lasting, ctx, &t, err)
+	}
+	input, err := withFeedback(t.Input, version.InputSchema, t.Feedback)
+	if err != nil {
+		return s.refused(lasting, ctx, &t, err)
+	}
+	run, err := s.Runs.Start(registry.WithoutKey(lasting), t.Creator, runs.Request{
+		Agent: t.AgentID, Version: t.Version, Of: &version, Input: input, Project: t.Project, Trigger: registry.TriggerTask,
+	})
+	if err != nil {
+		return s.refused(lasting, ctx, &t, err)
+	}
+	t.Status, t.RunID = registry.TaskExecuting, run.ID
+	message := ""
+	if run.Status == registry.AwaitingApproval {
+		message = "The run waits for an approval."
+	}
+	if err := s.change(lasting, &t, message); err != nil {
+		return errors.Join(err, s.endRun(lasting, t))
+	}
+	if err := s.follow(ctx, t); err != nil {
+		if context.Cause(ctx) == errStopping {
+			return errors.Join(s.endRun(lasting, t), s.again(lasting, &t, "The server stopped. The task is queued again."))
+		}
+		if ctx.Err() != nil {
+			return s.endRun(lasting, t)
+		}
+		return err
+	}
+	ended, err := s.Runs.Get(lasting, t.Creator, t.RunID)
+	if err != nil {
+		return err
+	}
+	return s.settle(lasting, &t, ended)
+}
+
+// follow waits until the run of a task has ended. A run that waits for an approval does not hold a place.
+func (s *Service) follow(ctx context.Context, t registry.Task) error {
+	events, err := s.Runs.Follow(ctx, t.Creator, t.RunID, 0)
+	for err == nil {
+		_, err = events.Next(ctx)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// refused ends a task whose run could not start, or queues it again if the reason passes.
+func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause error) error {
+	var known *fault.Error
+	switch {
+	case context.Cause(ctx) == errTaken:
+		return nil
+	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
+		return s.again(lasting, t, "The server stopped. The task is queued again.")
+	case errors.As(cause, &known) && passes(known.Code):
+		wait := min(max(known.RetryAfter, leastWait), mostWait)
+		s.mu.Lock()
+		s.later[t.Workspace] = s.Now().Add(wait)
+		s.mu.Unlock()
+		time.AfterFunc(wait, s.look)
+		return s.again(lasting, t, "The task waits: "+known.Message)
+	case known != nil:
+		t.Error = &registry.TaskError{Type: "refused", Message: known.Message}
+		for _, d := range known.Details {
+			t.Error.Message += " " + d.Pointer + " " + d.Message
+		}
+	default:
+		t.Error = &registry.TaskError{Type: "server_error", Message: "The server failed."}
+	}
+	t.Status = registry.TaskErrored
+	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
+}
+
+// unknown returns the cause of an error that the task does not show.
+func unknown(cause error, known *fault.Error) error {
+	if known != nil {
+		return nil
+	}
+	return cause
+}
+
+// passes reports whether a run may start later that cannot start now.
+func passes(code fault.Code) bool {
+	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QuotaExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
+}
+
+// again queues a task for the same attempt. It keeps its place in the queue.
+func (s *Service) again(ctx context.Context, t *registry.Task, message string) error {
+	t.Status, t.RunID = registry.TaskQueued, ""
+	return s.change(ctx, t, message)
+}
+
+// settle moves a task on whose run has ended.
+func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run) error {
+	switch {
+	case !run.Status.Final():
+		return nil // it waits for an approval, or another server executes it
+	case run.Status == registry.StatusInterrupted:
+		return s.interrupted(ctx, t)
+	}
+	t.Status = registry.TaskSubmitting
+	if err := s.change(ctx, t, ""); err != nil {
+		return err
+	}
+	overlay, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
+	none := fault.Is(err, fault.NotFound)
+	if err != nil && !none {
+		return err
+	}
+	t.OverlayID, t.Summary, t.Files = overlay.ID, overlay.Summary, len(overlay.Entries)
+	switch {
+	case run.Error != nil:
+		t.Status, t.Error = registry.TaskErrored, errorOf(run.Error)
+		return s.change(ctx, t, t.Error.Message)
+	case none:
+		t.Status = registry.TaskAccepted
+		return s.change(ctx, t, "The program changed no file, so there is nothing to decide.")
+	}
+	t.Status = registry.TaskReviewing
+	if err := s.change(ctx, t, overlay.Summary); err != nil {
+		return err
+	}
+	return s.decided(ctx, t)
+}
+
+// decided ends a task whose changes a person decided before the task was reviewing.
+func (s *Service) decided(ctx context.Context, t *registry.Task) error {
+	overlay, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
+	if err != nil || overlay.Status == registry.OverlayOpen {
+		return err
+	}
+	t.Status = registry.TaskRejected
+	if overlay.Status == registry.OverlayAccepted {
+		t.Status = registry.TaskAccepted
+	}
+	return s.change(ctx, t, "")
+}
+
+func errorOf(e *runtimes.ProgramError) *registry.TaskError {
+	return &registry.TaskError{Type: string(e.Type), Message: fault.Shown(e.Message, 2000), Remedy: fault.Shown(e.Remedy, 1000)}
+}
+
+// interrupted queues a task again whose server ended. A task that has lost two servers may be the cause, so it ends.
+func (s *Service) interrupted(ctx context.Context, t *registry.Task) error {
+	if t.RunID != "" {
+		if err := s.discard(ctx, *t); err != nil {
+			return err
+		}
+	}
+	if t.Resumed {
+		t.Status, t.Error = registry.TaskErrored, &registry.TaskError{Type: "interrupted", Message: "The server stopped twice while it worked on the task.", Remedy: "Retry the task."}
+		return s.change(ctx, t, t.Error.Message)
+	}
+	t.Resumed = true
+	if err := s.again(ctx, t, "The server stopped while it worked on the task. The task is queued again."); err != nil {
+		return err
+	}
+	s.look()
+	return nil
+}
+
+// recover moves on the tasks of servers that have ended, and those whose run waited for an approval. It stops the work on
+// tasks that were cancelled at another server.
+func (s *Service) recover(ctx context.Context) {
+	own, err := s.Progress.ActiveTasks(ctx, true)
+	if err != nil {
+		s.failed(ctx, "read active tasks", err)
+		return
+	}
+	left, err := s.Progress.ActiveTasks(ctx, false)
+	if err != nil {
+		s.failed(ctx, "read active tasks", err)
+		return
+	}
+	s.mu.Lock()
+	for id, w := range s.live {
+		if !slices.ContainsFunc(own, func(t registry.Task) bool { return t.ID == id }) {
+			w.cancel(errTaken)
+		}
+	}
+	own = slices.DeleteFunc(own, func(t registry.Task) bool { return s.live[t.ID] != nil })
+	s.mu.Unlock()
+	for _, t := range own {
+		s.failed(ctx, "continue task", s.resume(ctx, t))
+	}
+	for _, t := range left {
+		t.Revision++ // take it, so that only one server continues it
+		t.UpdatedAt = s.Now()
+		err := s.Progress.ChangeTask(ctx, t, "Another server continues the task.")
+		if err == nil {
+			err = s.resume(ctx, t)
+		}
+		s.failed(ctx, "continue task", err)
+	}
+}
+
+// resume moves on an active task on which nothing works.
+func (s *Service) resume(ctx context.Context, t registry.Task) error {
+	if t.RunID == "" {
+		return s.interrupted(ctx, &t)
+	}
+	run, err := s.Runs.Get(ctx, t.Creator, t.RunID)
+	if fault.Is(err, fault.NotFound) {
+		return s.interrupted(ctx, &t)
+	}
+	if err != nil {
+		return err
+	}
+	return s.settle(ctx, &t, run)
+}
