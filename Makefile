@@ -104,8 +104,8 @@ tenants: ## Request every route for another workspace's data; prints routes × m
 	go test -count=1 -v -run 'TestWorkspacesAreKeptApart|TestWhatIsListedIsForAll' ./server/servertest | grep -aE 'routes ×|^(---|ok|FAIL)|tells|about another'
 
 .PHONY: attack
-attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, SHORT=1, HOSTILE=1 for programs)
-	@ITEMS=$(ITEMS) SHORT=$(SHORT) HOSTILE=$(HOSTILE) scripts/attack.sh
+attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, SHORT=1, HOSTILE=1 for programs, AT=COMMIT for an older build)
+	@AT=$(AT) ITEMS=$(ITEMS) SHORT=$(SHORT) HOSTILE=$(HOSTILE) scripts/attack.sh
 
 .PHONY: audit
 audit: ## Look up known vulnerabilities of the dependencies, where the lists can be reached

@@ -3,8 +3,26 @@
 # or bounded, and the evidence. ITEMS=5,7 runs those items alone, SHORT=1 one quick attack of each item, HOSTILE=1 adds the
 # hostile programs of runtimes/hostile. The last rows let two workspaces of a whole server meet: as root and as an
 # ordinary user, with landlock and control groups masked.
+#
+# Then clients and programs attack a whole server by interfaces that did not change (scripts/attack/clients.py). AT=COMMIT
+# prints the rows of these attacks for a build of that commit, and nothing else. The commit before the fixes is c960d492:
+# there they succeed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+work=$(mktemp -d /tmp/atelier-attack.XXXXXX)
+clear() {
+  if [ -d "$work/tree" ]; then git worktree remove --force "$work/tree"; fi
+  rm -rf "$work"
+}
+trap clear EXIT
+if [ -n "${AT:-}" ]; then
+  git worktree add --quiet --detach "$work/tree" "$AT"
+  (cd "$work/tree" && CGO_ENABLED=0 go build -trimpath -o "$work/atelier" .)
+  printf '%-5s %-64s %-18s %s\n' item "attack on $AT" result evidence
+  python3 scripts/attack/clients.py "$work/atelier" "${ITEMS:-}" || true
+  exit
+fi
 
 # ITEM|ATTACK|PACKAGE|TESTS. An item with + is in the short form.
 attacks=(
@@ -65,8 +83,9 @@ for attack in "${attacks[@]}"; do
 done
 
 # Two workspaces of a whole server, in each way that a host may be set up.
-work=$(mktemp -d /tmp/atelier-attack.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+CGO_ENABLED=0 go build -trimpath -o "$work/atelier" .
+chmod 0755 "$work" "$work/atelier"
+python3 scripts/attack/clients.py "$work/atelier" "${ITEMS:-}" || failed=$((failed + 1))
 tenants() { # USER MASK
   local as=() result=refused said fix passed
   if [ "$1" != "$(id -un)" ]; then as=(setpriv --reuid "$1" --regid "$(id -g "$1")" --clear-groups); fi
@@ -78,8 +97,6 @@ tenants() { # USER MASK
   if [ "$result" = SUCCEEDED ]; then echo "${fix:-$(tail -3 <<<"$said")}"; fi
 }
 if wanted 4 || wanted 6; then
-  CGO_ENABLED=0 go build -trimpath -o "$work/atelier" .
-  chmod 0755 "$work" "$work/atelier"
   users=("$(id -un)")
   if [ "$(id -u)" = 0 ]; then users+=(nobody); fi
   for user in "${users[@]}"; do

@@ -40,10 +40,11 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 	return nil
 }
 
-// waits reports whether a server refuses a request because its database does not answer. That is the right answer while
-// PostgreSQL is disturbed, and says when to try again.
-func waits(refused *load.Refusal) bool {
-	return refused.Status == http.StatusServiceUnavailable && refused.RetryAfter != ""
+// waits reports whether a server refuses a request and says when to try again: because the queue is full, which a slow
+// machine causes, or because its database does not answer while PostgreSQL is disturbed.
+func (l *ledger) waits(refused *load.Refusal) bool {
+	full, down := refused.Status == http.StatusTooManyRequests, refused.Status == http.StatusServiceUnavailable && l.disturbed
+	return refused.RetryAfter != "" && (full || down)
 }
 
 // refusedPause is shorter than Retry-After, so that clients meet the end of an outage.
@@ -61,7 +62,7 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 		run, err := c.Execute(ctx, p, input)
 		var refused *load.Refusal
 		switch {
-		case errors.As(err, &refused) && all.disturbed && waits(refused):
+		case errors.As(err, &refused) && all.waits(refused):
 			time.Sleep(refusedPause)
 			continue
 		case errors.As(err, &refused):
@@ -89,7 +90,7 @@ func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, p.Input(round*1000+n))
 		answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+p.Name+"/execute", body, map[string]string{"Prefer": "respond-async"})
 		var refused *load.Refusal
-		if errors.As(err, &refused) && all.disturbed && waits(refused) {
+		if errors.As(err, &refused) && all.waits(refused) {
 			time.Sleep(refusedPause)
 			continue
 		}
@@ -108,7 +109,7 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 		digest, err := publishOne(ctx, c, all, version, n%4 == 0)
 		var refused *load.Refusal
 		switch {
-		case errors.As(err, &refused) && all.disturbed && waits(refused): // perhaps it was published; the next number is another
+		case errors.As(err, &refused) && all.waits(refused): // perhaps it was published; the next number is another
 			time.Sleep(refusedPause)
 			continue
 		case errors.As(err, &refused):
@@ -175,7 +176,7 @@ func executeOnce(ctx context.Context, c load.Client, all *ledger, round int) {
 		all.asked(key, "")
 		id, err := executeKeyed(ctx, c, key)
 		var refused *load.Refusal
-		for errors.As(err, &refused) && all.disturbed && waits(refused) { // a retry with the same key must not run it twice
+		for errors.As(err, &refused) && all.waits(refused) { // a retry with the same key must not run it twice
 			time.Sleep(refusedPause)
 			refused = nil
 			id, err = executeKeyed(ctx, c, key)

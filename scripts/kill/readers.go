@@ -34,7 +34,7 @@ func read(ctx context.Context, c load.Client, all *ledger, round int) {
 		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, talkingProgram().Input(round*1000+n))
 		answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+talking+"/execute", body, map[string]string{"Prefer": "respond-async"})
 		var refused *load.Refusal
-		if errors.As(err, &refused) && waits(refused) {
+		if errors.As(err, &refused) && all.waits(refused) {
 			time.Sleep(refusedPause)
 			continue
 		}
@@ -73,7 +73,7 @@ func (r *reader) follow(ctx context.Context, c load.Client) error {
 			return nil
 		})
 		var refused *load.Refusal
-		if errors.As(err, &refused) && waits(refused) && ctx.Err() == nil {
+		if errors.As(err, &refused) && refused.RetryAfter != "" && ctx.Err() == nil {
 			time.Sleep(refusedPause)
 			continue
 		}

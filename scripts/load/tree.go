@@ -88,6 +88,18 @@ func Born(pid int) string {
 	return fields[19]
 }
 
+// Parent returns the parent of a process, 0 if the process has ended.
+func Parent(pid int) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it may have ended
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1]) // the kernel writes a number
+	return parent
+}
+
 // processes reads all processes: the children of each, and its time including that of its ended children.
 func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	children, cpu = map[int][]int{}, map[int]time.Duration{}

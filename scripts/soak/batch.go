@@ -27,9 +27,9 @@ type batch struct {
 	ends  map[string]int // by status
 	kills []kill
 	told  int // runs in killed processes, which say so
-	cut   int // part of told: the server recorded them as interrupted
+	cut   int // runs that the server answered as interrupted
 	wrong int
-	first error
+	first []error // the first few
 }
 
 // kill is one process that was killed from outside with its descendants.
@@ -197,8 +197,11 @@ func (c *batch) note(began time.Time, err error) {
 		return
 	}
 	c.wrong++
-	if c.first == nil {
-		c.first = err
+	if strings.Contains(err.Error(), lostContact) {
+		c.cut++
+	}
+	if len(c.first) < 10 {
+		c.first = append(c.first, err)
 	}
 }
 
@@ -237,13 +240,25 @@ func (c *batch) killOne(idle bool) {
 	}
 	one := kill{idle: idle}
 	if !idle {
-		one.may = len(load.LookAt(pid).Pids)
+		one.may = len(load.LookAt(c.jailOf(pid)).Pids)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one.at = time.Now()
 	c.kills = append(c.kills, one)
 	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+}
+
+// jailOf returns the child of the server from which a process descends. If a jail's launcher or fork server ends, the
+// whole jail ends.
+func (c *batch) jailOf(pid int) int {
+	for {
+		parent := load.Parent(pid)
+		if parent == 0 || parent == c.server.Pid() {
+			return pid
+		}
+		pid = parent
+	}
 }
 
 // records checks that the server recorded as interrupted the runs that it answered so, and no other.
@@ -294,5 +309,5 @@ func (c *batch) fault() error {
 	if c.wrong == 0 {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("%d runs did not end as they should", c.wrong), c.first)
+	return fmt.Errorf("%d runs did not end as they should: %w", c.wrong, errors.Join(c.first...))
 }

@@ -9,10 +9,11 @@ func nothing(int) []byte { return []byte(`{}`) }
 
 // troubles returns programs that fail, take too long or write too much.
 func troubles() []load.Program {
+	hungry := map[string]int{"memoryBytes": 64 << 20, "timeoutMs": 300_000} // a busy machine is slow
 	short, little := map[string]int{"timeoutMs": 150}, map[string]int{"outputBytes": 65536}
 	programs := []load.Program{
-		{Name: "hoards-py", Language: "python", Code: "def main(input, ctx):\n    return len(bytearray(200 << 20))\n", Limits: map[string]int{"memoryBytes": 64 << 20}, Status: "failed"},
-		{Name: "hoards-node", Language: "javascript", Runtime: "node", Code: "export default () => { const all = []; for (;;) all.push('x'.repeat(1 << 20) + all.length) }\n", Limits: map[string]int{"memoryBytes": 64 << 20}, Status: "failed"},
+		{Name: "hoards-py", Language: "python", Code: "def main(input, ctx):\n    return len(bytearray(200 << 20))\n", Limits: hungry, Status: "failed"},
+		{Name: "hoards-node", Language: "javascript", Runtime: "node", Code: "export default () => { const all = []; for (;;) all.push('x'.repeat(1 << 20) + all.length) }\n", Limits: hungry, Status: "failed"},
 		{Name: "throws-js", Language: "javascript", Code: "export default () => { throw new Error('no') }\n", Status: "failed"},
 		{Name: "raises-py", Language: "python", Code: "def main(input, ctx):\n    raise ValueError('no')\n", Status: "failed"},
 		{Name: "exits-sh", Language: "bash", Code: "exit 3\n", Status: "failed"},

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Attacks a server as its clients and programs do, and prints a table.
+
+    clients.py BINARY [ITEM,...]
+
+It uses only interfaces that did not change, so it attacks an older build too. Each row says whether the attack
+SUCCEEDED, or was refused or bounded, with the evidence. The exit status is 1 if an attack succeeded.
+"""
+
+import hashlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TOKEN = "a-token-that-is-long-enough-to-be-one"
+SECRET = "hunter2-hunter2"
+
+
+class Server:
+    """A server on a free port with a data directory of its own."""
+
+    def __init__(self, binary, *flags):
+        self.dir = tempfile.TemporaryDirectory(prefix="atelier-attack-")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = open(os.path.join(self.dir.name, "log"), "wb")
+        self.process = subprocess.Popen(
+            [binary, "serve", "--data", os.path.join(self.dir.name, "data"), "--listen", f"127.0.0.1:{self.port}", "--token", TOKEN, *flags],
+            stdout=self.log, stderr=self.log)
+        deadline = time.monotonic() + 600
+        while self.status() != 200:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.close()
+                raise SystemExit("the server does not start")
+            time.sleep(0.1)
+
+    def status(self):
+        try:
+            return self.ask("GET", "/ready", timeout=5)[0]
+        except OSError:
+            return 0
+
+    def ask(self, method, path, body=None, token=TOKEN, timeout=180, headers=None):
+        """Returns the status and the decoded answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            text = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
+            connection.request(method, path, text, {"Authorization": "Bearer " + token, "Content-Type": "application/json", **(headers or {})})
+            answer = connection.getresponse()
+            content = answer.read()
+            try:
+                return answer.status, json.loads(content)
+            except ValueError:
+                return answer.status, content.decode(errors="replace")
+        finally:
+            connection.close()
+
+    def run(self, code, language="python", **fields):
+        """Runs a program. It repeats a run that the server could not begin, because such a run proves nothing."""
+        for _ in range(3):
+            status, answer = self.ask("POST", "/api/v1/execute", {"language": language, "code": code, "input": {}, **fields})
+            if status != 503:
+                break
+        return status, answer
+
+    def peak(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+        self.dir.cleanup()
+
+
+def together(number, work):
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def short(answer):
+    if isinstance(answer, dict):
+        found = answer.get("code") or answer.get("error") or answer.get("output")
+        if isinstance(found, dict):
+            found = f"{found.get('type')}: {found.get('message')}"
+        answer = found if found is not None else answer.get("status")
+    return str(answer)[:90]
+
+
+def output_of(status, answer):
+    """Returns the output of a program that succeeded, else None: then nothing is proved, and the attack counts."""
+    return answer.get("output") if status == 200 and answer.get("status") == "succeeded" else None
+
+
+def shared_process(server):
+    status, answer = server.ask("POST", "/api/v1/code-agents", {
+        "name": "shared", "language": "javascript", "runtime": "node", "isolation": "reuse", "code": "export default () => 1"})
+    return status < 300, f"a version that shares a process between callers is answered {status} {short(answer) if status >= 300 else ''}"
+
+
+def nested_bodies(server):
+    body = b'{"language":"python","code":"def main(a): return a","input":{"a":[' + b"[]," * (7_700_000 // 3) + b"[]]}}"
+    statuses = {}
+
+    def client(_):
+        try:
+            status = server.ask("POST", "/api/v1/validate", body)[0]
+        except OSError:
+            status = "cut off"
+        statuses[status] = statuses.get(status, 0) + 1
+
+    before = server.peak()
+    together(16, client)
+    peak = server.peak()
+    return peak > 1024, f"16 bodies of 7.7 MB: peak of the server {before} -> {peak} MiB, answers {statuses}"
+
+
+def meeting(server):
+    status, answer = server.run("""
+import fcntl, socket
+def main():
+    done = []
+    try:
+        socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        done.append("a pair of datagram sockets")
+    except OSError:
+        pass
+    try:
+        fcntl.flock(open("/usr/bin/env", "rb"), fcntl.LOCK_EX)
+        done.append("a lock of a file of the host")
+    except OSError:
+        pass
+    return done
+""")
+    done = output_of(status, answer)
+    return done != [], f"a program gets {', '.join(done)}" if done else f"a program gets neither a pair of datagram sockets nor a lock of /usr/bin/env (output {done})"
+
+
+def long_integer(server):
+    began = time.monotonic()
+    body = '{"language":"python","code":"def main(n): return 1","input":{"n":' + "7" * 3_000_000 + "}}"
+    status, answer = server.ask("POST", "/api/v1/execute", body)
+    took = time.monotonic() - began
+    return status >= 500 or status == 200, f"an integer of 3,000,000 digits is answered {status} {short(answer)} after {took:.1f} s"
+
+
+def host_files(server):
+    status, answer = server.run("""
+import os
+def main():
+    return [p for p in ("/usr/local/etc", "/usr/src", "/usr/include", "/usr/share/doc") if os.path.isdir(p)]
+""")
+    found = output_of(status, answer)
+    return found != [], f"a program sees {', '.join(found)}" if found else f"a program sees no settings, sources or documents (output {found})"
+
+
+def wrong_passwords(server):
+    refused = [server.ask("POST", "/api/v1/session", {"name": "admin", "password": f"wrong password {i}"})[0] for i in range(40)]
+    refused += [server.ask("POST", "/api/v1/session", {"token": f"ate_wrong{i:040}"})[0] for i in range(40)]
+    status, answer = server.ask("POST", "/api/v1/session", {"token": TOKEN})
+    return status >= 300, f"after {len(refused)} wrong secrets (the last answer is {refused[-1]}) the right one from the same address is answered {status}"
+
+
+def own_listener(server):
+    address = f"127.0.0.1:{server.port}"
+    status, answer = server.run(f"""
+export default async function main(input, ctx) {{
+  const answer = await fetch("http://{address}/health")
+  return (await answer.text()).slice(0, 60)
+}}
+""", language="javascript", capabilities={"hosts": [address]})
+    reached = status == 200 and answer.get("status") == "succeeded"
+    return reached, f"a program {'reads' if reached else 'does not reach'} /health of its server: {short(answer)}"
+
+
+def without_groups(server):
+    status, answer = server.run("""
+import os, socket, time
+def fill():
+    held = 0
+    kept = []
+    try:
+        for _ in range(100):
+            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            a.setblocking(False)
+            kept.append((a, b))
+            try:
+                while True:
+                    held += a.send(b"x" * 65536)
+            except BlockingIOError:
+                pass
+    except OSError:
+        pass
+    return held, kept
+def main():
+    r, w = os.pipe()
+    for _ in range(24):
+        if os.fork() == 0:
+            held, kept = fill()
+            os.write(w, held.to_bytes(8, "big"))
+            time.sleep(3)
+            os._exit(0)
+    return sum(int.from_bytes(os.read(r, 8), "big") for _ in range(24)) >> 20
+""", limits={"memoryBytes": 64 << 20}, capabilities={"subprocess": True})
+    held = answer.get("output") if status == 200 else None
+    return isinstance(held, int) and held > 128, f"a run with 64 MiB holds {held} MiB in sockets" if held else f"a run with 64 MiB that fills sockets ends: {short(answer)}"
+
+
+def confirmed_secret(server):
+    server.ask("PUT", "/api/v1/secrets/KEY", {"value": SECRET})
+    text = json.dumps({"guess": SECRET}, separators=(",", ":"))
+    server.ask("POST", "/api/v1/code-agents", {"name": "guess", "language": "python", "code": "def main(guess): return 1", "secrets": ["KEY"]})
+    status, answer = server.ask("POST", "/api/v1/code-agents/guess/execute", '{"version":"draft","input":' + text + "}")
+    stored = (answer.get("provenance") or {}).get("inputsHash", "") if status == 200 else ""
+    same = stored.endswith(hashlib.sha256(text.encode()).hexdigest())
+    return same, f"inputsHash of an input with a secret {'is' if same else 'is not'} the SHA-256 of the guess (run answered {status} {short(answer) if status != 200 else ''})"
+
+
+def trace(server):
+    statuses = {path: server.ask("TRACE", path)[0] for path in ("/", "/api/v1/runs", "/studio/", "/skills/list", "/nowhere")}
+    return len(set(statuses.values())) > 1 or 200 in statuses.values(), "TRACE is answered " + ", ".join(f"{path} {status}" for path, status in statuses.items())
+
+
+ATTACKS = [
+    ("1", "one V8 process for several callers", shared_process, ()),
+    ("3", "bodies whose decoded form is fifty times their text", nested_bodies, ()),
+    ("4", "sockets and locks by which tenants meet", meeting, ()),
+    ("5", "time before the clock starts", long_integer, ()),
+    ("6", "files of /usr that no program needs", host_files, ()),
+    ("7", "guesses that lock out everybody at an address", wrong_passwords, ()),
+    ("8", "the server's own listener", own_listener, ()),
+    ("9", "memory in sockets, without control groups", without_groups, ("--mask-sandbox=cgroups",)),
+    ("10", "a secret that is confirmed by its digest", confirmed_secret, ()),
+    ("10", "TRACE", trace, ()),
+]
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[2].split(",") if len(sys.argv) > 2 and sys.argv[2] else None
+    succeeded = 0
+    for item, what, attack, flags in ATTACKS:
+        if wanted and item not in wanted:
+            continue
+        server = Server(binary, *flags)
+        try:
+            worked, evidence = attack(server)
+        finally:
+            server.close()
+        succeeded += worked
+        print(f"{item:<5} {what:<64} {'SUCCEEDED' if worked else 'refused/bounded':<18} {evidence}", flush=True)
+    return 1 if succeeded else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
