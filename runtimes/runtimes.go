@@ -34,6 +34,7 @@ const (
 	BashEngine   Name = "bash"
 	WASMEngine   Name = "wasm"
 	RemoteEngine Name = "remote" // a service that the program names
+	E2BEngine    Name = "e2b"    // a sandbox of E2B
 	Script       Name = "script"
 )
 

@@ -79,6 +79,7 @@ type Config struct {
 	Policy    Policy
 	Approvals Approvals
 	LLM       LLM
+	E2B       E2B
 
 	Quotas Quotas
 	Usage  Usage

@@ -82,6 +82,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	relay.Close()
 	outcome.Level = Level
 	outcome.Usage.Run = max(time.Since(began)-outcome.Usage.Start, 1)
+	outcome.Usage.Remote = outcome.Usage.Run
 	return outcome, nil
 }
 

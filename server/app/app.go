@@ -159,7 +159,7 @@ func (a *App) openStoreAndEngines(ctx context.Context) error {
 	storeErr := a.openStore(ctx)
 	<-opened
 	if enginesErr == nil {
-		a.keepEngines(engines)
+		enginesErr = a.keepEngines(engines)
 	}
 	return joinClose(storeErr, enginesErr)
 }

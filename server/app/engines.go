@@ -12,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
 	"github.com/atelier-run/atelier/runtimes/doctor"
+	"github.com/atelier-run/atelier/runtimes/e2b"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
@@ -99,8 +100,11 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.MontyEngine: monty.New(monty.Options{
 			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails, Log: log,
 		}),
-		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.BashEngine: bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.E2BEngine: e2b.New(e2b.Options{
+			Key: b.config.E2B.Key, API: b.config.E2B.API, Domain: b.config.E2B.Domain, Template: b.config.E2B.Template, Sandboxes: b.config.E2B.Sandboxes, Ceiling: b.ceiling, Log: log,
+		}),
 		runtimes.RemoteEngine: remote.New(remote.Options{Egress: proxy, Log: log}),
 	}
 	b.selfTest = newSelfTest(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
@@ -131,6 +135,9 @@ func (b *Engines) lacks(name runtimes.Name) string {
 	engine, ok := b.engines[name]
 	if !ok {
 		return "This server does not have the runtime " + string(name) + "."
+	}
+	if away, ok := engine.(interface{ Lacks() string }); ok {
+		return away.Lacks()
 	}
 	if name == runtimes.MontyEngine && b.interpreter(name) == "" {
 		return monty.Remedy
@@ -180,7 +187,7 @@ func (b *Engines) Close() error { return b.closers.close() }
 // Level returns the part of the sandbox that this host enforces, as far as it is known.
 func (b *Engines) Level() sandbox.Level { return b.selfTest.level(b.sandbox.Level()) }
 
-func (a *App) keepEngines(engines *Engines) {
+func (a *App) keepEngines(engines *Engines) error {
 	a.engines = engines
 	a.closers.add("runtimes", engines.Close)
 	if a.Examined != nil {
@@ -188,6 +195,7 @@ func (a *App) keepEngines(engines *Engines) {
 	}
 	engines.SelfTest()
 	a.showLoad()
+	return a.tidyElsewhere()
 }
 
 // showLoad registers metrics that are read on request.

@@ -1,0 +1,196 @@
+package e2b
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/parcel"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// run is one program in one sandbox.
+type run struct {
+	engine *Engine
+	job    runtimes.Job
+	host   runtimes.Host
+	relay  *worker.Relay
+	cancel context.CancelCauseFunc
+}
+
+// execute creates a sandbox, runs the program and deletes the sandbox, whatever happened.
+func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
+	packed, err := parcel.Pack(r.job)
+	if err != nil {
+		return runtimes.Failed(runtimes.RuntimeError, "The program could not be packed: "+err.Error()+"."), nil
+	}
+	began := time.Now()
+	id := r.job.RunID + "-" + rand.Text()[:8]
+	r.engine.enter(id)
+	defer r.engine.leave(id)
+	// A request that has begun is not cancelled: the sandbox that it creates would stay unknown.
+	creating, stop := context.WithTimeout(context.WithoutCancel(ctx), createWithin)
+	box, err := r.engine.create(creating, id, allowed, time.Duration(r.job.Limits.TimeoutMs)*time.Millisecond+uploadWithin+spare)
+	stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			return r.relay.Reached(runtimes.Cancelled), nil
+		}
+		return runtimes.Outcome{}, err
+	}
+	defer func() {
+		deleting, stop := context.WithTimeout(context.WithoutCancel(ctx), deleteWithin)
+		defer stop()
+		if err := r.engine.remove(deleting, box.SandboxID); err != nil {
+			r.engine.options.Log.Error("delete a sandbox of E2B", "sandbox", box.SandboxID, "run_id", r.job.RunID, "error", err)
+		}
+	}()
+	created := time.Now()
+	outcome, err = r.inside(ctx, envd{r.engine, box}, packed, began)
+	outcome.Usage.Remote = time.Since(created)
+	return outcome, err
+}
+
+// inside runs the program in its sandbox.
+func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began time.Time) (runtimes.Outcome, error) {
+	folder := "/tmp/atelier-" + rand.Text()
+	uploading, stop := context.WithTimeout(ctx, uploadWithin)
+	err := d.upload(uploading, folder, packed.Files)
+	stop()
+	if ctx.Err() != nil {
+		return r.ended(ctx), nil
+	}
+	if err != nil {
+		return runtimes.Outcome{}, unreachable(err)
+	}
+	reader := packed.Read(r.relay, r.host)
+	w := &watched{run: r, envd: d, reader: reader}
+	defer w.stop()
+	args := []string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder + "/work", "LANG=C.UTF-8", "TMPDIR=/tmp", "python3", "-B", "-X", "utf8", folder + "/" + packed.Runner}
+	end, err := w.follow(ctx, "/usr/bin/env", args, folder)
+	start := w.started.Sub(began)
+	if w.started.IsZero() {
+		start = time.Since(began)
+	}
+	outcome, err := r.conclude(ctx, d, folder, reader, end, err)
+	outcome.Usage.Start = start
+	return outcome, err
+}
+
+// conclude reads the result of a program that has ended.
+func (r *run) conclude(ctx context.Context, d envd, folder string, reader *parcel.Reader, end *int, err error) (runtimes.Outcome, error) {
+	switch {
+	case errors.Is(err, errOver):
+		return r.relay.Reached(runtimes.OutputLimit), nil
+	case ctx.Err() != nil:
+		return r.ended(ctx), nil
+	case errors.Is(err, errNotStarted):
+		return runtimes.Outcome{}, unreachable(err)
+	}
+	reading, stop := context.WithTimeout(ctx, uploadWithin)
+	defer stop()
+	data, missing := d.download(reading, folder+"/"+parcel.Result, parcel.MostResult(r.job.Limits))
+	switch {
+	case ctx.Err() != nil:
+		return r.ended(ctx), nil
+	case errors.Is(missing, errLarge):
+		return r.relay.TooLarge(), nil
+	case missing == nil, errors.Is(missing, errNone) && err == nil:
+		return reader.Outcome(data, end), nil
+	}
+	return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The sandbox at E2B ended while the program ran.", Remedy: "Run it again."}}, nil
+}
+
+// ended explains the end of the run's context.
+func (r *run) ended(ctx context.Context) runtimes.Outcome {
+	if errors.Is(context.Cause(ctx), errTime) {
+		return r.relay.Reached(runtimes.Timeout)
+	}
+	return r.relay.Reached(runtimes.Cancelled)
+}
+
+func unreachable(err error) error {
+	return &fault.Error{Code: fault.RuntimeUnavailable, Message: "The program was not started: its sandbox at E2B does not answer.", Err: err, RetryAfter: 10 * time.Second}
+}
+
+var (
+	errOver       = errors.New("the program printed more than its limit")
+	errNotStarted = errors.New("the program did not start")
+	errBroken     = errors.New("the stream broke")
+)
+
+// silence is the time without any message after which a stream counts as broken. envd sends a message every 20 seconds.
+const silence = time.Minute
+
+// watched is the process of a program.
+type watched struct {
+	run     *run
+	envd    envd
+	reader  *parcel.Reader
+	pid     int64
+	started time.Time
+	limit   *time.Timer
+}
+
+func (w *watched) stop() {
+	if w.limit != nil {
+		w.limit.Stop()
+	}
+}
+
+// follow starts the process and passes its output on until it ends. After a broken stream it follows the process again.
+// It returns the exit code, nil if it is unknown.
+func (w *watched) follow(ctx context.Context, command string, args []string, folder string) (*int, error) {
+	starting, stop := context.WithCancel(ctx)
+	late := time.AfterFunc(createWithin, stop)
+	s, err := w.envd.start(starting, command, args, folder)
+	late.Stop()
+	defer stop()
+	if err != nil {
+		return nil, errors.Join(errNotStarted, err)
+	}
+	for attempt := 1; ; attempt++ {
+		code, err := w.read(ctx, s)
+		s.close()
+		switch {
+		case w.pid == 0 && err != nil && ctx.Err() == nil:
+			return nil, errors.Join(errNotStarted, err)
+		case !errors.Is(err, errBroken) || ctx.Err() != nil:
+			return code, err
+		case attempt == maxAttempts || !w.run.engine.pause(ctx, attempt):
+			return nil, err
+		}
+		if s, err = w.envd.connect(ctx, w.pid); err != nil {
+			return nil, errors.Join(errBroken, err)
+		}
+	}
+}
+
+// read passes the output of one stream on. It returns the exit code at the end of the process.
+func (w *watched) read(ctx context.Context, s *stream) (*int, error) {
+	quiet := time.AfterFunc(silence, s.close)
+	defer quiet.Stop()
+	for {
+		e, err := s.next()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errBroken, err)
+		}
+		quiet.Reset(silence)
+		switch told := e.Event; {
+		case told.Start != nil && w.pid == 0:
+			w.pid, w.started = told.Start.PID, time.Now()
+			w.limit = time.AfterFunc(time.Duration(w.run.job.Limits.TimeoutMs)*time.Millisecond, func() { w.run.cancel(errTime) })
+		case told.Data != nil:
+			if !w.reader.Stdout(ctx, told.Data.Stdout) || !w.reader.Stderr(told.Data.Stderr) {
+				return nil, errOver
+			}
+		case told.End != nil:
+			code := told.End.ExitCode
+			return &code, nil
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package parcel packs a program as files that run on a machine without this server, and reads what they print and
+// return. The files have the whole program, its input and a runner that implements the contract of the language.
+package parcel
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+//go:embed run.py
+var python []byte
+
+// Result is the path of the file with the result, below the folder of the parcel.
+const Result = "out/result.json"
+
+// Parcel is a program as files.
+type Parcel struct {
+	Files  map[string][]byte // by path below the folder
+	Runner string            // path of the file that an interpreter executes
+	mark   string
+}
+
+// job is what the runner reads.
+type job struct {
+	Entry   string            `json:"entry"`
+	Mark    string            `json:"mark"`
+	Env     map[string]string `json:"env"`
+	Largest int64             `json:"largest"`
+	Depth   int64             `json:"depth"`
+}
+
+// Languages lists the languages of parcels.
+func Languages() []runtimes.Language { return []runtimes.Language{runtimes.Python} }
+
+// Pack packs a program.
+func Pack(j runtimes.Job) (Parcel, error) {
+	if _, ok := j.Files[j.Entrypoint]; !ok {
+		return Parcel{}, fmt.Errorf("the entrypoint %q does not exist", j.Entrypoint)
+	}
+	p := Parcel{Files: map[string][]byte{"run.py": python}, Runner: "run.py", mark: rand.Text()}
+	env := j.Environment
+	if env == nil {
+		env = map[string]string{}
+	}
+	brief, err := json.Marshal(job{Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth})
+	if err != nil {
+		return Parcel{}, err
+	}
+	input := j.Input
+	if len(input) == 0 {
+		input = json.RawMessage("null")
+	}
+	p.Files["job.json"], p.Files["input.json"] = brief, input
+	for path, content := range j.Files {
+		p.Files["program/"+path] = content
+	}
+	return p, nil
+}
+
+// maxCall limits a marked line, and maxCalls their number.
+const (
+	maxCall  = 1 << 20
+	maxCalls = 10_000
+)
+
+// Reader passes the output of a parcel on and finds the calls of the host in it. Its methods must not be called
+// concurrently.
+type Reader struct {
+	relay *worker.Relay
+	host  runtimes.Host
+	mark  []byte
+	held  []byte // the start of a marked line, or of a mark
+	calls int
+}
+
+// Read returns a reader of the parcel's output.
+func (p Parcel) Read(relay *worker.Relay, host runtimes.Host) *Reader {
+	return &Reader{relay: relay, host: host, mark: append([]byte{0}, p.mark...)}
+}
+
+// Stdout takes output and reports whether it is within the limit.
+func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
+	r.held = append(r.held, text...)
+	for len(r.held) > 0 {
+		at := bytes.IndexByte(r.held, 0)
+		if at < 0 {
+			at = len(r.held)
+		}
+		if at > 0 {
+			if !r.relay.Stdout(r.held[:at]) {
+				return false
+			}
+			r.held = append(r.held[:0], r.held[at:]...)
+			continue
+		}
+		known := min(len(r.held), len(r.mark))
+		switch {
+		case !bytes.Equal(r.held[:known], r.mark[:known]): // a program may print a zero byte
+			if !r.relay.Stdout(r.held[:1]) {
+				return false
+			}
+			r.held = append(r.held[:0], r.held[1:]...)
+			continue
+		case known < len(r.mark):
+			return true
+		}
+		end := bytes.IndexByte(r.held, '\n')
+		if end < 0 {
+			if len(r.held) > maxCall {
+				r.relay.Drop(int64(len(r.held)))
+				r.held = nil
+			}
+			return true
+		}
+		r.call(ctx, r.held[len(r.mark):end])
+		r.held = append(r.held[:0], r.held[end+1:]...)
+	}
+	return true
+}
+
+// Stderr takes output and reports whether it is within the limit.
+func (r *Reader) Stderr(text []byte) bool { return r.relay.Stderr(text) }
+
+// call passes a log entry or progress on. Other calls do not exist in a parcel.
+func (r *Reader) call(ctx context.Context, line []byte) {
+	var said struct {
+		Call string          `json:"call"`
+		Args json.RawMessage `json:"args"`
+	}
+	if json.Unmarshal(line, &said) != nil || said.Call != "log" && said.Call != "progress" {
+		return
+	}
+	if r.calls++; r.calls > maxCalls {
+		r.relay.Drop(int64(len(line)))
+		return
+	}
+	r.relay.Sync()
+	_, _ = r.host.Call(ctx, said.Call, said.Args) // a note that the host refuses is not shown
+}
+
+// Outcome reads the file with the result, and the exit code.
+func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
+	if len(r.held) > 0 && !bytes.HasPrefix(r.held, r.mark) {
+		_ = r.relay.Stdout(r.held) // its limit is part of the outcome
+	}
+	var told struct {
+		Output json.RawMessage        `json:"output"`
+		Error  *runtimes.ProgramError `json:"error"`
+	}
+	var outcome runtimes.Outcome
+	switch err := json.Unmarshal(result, &told); {
+	case err != nil || told.Error == nil && len(told.Output) == 0:
+		message := "The program ended without a result."
+		if exit != nil && *exit != 0 {
+			message = fmt.Sprintf("The program ended with exit code %d and without a result.", *exit)
+		}
+		outcome = r.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: message})
+	case told.Error != nil:
+		outcome = r.relay.Failed(*told.Error)
+	default:
+		outcome = r.relay.Succeeded(told.Output)
+	}
+	outcome.ExitCode = exit
+	return outcome
+}
+
+// MostResult is the largest file with a result that is read: one result, or one error.
+func MostResult(limits runtimes.Limits) int64 { return limits.OutputBytes + (128 << 10) }

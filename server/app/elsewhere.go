@@ -1,0 +1,51 @@
+package app
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// ownerFile has the name under which this data directory's server starts programs elsewhere. The server that restarts
+// after a crash finds them by it.
+const ownerFile = "remote-owner"
+
+// tidyElsewhere lets engines delete what an earlier process of this server left at services.
+func (a *App) tidyElsewhere() error {
+	e, ok := a.engines.engines[runtimes.E2BEngine].(interface {
+		Lacks() string
+		Tidy(owner string)
+	})
+	if !ok || e.Lacks() != "" {
+		return nil
+	}
+	owner, err := ownerOf(a.Config.Data)
+	if err == nil {
+		e.Tidy(owner)
+	}
+	return err
+}
+
+// ownerOf returns the name of a data directory's server.
+func ownerOf(data string) (string, error) {
+	path := filepath.Join(data, ownerFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte(rand.Text())
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the file %s, which names this server at remote services: %w", path, err)
+	}
+	owner := strings.TrimSpace(string(text))
+	if owner == "" {
+		return "", fmt.Errorf("the file %s, which names this server at remote services, is empty; remove it", path)
+	}
+	return owner, nil
+}
