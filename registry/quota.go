@@ -37,6 +37,15 @@ type DayUse struct {
 	CPUMs float64
 }
 
+// ServerUse is what one of several servers counts for the quotas of a workspace.
+type ServerUse struct {
+	Server    string
+	Workspace string
+	Day       time.Time // midnight, UTC
+	Live      int64     // runs at this moment
+	Used      DayUse    // of the day, since the server started
+}
+
 // QuotaUse is the usage of a workspace, compared with its quota.
 type QuotaUse struct {
 	ConcurrentRuns   int64      `json:"concurrentRuns"`

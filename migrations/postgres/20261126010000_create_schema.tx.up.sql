@@ -309,6 +309,17 @@ CREATE TABLE run_cancellations (
 );
 CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
+-- What each of several servers counts for the quotas of workspaces.
+CREATE TABLE quota_shares (
+	server_id    text COLLATE "C" NOT NULL,
+	workspace_id text NOT NULL,
+	day          timestamptz NOT NULL,
+	live         bigint NOT NULL, -- runs at this moment
+	runs         bigint NOT NULL, -- of the day, since the server started
+	cpu_ms       double precision NOT NULL,
+	PRIMARY KEY (server_id, workspace_id)
+);
+
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Documents
 -- are json, not jsonb: they are read byte for byte, as their hashes need, and may contain \u0000.
 CREATE TABLE runs (
@@ -655,6 +666,53 @@ CREATE TABLE contents (
 	bytes        bytea NOT NULL,
 	PRIMARY KEY (workspace_id, digest)
 );
+
+-- Servers that share the database keep some of it in memory. A transaction that changes it tells them by NOTIFY: what
+-- changed, where, the name of the connection, which names the server, and perhaps data.
+CREATE FUNCTION notify_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('atelier', 'changed ' || TG_TABLE_NAME || ' ' || current_setting('application_name'));
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER tokens_notify AFTER UPDATE OF revoked_at, expires_at OR DELETE ON tokens FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER sessions_notify AFTER DELETE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER users_notify AFTER UPDATE OR DELETE ON users FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER memberships_notify AFTER INSERT OR UPDATE OR DELETE ON memberships FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER workspaces_notify AFTER INSERT OR UPDATE OR DELETE ON workspaces FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER agents_notify AFTER UPDATE OF name, deleted_at, latest_version ON agents FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER agent_names_notify AFTER INSERT OR UPDATE OR DELETE ON agent_names FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER versions_notify AFTER INSERT OR UPDATE ON versions FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER skills_notify AFTER INSERT OR UPDATE OR DELETE ON skills FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER gates_notify AFTER INSERT OR UPDATE OR DELETE ON gates FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER rule_packs_notify AFTER INSERT OR UPDATE OR DELETE ON rule_packs FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+CREATE TRIGGER quotas_notify AFTER INSERT OR UPDATE OR DELETE ON quotas FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+
+-- The readers of an agent at other servers get its new drafts and versions.
+CREATE FUNCTION notify_draft() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('atelier', 'draft ' || NEW.agent_id || ' ' || current_setting('application_name') || ' ' || json_build_object(
+		'revision', NEW.revision, 'savedAt', to_char(NEW.saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'savedBy', json_build_object('id', NEW.saved_by_id, 'name', left(NEW.saved_by_name, 200))));
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER drafts_notify AFTER UPDATE OF revision ON drafts FOR EACH ROW EXECUTE FUNCTION notify_draft();
+
+CREATE FUNCTION notify_version() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('atelier', 'version ' || NEW.agent_id || ' ' || current_setting('application_name') || ' ' || NEW.version);
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER versions_notify_readers AFTER INSERT ON versions FOR EACH ROW EXECUTE FUNCTION notify_version();
+
+CREATE FUNCTION notify_deletion() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('atelier', 'deleted ' || NEW.id || ' ' || current_setting('application_name'));
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER agents_notify_readers AFTER UPDATE OF deleted_at ON agents FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION notify_deletion();
 
 -- A new server has one workspace and its administrator.
 INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', now());

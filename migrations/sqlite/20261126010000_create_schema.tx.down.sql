@@ -7,6 +7,7 @@ DROP TABLE projects;
 DROP TABLE run_events;
 DROP TABLE runs;
 DROP TABLE idempotency_keys;
+DROP TABLE quota_shares;
 DROP TABLE run_cancellations;
 DROP TABLE servers;
 DROP TABLE secret_uses;

@@ -309,6 +309,17 @@ CREATE TABLE run_cancellations (
 );
 CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
+-- What each of several servers counts for the quotas of workspaces.
+CREATE TABLE quota_shares (
+	server_id    TEXT NOT NULL,
+	workspace_id TEXT NOT NULL,
+	day          TIMESTAMP NOT NULL,
+	live         INTEGER NOT NULL, -- runs at this moment
+	runs         INTEGER NOT NULL, -- of the day, since the server started
+	cpu_ms       REAL NOT NULL,
+	PRIMARY KEY (server_id, workspace_id)
+);
+
 -- A run has no foreign key to agents or versions, because its record must never be rejected and outlives them. Large
 -- columns are last, so that lists do not read them.
 CREATE TABLE runs (

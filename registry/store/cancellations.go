@@ -1,15 +1,16 @@
 package store
 
-import (
-	"context"
-)
+import "context"
 
 // AskToCancel asks the server that executes a run to cancel it. The call may be repeated.
 func (s *Store) AskToCancel(ctx context.Context, workspace, runID string) error {
 	_, err := s.write.NewRaw("INSERT INTO run_cancellations (run_id, workspace_id, server_id, created_at) "+
 		"SELECT r.id, r.workspace_id, r.server_id, ? FROM runs AS r WHERE r.id = ? AND r.workspace_id = ? AND r.status IN ("+unfinished+") ON CONFLICT (run_id) DO NOTHING",
 		instant(s.now()), runID, workspace).Exec(ctx)
-	return wrap("ask to cancel run", err)
+	if err != nil {
+		return wrap("ask to cancel run", err)
+	}
+	return s.Signal(ctx, "cancel", runID)
 }
 
 // TakeCancellations returns and removes the requests to cancel runs of this server: IDs of runs.
@@ -19,8 +20,12 @@ func (s *Store) TakeCancellations(ctx context.Context) ([]string, error) {
 	return ids, wrap("read requests to cancel runs", err)
 }
 
-// dropCancellations removes requests to servers that are gone.
-func (s *Store) dropCancellations(ctx context.Context) error {
-	_, err := s.write.ExecContext(ctx, "DELETE FROM run_cancellations WHERE server_id NOT IN (SELECT id FROM servers)")
-	return wrap("remove requests to cancel runs", err)
+// dropShares removes the requests to servers that are gone, and what these counted for quotas.
+func (s *Store) dropShares(ctx context.Context) error {
+	for _, table := range []string{"run_cancellations", "quota_shares"} {
+		if _, err := s.write.ExecContext(ctx, "DELETE FROM "+table+" WHERE server_id NOT IN (SELECT id FROM servers)"); err != nil {
+			return wrap("remove rows of servers that are gone", err)
+		}
+	}
+	return nil
 }

@@ -132,6 +132,9 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	}
 	// bun writes values into the statement, so caching each statement as a prepared one gains nothing.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if s.member != nil {
+		config.RuntimeParams["application_name"] = s.serverName()
+	}
 	if s.exclusive != nil {
 		s.links = newLinks(s.probe)
 		config.DialFunc = s.links.connect

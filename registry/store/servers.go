@@ -29,7 +29,10 @@ func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 	if err := s.payArrears(ctx); err != nil { // otherwise these runs would become interrupted
 		return done, err
 	}
-	return s.settle(ctx)
+	if done, err = s.settle(ctx); err != nil {
+		return done, err
+	}
+	return done, s.attend(ctx)
 }
 
 func (s *Store) settle(ctx context.Context) (done Settled, err error) {
@@ -42,7 +45,7 @@ func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	if done.Keys, err = s.ReleaseKeys(ctx); err != nil || s.member == nil {
 		return done, err
 	}
-	return done, s.dropCancellations(ctx)
+	return done, s.dropShares(ctx)
 }
 
 // register gives this server a new epoch. A server that is alone removes all others. A member removes the row of an

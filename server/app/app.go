@@ -41,6 +41,7 @@ import (
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
+	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -104,7 +105,9 @@ type App struct {
 	projects  *projects.Service
 	tasks     *tasks.Service
 	handler   http.Handler
+	resolver  *references.Resolver
 	draining  atomic.Bool // the server was asked to stop
+	listening atomic.Bool // messages of other servers arrive
 	problems  problem.Writer
 }
 
@@ -116,7 +119,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.cancelForOthers,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.joinOthers,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -67,17 +70,132 @@ func (a *App) others() runs.Others {
 	return a.store
 }
 
-// cancelEvery is the interval at which a server looks for requests of other servers to cancel its runs.
-const cancelEvery = 500 * time.Millisecond
+const (
+	// cancelEvery is the interval at which a server looks for requests of other servers to cancel its runs, if no signal
+	// comes before.
+	cancelEvery = time.Second
+	// shareEvery is the interval at which servers exchange what they count for quotas.
+	shareEvery = time.Second
+)
 
-func (a *App) cancelForOthers(ctx context.Context) error {
+// joinOthers starts the work that servers of one database do for each other.
+func (a *App) joinOthers(ctx context.Context) error {
 	if !a.Config.Replicas {
 		return nil
 	}
-	a.again(ctx, "cancellations", cancelEvery, func(ctx context.Context) {
-		if err := a.runs.CancelForOthers(ctx); err != nil && ctx.Err() == nil {
-			a.Log.LogAttrs(ctx, slog.LevelError, "cancel runs for other servers", slog.Any("error", err))
+	a.measureOthers()
+	cancels := make(chan struct{}, 1)
+	a.inBackground(ctx, "signals", func(ctx context.Context) {
+		a.store.Listen(ctx, func(one store.Signal) { a.signalled(one, cancels) }, func(listening bool) {
+			a.listening.Store(listening)
+			a.forgetAll()
+		})
+	})
+	a.inBackground(ctx, "cancellations", func(ctx context.Context) {
+		tick := time.NewTicker(cancelEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			case <-cancels:
+			}
+			if err := a.runs.CancelForOthers(ctx); err != nil && ctx.Err() == nil {
+				a.Log.LogAttrs(ctx, slog.LevelError, "cancel runs for other servers", slog.Any("error", err))
+			}
+		}
+	})
+	a.again(ctx, "quotas", shareEvery, func(ctx context.Context) {
+		if err := a.quotas.Share(ctx, a.store); err != nil && ctx.Err() == nil {
+			a.Log.LogAttrs(ctx, slog.LevelWarn, "exchange the use of quotas", slog.Any("error", err))
 		}
 	}, func() error { return nil })
 	return nil
+}
+
+// inBackground does work until the app is closed.
+func (a *App) inBackground(ctx context.Context, name string, work func(context.Context)) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	a.closers.add(name, func() error {
+		stop()
+		<-ended
+		return nil
+	})
+	go func() {
+		defer close(ended)
+		work(ctx)
+	}()
+}
+
+// signalled reacts to a message of another server. It must not wait.
+func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
+	switch one.Kind {
+	case "changed":
+		a.changed(one.Subject)
+	case "cancel":
+		select {
+		case cancels <- struct{}{}:
+		default: // it is going to look
+		}
+	case "draft":
+		var saved changes.Draft
+		if err := json.Unmarshal([]byte(one.Data), &saved); err == nil {
+			a.changes.Tell(one.Subject, changes.Event{Name: "draft", Data: saved})
+		}
+	case "version":
+		a.changes.Published(one.Subject, one.Data)
+	case "deleted":
+		a.changes.Deleted(one.Subject)
+	default:
+		a.runs.Signalled(one.Kind, one.Subject)
+	}
+}
+
+// changed clears the caches of a table that another server changed.
+func (a *App) changed(table string) {
+	switch table {
+	case "tokens", "sessions", "users", "memberships", "workspaces":
+		a.access.Forget()
+	case "agents", "agent_names", "versions":
+		a.resolver.ForgetAll()
+	case "skills":
+		a.skills.Forget()
+	case "gates", "rule_packs":
+		a.policy.ForgetAll()
+	case "quotas":
+		a.quotas.Forget()
+	}
+}
+
+// forgetAll clears the caches after messages may have been lost.
+func (a *App) forgetAll() {
+	for _, table := range []string{"tokens", "versions", "skills", "gates", "quotas"} {
+		a.changed(table)
+	}
+}
+
+// serversState returns nil for a server that is alone.
+func (a *App) serversState() *httpapi.ServersState {
+	m := a.store.Membership()
+	if m == nil {
+		return nil
+	}
+	return &httpapi.ServersState{Others: m.Others, Leading: m.Leads, Listening: a.listening.Load()}
+}
+
+// measureOthers registers the metrics of several servers.
+func (a *App) measureOthers() {
+	truth := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	a.metrics.Gauge("atelier_servers", "Servers with a lease on the database, this one included.", nil, func() float64 { return float64(a.store.Membership().Others) + 1 })
+	a.metrics.Gauge("atelier_server_leading", "1 on the server that removes old data, carries out delayed approvals and sends webhooks.", nil, func() float64 { return truth(a.store.Leads()) })
+	a.metrics.Gauge("atelier_server_listening", "1 while messages of the other servers arrive.", nil, func() float64 { return truth(a.listening.Load()) })
+	a.metrics.Counter("atelier_leases_expired_total", "Leases of other servers that this one ended.", nil, func() float64 { return float64(a.store.Membership().Expired) })
+	a.metrics.Counter("atelier_lease_lost_total", "Times that another server ended the lease of this one.", nil, func() float64 { return float64(a.store.Membership().Displaced) })
 }

@@ -110,6 +110,10 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	if err := h.app.store.Ready(); err != nil {
 		health.Storage = httpapi.StorageState{Reason: problem.Of(err).Detail}
 	}
+	health.Servers = h.app.serversState()
+	if health.Servers != nil && !health.Servers.Listening {
+		health.Status = "degraded"
+	}
 	health.Kafka = h.kafkaState()
 	if health.Kafka != nil && !health.Kafka.Connected {
 		health.Status = "degraded"

@@ -114,8 +114,17 @@ const (
 
 // sweep removes expired records, now and every hour.
 func (a *App) sweep(ctx context.Context) error {
-	a.again(ctx, "sweeper", sweepEvery, a.sweepOnce, func() error { return nil })
+	a.again(ctx, "sweeper", sweepEvery, a.ifLeading(a.sweepOnce), func() error { return nil })
 	return nil
+}
+
+// ifLeading does work on one of the servers of a database: the one that started first.
+func (a *App) ifLeading(work func(context.Context)) func(context.Context) {
+	return func(ctx context.Context) {
+		if a.store.Leads() {
+			work(ctx)
+		}
+	}
 }
 
 // sweepApprovalsEvery is the interval at which requests for approval expire, and at which delayed approvals are carried
@@ -124,7 +133,7 @@ const sweepApprovalsEvery = 5 * time.Second
 
 // sweepApprovals carries out the approvals that an earlier server did not, and ends requests that nobody answers.
 func (a *App) sweepApprovals(ctx context.Context) error {
-	a.again(ctx, "approvals", sweepApprovalsEvery, a.approvals.Sweep, func() error { return nil })
+	a.again(ctx, "approvals", sweepApprovalsEvery, a.ifLeading(a.approvals.Sweep), func() error { return nil })
 	return nil
 }
 

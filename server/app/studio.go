@@ -33,6 +33,7 @@ import (
 // openStudio connects the packages of the studio layer.
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
+	a.resolver = resolver
 	a.access = access.New(access.Options{
 		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Invitations: a.store, Workspaces: a.store,
 		Identities: a.store, Groups: a.groupRoles(), Provider: a.tokenProvider(), Audiences: a.Config.OIDC.Audiences, Admin: a.Config.Token, Cost: a.Cost, Now: a.now, NewID: a.newID,

@@ -34,6 +34,6 @@ func (a *App) deliverWebhooks(ctx context.Context) error {
 		return fmt.Errorf("open the webhook of approvals: %w", err)
 	}
 	service := webhook.New(webhook.Options{Store: a.store, Sender: sender, URL: c.Webhook, Secrets: c.Secrets, Retry: c.Retry, Log: a.Log, Now: a.now})
-	a.again(ctx, "webhooks", deliverEvery, service.Deliver, func() error { return nil })
+	a.again(ctx, "webhooks", deliverEvery, a.ifLeading(service.Deliver), func() error { return nil })
 	return nil
 }

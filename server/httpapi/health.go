@@ -7,14 +7,22 @@ import (
 
 // Health is the state of the server for monitors and existing clients.
 type Health struct {
-	Status         string       `json:"status" enum:"healthy,degraded,draining" doc:"healthy or degraded, as in existing skill executors; draining while the server stops."`
-	Version        string       `json:"version"`
-	RegistryLoaded bool         `json:"registry_loaded"`
-	ExecutorReady  bool         `json:"executor_ready"`
-	SkillsCount    int          `json:"skills_count"`
-	Storage        StorageState `json:"storage"`
-	Sandbox        SandboxState `json:"sandbox"`
-	Kafka          *KafkaState  `json:"kafka,omitempty" doc:"Only where --kafka-brokers is set."`
+	Status         string        `json:"status" enum:"healthy,degraded,draining" doc:"healthy or degraded, as in existing skill executors; draining while the server stops."`
+	Version        string        `json:"version"`
+	RegistryLoaded bool          `json:"registry_loaded"`
+	ExecutorReady  bool          `json:"executor_ready"`
+	SkillsCount    int           `json:"skills_count"`
+	Storage        StorageState  `json:"storage"`
+	Sandbox        SandboxState  `json:"sandbox"`
+	Servers        *ServersState `json:"servers,omitempty" doc:"Only where --replicas is set."`
+	Kafka          *KafkaState   `json:"kafka,omitempty" doc:"Only where --kafka-brokers is set."`
+}
+
+// ServersState is the place of this server among those of its database.
+type ServersState struct {
+	Others    int64 `json:"others" doc:"Other servers with a lease on the database."`
+	Leading   bool  `json:"leading" doc:"This server removes old data, carries out delayed approvals and sends webhooks."`
+	Listening bool  `json:"listening" doc:"Messages of the other servers arrive. Otherwise caches are read again every second."`
 }
 
 // KafkaState reports whether the server consumes requests from Kafka.

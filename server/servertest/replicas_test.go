@@ -3,9 +3,12 @@ package servertest_test
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/server/servertest"
@@ -16,7 +19,10 @@ const replicaKey = "ATELIER_SECRETS_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd
 // replicas starts servers that share a new PostgreSQL database.
 func replicas(t *testing.T, count int, flags ...string) []*servertest.Process {
 	t.Helper()
-	flags = append([]string{"--replicas", "--database", storetest.Options(t, storetest.Postgres).URL, "--script-runtime", "--token", kafkaToken}, flags...)
+	if !slices.Contains(flags, "--database") {
+		flags = append(flags, "--database", storetest.Options(t, storetest.Postgres).URL)
+	}
+	flags = append(flags, "--replicas", "--script-runtime", "--token", kafkaToken)
 	var all []*servertest.Process
 	for range count {
 		p := servertest.SpawnWith(t, t.TempDir(), []string{replicaKey}, flags...)
@@ -63,6 +69,85 @@ func TestReplicas_RunIsFollowedAndCancelledAtAnotherServer(t *testing.T) {
 		t.Errorf("at its own server the run is %s", got.Status)
 	}
 	two.Want(t, http.StatusConflict, "POST", "/api/v1/runs/"+id+"/cancel", nil)
+}
+
+// Each server caches callers, references, settings of the gate and quotas. A change at one counts at the other at once,
+// also while its messages do not arrive.
+func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
+	t.Parallel()
+	address := storetest.Options(t, storetest.Postgres).URL
+	all := replicas(t, 2, "--database", address)
+	one, two := all[0], all[1]
+	one.Create(t, map[string]any{"name": "weather", "language": "javascript", "code": "export default () => 1"})
+	one.Publish(t, "weather", "1.0.0")
+	for _, cut := range []bool{false, true} {
+		if cut {
+			stopListening(t, address)
+		}
+		// A token that was used is revoked.
+		var made struct{ ID, Secret string }
+		one.Want(t, 201, "POST", "/api/v1/tokens", map[string]any{"name": "worker", "scopes": []string{"admin"}}).Into(t, &made)
+		worker := servertest.Client{URL: two.URL, Token: made.Secret}
+		worker.Want(t, 200, "GET", "/api/v1/runs", nil)
+		one.Want(t, 200, "DELETE", "/api/v1/tokens/"+made.ID, nil)
+		servertest.Eventually(t, "the other server refuses a revoked token", func() bool { return worker.Do(t, "GET", "/api/v1/runs", nil).Status == 401 })
+		// A reference selects the newest version.
+		version := "1.1.0"
+		if cut {
+			version = "1.2.0"
+		}
+		before := two.Execute(t, "weather", "latest", nil)
+		one.Publish(t, "weather", version)
+		servertest.Eventually(t, "the other server runs the new version", func() bool { return two.Execute(t, "weather", "latest", nil).Provenance.Version == version })
+		if before.Provenance.Version == version {
+			t.Errorf("%s ran before it was published", version)
+		}
+		// A quota counts the runs of both servers.
+		one.Want(t, 200, "PUT", "/api/v1/quotas/default", map[string]int{"concurrentRuns": 1})
+		id := two.Start(t, "wait")
+		servertest.Eventually(t, "the first server counts the run of the other", func() bool { return one.Script(t, "output 1").Status == 429 })
+		one.Want(t, 200, "POST", "/api/v1/runs/"+id+"/cancel", nil)
+		servertest.Eventually(t, "the run is no longer counted", func() bool { return one.Script(t, "output 1").Status == 200 })
+		one.Want(t, 200, "PUT", "/api/v1/quotas/default", map[string]int{})
+		servertest.Eventually(t, "the other server has no quota", func() bool { return len(two.Do(t, "GET", "/api/v1/quotas", nil).Body) > 0 })
+	}
+	var health struct {
+		Servers struct {
+			Others             int
+			Leading, Listening bool
+		}
+	}
+	servertest.Eventually(t, "the servers listen again", func() bool {
+		one.Want(t, 200, "GET", "/health", nil).Into(t, &health)
+		return health.Servers.Listening
+	})
+	if health.Servers.Others != 1 || !health.Servers.Leading {
+		t.Errorf("the first server sees %+v", health.Servers)
+	}
+}
+
+// stopListening ends the connections on which servers receive messages of each other.
+func stopListening(t *testing.T, address string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }() // nothing is written
+	if _, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A repeated request with the same idempotency key gets the same run at another server.
+func TestReplicas_SameIdempotencyKey_SameRun(t *testing.T) {
+	t.Parallel()
+	all := replicas(t, 2)
+	key := servertest.Headers{"Idempotency-Key": "one-request"}
+	first := all[0].Script(t, "output 1", key).Run(t)
+	if second := all[1].Script(t, "output 1", key).Run(t); second.RunID != first.RunID {
+		t.Errorf("the runs are %s and %s", first.RunID, second.RunID)
+	}
 }
 
 // The runs of a killed server become interrupted, and a reader at another server gets this result.

@@ -30,3 +30,6 @@ func (s *Service) RemoveMember(ctx context.Context, actor registry.Actor, user s
 	defer s.callers.forget()
 	return s.members.RemoveMember(ctx, actor.Workspace, user, s.now())
 }
+
+// Forget makes all callers be read again, after another server changed some.
+func (s *Service) Forget() { s.callers.forget() }

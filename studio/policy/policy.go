@@ -155,6 +155,14 @@ func (s *Service) forget(id string) {
 	delete(s.workspaces, id)
 }
 
+// ForgetAll makes the settings and packs of all workspaces be read again, after another server changed some.
+func (s *Service) ForgetAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgotten++
+	clear(s.workspaces)
+}
+
 // Settings returns the settings of a workspace.
 func (s *Service) Settings(ctx context.Context, workspace string) (registry.GateSettings, error) {
 	w, err := s.of(ctx, workspace)

@@ -1,6 +1,6 @@
 // Package quotas enforces the quotas of workspaces: concurrent runs, runs and processor time per day, stored bytes. It
 // reads each workspace's usage from the database once and then counts in memory, so that a run only takes two short
-// locks.
+// locks. Several servers tell each other what they count.
 package quotas
 
 import (
@@ -63,11 +63,16 @@ type account struct {
 
 	mu        sync.Mutex
 	loaded    bool
-	own       registry.OwnQuota
+	outdated  bool // another server may have changed the quotas
+	limits    registry.OwnQuota
 	quota     registry.Quota
 	live      int64
 	day       time.Time // midnight of the day, UTC
 	used      registry.DayUse
+	own       registry.DayUse            // the part of used that this server added
+	seen      map[string]registry.DayUse // by other server, at the last look
+	others    int64                      // live runs of other servers
+	shared    registry.ServerUse         // as this server last stored it
 	stored    int64
 	measured  time.Time // zero before the first measurement
 	measuring bool
@@ -86,7 +91,7 @@ func (s *Service) account(workspace string) *account {
 
 // load reads the usage from the database once; all later usage is counted in memory. The caller must hold the lock.
 func (s *Service) load(ctx context.Context, a *account) error {
-	if a.loaded {
+	if a.loaded && !a.outdated {
 		s.turn(a)
 		return nil
 	}
@@ -94,19 +99,24 @@ func (s *Service) load(ctx context.Context, a *account) error {
 	if err != nil {
 		return err
 	}
+	if a.outdated = false; a.loaded {
+		a.limits, a.quota = own, own.Over(s.Defaults)
+		s.turn(a)
+		return nil
+	}
 	day := midnight(s.Now())
 	used, err := s.Ledger.RunsSince(ctx, a.workspace, day)
 	if err != nil {
 		return err
 	}
-	a.loaded, a.own, a.quota, a.day, a.used = true, own, own.Over(s.Defaults), day, used
+	a.loaded, a.limits, a.quota, a.day, a.used = true, own, own.Over(s.Defaults), day, used
 	return nil
 }
 
 // turn starts a new day.
 func (s *Service) turn(a *account) {
 	if day := midnight(s.Now()); day.After(a.day) {
-		a.day, a.used = day, registry.DayUse{}
+		a.day, a.used, a.own, a.seen = day, registry.DayUse{}, registry.DayUse{}, nil
 	}
 }
 
@@ -151,6 +161,7 @@ func (s *Service) admit(ctx context.Context, workspace string, inner bool) (Plac
 		a.live++
 	}
 	a.used.Runs++
+	a.own.Runs++
 	return Place{service: s, account: a, day: a.day, inner: inner}, nil
 }
 
@@ -164,7 +175,7 @@ func (s *Service) check(ctx context.Context, a *account, inner bool) error {
 	}
 	tomorrow := a.day.Add(24 * time.Hour)
 	switch q := a.quota; {
-	case !inner && q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
+	case !inner && q.ConcurrentRuns > 0 && a.live+a.others >= q.ConcurrentRuns:
 		return s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "The quota of %d concurrent runs of this workspace is reached.", q.ConcurrentRuns)
 	case q.RunsPerDay > 0 && a.used.Runs >= q.RunsPerDay:
 		return s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "The quota of %d runs per day of this workspace is reached.", q.RunsPerDay)
@@ -191,6 +202,7 @@ func (p Place) Back() {
 	p.free()
 	if p.account.day.Equal(p.day) {
 		p.account.used.Runs--
+		p.account.own.Runs--
 	}
 }
 
@@ -205,6 +217,7 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	p.free()
 	p.service.turn(a)
 	a.used.CPUMs += float64(cpu.Microseconds()) / 1000
+	a.own.CPUMs += float64(cpu.Microseconds()) / 1000
 	a.stored += bytes
 }
 
@@ -295,8 +308,8 @@ func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 			return Report{}, err
 		}
 	}
-	r := Report{Quota: a.quota, Own: a.own, Until: a.day.Add(24 * time.Hour), Used: registry.QuotaUse{
-		ConcurrentRuns: a.live, RunsPerDay: a.used.Runs, CPUSecondsPerDay: a.used.CPUMs / 1000, StorageBytes: a.stored,
+	r := Report{Quota: a.quota, Own: a.limits, Until: a.day.Add(24 * time.Hour), Used: registry.QuotaUse{
+		ConcurrentRuns: a.live + a.others, RunsPerDay: a.used.Runs, CPUSecondsPerDay: a.used.CPUMs / 1000, StorageBytes: a.stored,
 	}}
 	if !a.measured.IsZero() {
 		measured := a.measured.UTC()
@@ -344,6 +357,6 @@ func (s *Service) put(ctx context.Context, workspace string, own registry.OwnQuo
 	if err := s.Store.PutQuota(ctx, workspace, own); err != nil {
 		return err
 	}
-	a.own, a.quota = own, own.Over(s.Defaults)
+	a.limits, a.quota = own, own.Over(s.Defaults)
 	return nil
 }

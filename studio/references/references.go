@@ -63,6 +63,15 @@ func (r *Resolver) Forget(workspace string) {
 	}
 }
 
+// ForgetAll clears all cached references.
+func (r *Resolver) ForgetAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forgotten++
+	clear(r.known)
+	r.bytes = 0
+}
+
 // Resolve returns the version that a reference selects. The agent is an ID, a current name or a former name. Errors:
 // VersionRequired without a version, InvalidInput for a malformed one, NotFound naming the reference.
 func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {

@@ -2,13 +2,30 @@ package runs
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
 )
 
-// lookEvery is the interval at which the record of a run that another server executes is read.
-const lookEvery = 250 * time.Millisecond
+const (
+	// lookEvery is the interval at which the record of a run that another server executes is read, if no signal of
+	// that server comes before.
+	lookEvery = time.Second
+	// followEvery is the interval at which a reader tells the other server that it follows the run.
+	followEvery = 5 * time.Second
+	// followedFor is how long a run is followed after such a signal.
+	followedFor = 3 * followEvery
+	// flushFollowed is the interval at which the events of a run that another server follows become durable.
+	flushFollowed = 25 * time.Millisecond
+)
+
+// Kinds of signals between servers. The subject is the ID of a run.
+const (
+	SignalFollow = "follow" // a server follows the run
+	SignalEvents = "events" // events or the end of the run were stored
+)
 
 // elsewhere reports whether another server executes a run that is not live here. A server that has ended is removed
 // when its lease expires, and its runs become interrupted in their records.
@@ -22,6 +39,9 @@ func (s *Service) lost(run registry.Run) bool { return unfinished(run) && !s.els
 // cancelElsewhere asks the server that executes a run to cancel it, and waits until the run has ended. If that server is
 // gone, the run ends as interrupted when its lease expires.
 func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	stored, end := s.awaitStored(id)
+	defer end()
+	s.signal(ctx, SignalFollow, id)
 	if err := s.Others.AskToCancel(ctx, actor.Workspace, id); err != nil {
 		return registry.Run{}, err
 	}
@@ -30,7 +50,7 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 		if err != nil || !s.elsewhere(run) {
 			return run, err
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := pause(ctx, lookEvery, stored); err != nil {
 			return registry.Run{}, err
 		}
 	}
@@ -52,9 +72,72 @@ func (s *Service) CancelForOthers(ctx context.Context) error {
 	return err
 }
 
+// Signalled receives a signal of another server.
+func (s *Service) Signalled(kind, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch l := s.live[id]; {
+	case kind == SignalFollow && l != nil:
+		l.followed.Store(time.Now().Add(followedFor).UnixNano())
+	case kind == SignalEvents:
+		for _, stored := range s.waiting[id] {
+			select {
+			case stored <- struct{}{}:
+			default: // the reader will look anyway
+			}
+		}
+	}
+}
+
+// awaitStored returns a channel that receives when another server has stored events of a run.
+func (s *Service) awaitStored(id string) (stored chan struct{}, end func()) {
+	stored = make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[id] = append(s.waiting[id], stored)
+	return stored, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waiting[id] = slices.DeleteFunc(s.waiting[id], func(one chan struct{}) bool { return one == stored })
+		if len(s.waiting[id]) == 0 {
+			delete(s.waiting, id)
+		}
+	}
+}
+
+func (s *Service) signal(ctx context.Context, kind, id string) {
+	if err := s.Others.Signal(ctx, kind, id); err != nil && ctx.Err() == nil {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "notify other servers", slog.Any("error", err)) // they look by themselves a little later
+	}
+}
+
+// isFollowed reports whether another server follows the run.
+func (l *execution) isFollowed() bool { return time.Now().UnixNano() < l.followed.Load() }
+
+func (l *execution) flushInterval() time.Duration {
+	if l.isFollowed() {
+		return flushFollowed
+	}
+	return flushEvery
+}
+
+// tellOthers tells a server that follows the run that something was stored.
+func (l *execution) tellOthers(ctx context.Context) {
+	if l.service.Others != nil && l.isFollowed() {
+		l.service.signal(ctx, SignalEvents, l.job.RunID)
+	}
+}
+
 // await waits until there may be further events of a run that another server executes. The reader stops waiting when the
 // record is final: then all events are stored.
 func (f *Follower) await(ctx context.Context) error {
+	stored, end := f.service.awaitStored(f.run.ID)
+	defer end()
+	if time.Since(f.told) >= followEvery {
+		f.told = time.Now()
+		f.service.signal(ctx, SignalFollow, f.run.ID)
+	}
+	// Events that were stored since the last look, and before this reader waited, had no signal for it.
 	run, bytes, err := f.service.ended(ctx, registry.Actor{Workspace: f.run.Workspace}, f.run.ID)
 	if err != nil {
 		return err
@@ -64,14 +147,27 @@ func (f *Follower) await(ctx context.Context) error {
 		f.run, f.bytes, f.waits = run, bytes, false
 		return nil
 	}
-	return pause(ctx, lookEvery)
+	if found, err := f.lookAgain(ctx); found || err != nil {
+		return err
+	}
+	return pause(ctx, lookEvery, stored)
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// lookAgain reads a page of stored events and reports whether there are any.
+func (f *Follower) lookAgain(ctx context.Context) (bool, error) {
+	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, f.page)
+	f.stored = events
+	return len(events) > 0, err
+}
+
+// pause waits for a time or a signal.
+func pause(ctx context.Context, d time.Duration, signal <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return nil
+	case <-signal:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

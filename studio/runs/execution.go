@@ -65,6 +65,7 @@ type execution struct {
 	created      time.Time    // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
+	followed     atomic.Int64     // until when another server follows the run, in nanoseconds
 	late         bool             // the record waits for the database; for the goroutine of execute
 	shown        registry.Status  // in the record; only for the goroutine that flushes
 	flushed      int64            // bytes of events that were stored during the run
@@ -171,11 +172,12 @@ func (l *execution) flushInBackground() (stop func()) {
 // flushUntil stores the run as running, and then events as they arrive. It repeats failed writes, events together with
 // the next ones.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
-	tick := time.NewTicker(flushEvery)
+	tick := time.NewTimer(flushEvery)
 	defer tick.Stop()
 	store := l.begin
 	for failing := false; ; {
 		err := store(ctx)
+		tick.Reset(l.flushInterval())
 		if err == nil && l.service.Others != nil && l.snapshot().Status != l.shown {
 			err = l.begin(ctx)
 		}
@@ -215,6 +217,7 @@ func (l *execution) flush(ctx context.Context) error {
 		return err
 	}
 	l.flushed += bytesOf(events)
+	l.tellOthers(ctx)
 	return nil
 }
 
@@ -298,6 +301,7 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 	}
 	l.update(func(r *registry.Run) { *r = told })
 	l.report(ctx, run, serverErr, storeErr, callErr)
+	l.tellOthers(ctx)
 	l.emitResult(told)
 	if l.private {
 		s.keep(l, told)

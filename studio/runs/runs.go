@@ -49,6 +49,8 @@ type Others interface {
 	AskToCancel(ctx context.Context, workspace, runID string) error
 	// TakeCancellations returns the IDs of runs that other servers asked this one to cancel, each once.
 	TakeCancellations(ctx context.Context) ([]string, error)
+	// Signal sends a hint to the other servers, which may be lost.
+	Signal(ctx context.Context, kind, subject string) error
 }
 
 // Archive reads runs.
@@ -123,7 +125,8 @@ type Service struct {
 
 	mu        sync.Mutex
 	live      map[string]*execution
-	kept      map[string]kept // private runs that have just ended
+	kept      map[string]kept            // private runs that have just ended
+	waiting   map[string][]chan struct{} // readers of runs of other servers, by run
 	keptBytes int64
 	closed    bool
 	all       sync.WaitGroup
@@ -131,7 +134,7 @@ type Service struct {
 
 // New returns the service.
 func New(o Options) *Service {
-	return &Service{Options: o, live: map[string]*execution{}, kept: map[string]kept{}}
+	return &Service{Options: o, live: map[string]*execution{}, kept: map[string]kept{}, waiting: map[string][]chan struct{}{}}
 }
 
 // Request asks for one run of an agent's version or draft, or of an inline program.

@@ -72,6 +72,9 @@ func (s *Service) version(ctx context.Context, actor registry.Actor, name string
 	return registry.Version{}, unknown(name)
 }
 
+// Forget clears the index, after another server changed skills.
+func (s *Service) Forget() { s.forget() }
+
 // forget clears the index.
 func (s *Service) forget() {
 	s.mu.Lock()

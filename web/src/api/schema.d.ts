@@ -3717,6 +3717,8 @@ export interface components {
       kafka?: components['schemas']['KafkaState'];
       registry_loaded: boolean;
       sandbox: components['schemas']['SandboxState'];
+      /** @description Only where --replicas is set. */
+      servers?: components['schemas']['ServersState'];
       /** Format: int64 */
       skills_count: number;
       /**
@@ -5214,6 +5216,17 @@ export interface components {
       languages: components['schemas']['LanguageState'][];
       limits: components['schemas']['LimitBounds'];
       sandbox: components['schemas']['SandboxState'];
+    };
+    ServersState: {
+      /** @description This server removes old data, carries out delayed approvals and sends webhooks. */
+      leading: boolean;
+      /** @description Messages of the other servers arrive. Otherwise caches are read again every second. */
+      listening: boolean;
+      /**
+       * Format: int64
+       * @description Other servers with a lease on the database.
+       */
+      others: number;
     };
     ServiceError: {
       code: string;

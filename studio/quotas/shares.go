@@ -1,0 +1,102 @@
+package quotas
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Others stores what this server counts and returns what the others do.
+type Others interface {
+	ShareUse(ctx context.Context, all []registry.ServerUse) error
+	OthersUse(ctx context.Context) ([]registry.ServerUse, error)
+}
+
+// Share exchanges counts with the other servers of the database. Between two calls each server may admit runs that the
+// others do not know of, so quotas may be exceeded by that many.
+func (s *Service) Share(ctx context.Context, others Others) error {
+	accounts := s.all()
+	changed := []registry.ServerUse{}
+	for _, a := range accounts {
+		if own, is := s.share(a); is {
+			changed = append(changed, own)
+		}
+	}
+	if err := others.ShareUse(ctx, changed); err != nil {
+		return err
+	}
+	all, err := others.OthersUse(ctx)
+	if err != nil {
+		return err
+	}
+	byWorkspace := map[string][]registry.ServerUse{}
+	for _, one := range all {
+		byWorkspace[one.Workspace] = append(byWorkspace[one.Workspace], one)
+	}
+	for _, a := range accounts {
+		s.add(a, byWorkspace[a.workspace])
+	}
+	for _, own := range changed {
+		a := s.account(own.Workspace)
+		a.mu.Lock()
+		a.shared = own
+		a.mu.Unlock()
+	}
+	return nil
+}
+
+func (s *Service) all() []*account {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*account, 0, len(s.accounts))
+	for _, a := range s.accounts {
+		all = append(all, a)
+	}
+	return all
+}
+
+// share returns what this server counts for a workspace, and whether the others do not know it yet.
+func (s *Service) share(a *account) (registry.ServerUse, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.loaded {
+		return registry.ServerUse{}, false
+	}
+	s.turn(a)
+	own := registry.ServerUse{Workspace: a.workspace, Day: a.day, Live: a.live, Used: a.own}
+	return own, own != a.shared
+}
+
+// add counts what other servers added since the last call. The first look at a server only tells where it stands,
+// because the usage that was read from the database has its runs.
+func (s *Service) add(a *account, others []registry.ServerUse) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.loaded {
+		return
+	}
+	s.turn(a)
+	a.others = 0
+	seen := make(map[string]registry.DayUse, len(others))
+	for _, one := range others {
+		a.others += one.Live
+		if !one.Day.Equal(a.day) {
+			continue
+		}
+		if before, ok := a.seen[one.Server]; ok && one.Used.Runs >= before.Runs {
+			a.used.Runs += one.Used.Runs - before.Runs
+			a.used.CPUMs += max(0, one.Used.CPUMs-before.CPUMs)
+		}
+		seen[one.Server] = one.Used
+	}
+	a.seen = seen
+}
+
+// Forget makes quotas be read again, after another server changed some.
+func (s *Service) Forget() {
+	for _, a := range s.all() {
+		a.mu.Lock()
+		a.outdated = true
+		a.mu.Unlock()
+	}
+}
