@@ -25,6 +25,16 @@ test('a runtime that is not there is shown with what is missing', () => {
   expect(options[2]?.label).toContain('not available');
 });
 
+test('a runtime that leaves the machine says where programs run', () => {
+  const known = { ...typescript, runtimes: ['goja', 'remote'], engines: [{ runtime: 'remote', available: true }] };
+  expect(runtimeOptions(known, 'e2b').map((o) => o.label)).toEqual([
+    'auto',
+    'goja',
+    'remote: at the service in remote.json',
+    'e2b: in a sandbox of E2B',
+  ]);
+});
+
 test('before the server has said what it can do there is auto and the present one', () => {
   expect(runtimeOptions(undefined, 'python').map((o) => o.runtime)).toEqual(['auto', 'python']);
 });

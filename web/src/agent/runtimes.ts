@@ -17,7 +17,8 @@ export function runtimeOptions(known: LanguageState | undefined, present: string
   return names.map((runtime) => {
     const engine = known?.engines?.find((e) => e.runtime === runtime);
     const missing = engine?.available === false ? (engine.reason ?? say.itIsNotOn) : undefined;
-    return { runtime, label: missing === undefined ? runtime : say.notHere(runtime), missing };
+    const label = say.elsewhere(runtime) ?? runtime;
+    return { runtime, label: missing === undefined ? label : say.notHere(label), missing };
   });
 }
 

@@ -162,6 +162,9 @@ export const limits = {
 export const runtimes = {
   itIsNotOn: 'It is not available on this server.',
   notHere: (runtime: string) => `${runtime} (not available)`,
+  /** Runtimes whose programs leave this machine, by their names. */
+  elsewhere: (runtime: string) =>
+    ({ remote: 'remote: at the service in remote.json', e2b: 'e2b: in a sandbox of E2B' })[runtime],
   theRuntimesOwn: 'Default',
   strictAFreshProcess: 'Strict: new process per run',
   removed: (isolation: string) => `${isolation} (removed, runs as Default)`,
