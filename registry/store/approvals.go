@@ -204,7 +204,7 @@ func (s *Store) approval(ctx context.Context, value, workspace, condition string
 	return a, wrap("read approval", err)
 }
 
-func noApproval() error { return fault.New(fault.NotFound, "No such approval.") }
+func noApproval() error { return fault.New(fault.NotFound, "Approval not found.") }
 
 // Standing reports whether an approval covers all runs of a version, or those of one caller. A publication that was
 // approved covers the version that it made.

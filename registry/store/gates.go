@@ -76,7 +76,7 @@ func (s *Store) DeleteRulePack(ctx context.Context, workspace, name string) erro
 	})
 }
 
-func noRulePack(name string) error { return fault.New(fault.NotFound, "No such rule pack: %s.", name) }
+func noRulePack(name string) error { return fault.New(fault.NotFound, "Rule pack %s not found.", name) }
 
 type gateRow struct {
 	bun.BaseModel `bun:"table:gates,alias:g"`

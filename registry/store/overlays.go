@@ -45,7 +45,7 @@ func (s *Store) Overlay(ctx context.Context, workspace, project, id string) (reg
 	return o, wrap("read overlay", err)
 }
 
-func noOverlay() error { return fault.New(fault.NotFound, "No such overlay.") }
+func noOverlay() error { return fault.New(fault.NotFound, "Overlay not found.") }
 
 // DecideOverlay stores a decision that does not change the project. Error: Conflict if another decision came first.
 func (s *Store) DecideOverlay(ctx context.Context, o registry.Overlay) error {

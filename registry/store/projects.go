@@ -54,7 +54,7 @@ func (s *Store) Project(ctx context.Context, workspace, name string) (registry.P
 	return row.project(), wrap("read project", err)
 }
 
-func noProject() error { return fault.New(fault.NotFound, "No such project.") }
+func noProject() error { return fault.New(fault.NotFound, "Project not found.") }
 
 // DeleteProject removes a project with its changes and overlays. Its files stay until they are collected.
 func (s *Store) DeleteProject(ctx context.Context, workspace, id string) error {

@@ -114,7 +114,7 @@ func (s *Store) DeleteToolSet(ctx context.Context, workspace, name string) error
 	})
 }
 
-func noToolSet(name string) error { return fault.New(fault.NotFound, "No such tool set: %s.", name) }
+func noToolSet(name string) error { return fault.New(fault.NotFound, "Tool set %s not found.", name) }
 
 type toolSetRow struct {
 	bun.BaseModel `bun:"table:tool_sets,alias:t"`

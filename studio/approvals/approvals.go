@@ -125,7 +125,7 @@ func (s *Service) ListDeliveries(ctx context.Context, actor registry.Actor, filt
 func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Approval, error) {
 	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
 	if err == nil && a.Kind == registry.BlockedRequest {
-		return registry.Approval{}, fault.New(fault.NotFound, "No such approval.")
+		return registry.Approval{}, fault.New(fault.NotFound, "Approval not found.")
 	}
 	return a, err
 }

@@ -38,10 +38,10 @@ func (s *Service) Blocked(ctx context.Context, actor registry.Actor, filter regi
 func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, resubmit bool) (registry.Approval, error) {
 	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
 	if err == nil && a.Kind != registry.BlockedRequest {
-		err = fault.New(fault.NotFound, "No such blocked request.")
+		err = fault.New(fault.NotFound, "Blocked request not found.")
 	}
 	if fault.Is(err, fault.NotFound) {
-		return registry.Approval{}, fault.New(fault.NotFound, "No such blocked request.")
+		return registry.Approval{}, fault.New(fault.NotFound, "Blocked request not found.")
 	}
 	if err != nil {
 		return a, err

@@ -167,7 +167,7 @@ func (s *Service) ofSet(ctx context.Context, caller registry.Caller, name string
 func (s *Service) resolved(ctx context.Context, workspace string, tool registry.SetTool) (registry.Version, error) {
 	v, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: tool.AgentID, Version: tool.Version})
 	if err == nil && v.Digest != tool.Digest {
-		err = fault.New(fault.NotFound, "No such version: %s@%s.", tool.Name, tool.Version)
+		err = fault.New(fault.NotFound, "Version %s@%s not found.", tool.Name, tool.Version)
 	}
 	return v, err
 }
