@@ -15,12 +15,12 @@ const (
 	DeliveryFailed    DeliveryState = "failed" // given up
 )
 
-// Delivery is one webhook about a request for approval. It is sent until the receiver confirms it, a few times.
+// Delivery is one webhook about a request for approval or about a budget. It is sent until the receiver confirms it, a few times.
 type Delivery struct {
 	ID          string          `json:"id" doc:"The header webhook-id. It is the same at each attempt."`
 	Workspace   string          `json:"-"`
-	ApprovalID  string          `json:"approvalId"`
-	Event       string          `json:"event" enum:"approval.requested,approval.approved,approval.denied,approval.expired,approval.withdrawn"`
+	ApprovalID  string          `json:"approvalId,omitempty" doc:"Absent for a webhook about a budget."`
+	Event       string          `json:"event" enum:"approval.requested,approval.approved,approval.denied,approval.expired,approval.withdrawn,budget.warning,budget.exceeded"`
 	State       DeliveryState   `json:"state" enum:"pending,delivered,failed"`
 	Attempts    int             `json:"attempts"`
 	LastError   string          `json:"lastError,omitempty" doc:"Why the last attempt failed."`

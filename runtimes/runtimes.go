@@ -38,6 +38,15 @@ const (
 	Script       Name = "script"
 )
 
+// Remote reports whether a runtime executes programs at another service, which may cost money.
+func (n Name) Remote() bool {
+	switch n {
+	case "", Auto, Goja, NodeEngine, PythonEngine, MontyEngine, BashEngine, WASMEngine, Script:
+		return false
+	}
+	return true
+}
+
 // Runtime executes one language. It returns an error only if the server failed; a program that fails is an Outcome.
 type Runtime interface {
 	Run(ctx context.Context, job Job, host Host) (Outcome, error)

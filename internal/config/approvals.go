@@ -20,7 +20,7 @@ type Approvals struct {
 func approvalSettings() []Setting {
 	return []Setting{
 		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals",
-			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
+			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends, and for each warning of a budget (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Webhook, err = webhookURL(v); return err }},
 		{Name: "approval-webhook-secret", Env: "ATELIER_APPROVAL_WEBHOOK_SECRET", Form: "SECRET,…", Group: "Approvals", Secret: true,
 			Help: "Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. With several, each signs, so that the receiver can change to a new one.",

@@ -40,7 +40,8 @@ const (
 	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"
-	QuotaExceeded        Code = "quota_exceeded" // until a given time
+	QuotaExceeded        Code = "quota_exceeded"  // until a given time
+	BudgetExceeded       Code = "budget_exceeded" // until the end of the month, or a higher budget
 	StorageFull          Code = "storage_full"
 	TooManyRequests      Code = "too_many_requests"
 	SandboxUnavailable   Code = "sandbox_unavailable"

@@ -455,6 +455,28 @@ CREATE TABLE usage (
 	PRIMARY KEY (workspace_id, month, meter)
 );
 
+-- Amounts that a workspace may use in a month.
+CREATE TABLE budgets (
+	workspace_id text NOT NULL,
+	name         text NOT NULL,
+	meter        text NOT NULL, -- of usage, or cost
+	amount       double precision NOT NULL,
+	refuse       text NOT NULL, -- remote, all, none
+	updated_at   timestamptz NOT NULL,
+	updated_by   text NOT NULL,
+	PRIMARY KEY (workspace_id, name)
+);
+
+-- Each part of a budget is warned about once in a month.
+CREATE TABLE budget_warnings (
+	workspace_id text NOT NULL,
+	budget       text NOT NULL,
+	month        text NOT NULL,
+	percent      integer NOT NULL,
+	warned_at    timestamptz NOT NULL,
+	PRIMARY KEY (workspace_id, budget, month, percent)
+);
+
 -- A workspace's own quotas: NULL means the server's default, 0 means no limit.
 CREATE TABLE quotas (
 	workspace_id        text PRIMARY KEY,
@@ -535,11 +557,11 @@ CREATE INDEX approvals_open ON approvals (status, expires_at) WHERE status = 'pe
 CREATE INDEX approvals_to_do ON approvals (carried_out) WHERE status <> 'pending' AND carried_out = FALSE;
 CREATE UNIQUE INDEX approvals_publication ON approvals (workspace_id, agent_id, version) WHERE kind = 'publish' AND status = 'pending';
 
--- Webhooks about requests for approval, inserted together with the request or its end.
+-- Webhooks about requests for approval and budgets, inserted together with the request, its end, or the warning.
 CREATE TABLE approval_deliveries (
 	id           TEXT PRIMARY KEY NOT NULL,
 	workspace_id TEXT NOT NULL,
-	approval_id  TEXT NOT NULL,
+	approval_id  TEXT NOT NULL, -- '' for a budget
 	event        TEXT NOT NULL,
 	state        TEXT NOT NULL, -- pending, delivered, failed
 	attempts     INTEGER NOT NULL,

@@ -12,6 +12,8 @@ DROP TABLE run_cancellations;
 DROP TABLE servers;
 DROP TABLE secret_uses;
 DROP TABLE secrets;
+DROP TABLE budget_warnings;
+DROP TABLE budgets;
 DROP TABLE usage;
 DROP TABLE quotas;
 DROP TABLE package_locks;

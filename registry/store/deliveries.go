@@ -15,8 +15,13 @@ func note(ctx context.Context, tx bun.Tx, a registry.Approval, notice registry.N
 		return nil
 	}
 	d := notice(a)
+	d.Workspace, d.ApprovalID = a.Workspace, a.ID
+	return insertDelivery(ctx, tx, d)
+}
+
+func insertDelivery(ctx context.Context, tx bun.Tx, d registry.Delivery) error {
 	_, err := tx.NewInsert().Model(&deliveryRow{
-		ID: d.ID, WorkspaceID: a.Workspace, ApprovalID: a.ID, Event: d.Event, State: string(registry.DeliveryPending), CreatedAt: instant(d.CreatedAt), NextAt: instantOrNil(d.NextAt), Payload: document(d.Payload),
+		ID: d.ID, WorkspaceID: d.Workspace, ApprovalID: d.ApprovalID, Event: d.Event, State: string(registry.DeliveryPending), CreatedAt: instant(d.CreatedAt), NextAt: instantOrNil(d.NextAt), Payload: document(d.Payload),
 	}).Exec(ctx)
 	return err
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
@@ -93,6 +94,7 @@ type App struct {
 	packages  *packages.Service
 	pins      *pins.Service
 	policy    *policy.Service
+	budgets   *budgets.Service
 	quotas    *quotas.Service
 	usage     *usage.Service
 	replays   *replay.Service
@@ -120,6 +122,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
 		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.joinOthers,
+		a.warnBudgets,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -181,6 +184,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Usage:    a.usage,
 		Tasks:    a.tasks,
+		Budgets:  a.budgets,
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/llm"
@@ -44,6 +45,9 @@ func (a *App) openStudio(context.Context) error {
 		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
 	})
 	a.usage = usage.New(usage.Options{Store: a.store, Storage: a.quotas, Prices: prices(a.Config.Usage), Currency: a.Config.Usage.Currency, Now: a.now})
+	a.budgets = budgets.New(budgets.Options{
+		Store: a.store, Warnings: a.store, Usage: a.store, Prices: a.usage.Prices, Currency: a.usage.Currency, Notice: a.budgetNotice(), Log: a.Log, Now: a.now,
+	})
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.engines.Specs, Now: a.now, NewID: a.newID,
 	})
@@ -67,7 +71,7 @@ func (a *App) openStudio(context.Context) error {
 	a.engines.Packages.UseSources(packages.Sources{Secrets: a.secrets})
 	a.packages = a.engines.packages(a.store, a.store, a.now)
 	a.runs = runs.New(runs.Options{
-		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
@@ -111,7 +115,7 @@ func (a *App) policyService() approvals.Asker {
 // newModels returns the service that lets workspaces use the language model. It has none if none is configured.
 func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
-	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Now: a.now}
+	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}
 	if c.BaseURL != "" && c.Model != "" {
 		model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
 		a.closers.add("language model", func() error { model.Close(); return nil })

@@ -21,6 +21,15 @@ func prices(c config.Usage) registry.Prices {
 	}
 }
 
+// warnEvery is the interval at which budgets are compared with the use of runs that ended.
+const warnEvery = 2 * time.Second
+
+// warnBudgets records the warnings of budgets.
+func (a *App) warnBudgets(ctx context.Context) error {
+	a.again(ctx, "warnings of budgets", warnEvery, a.budgets.Warn, func() error { return nil })
+	return nil
+}
+
 // measureStorage measures the storage of workspaces whose usage is not read. The first time is an interval after the
 // start, so that it delays no run of a server that has just started.
 func (a *App) measureStorage(ctx context.Context) error {

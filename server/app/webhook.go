@@ -8,6 +8,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/webhook"
 )
 
@@ -19,11 +20,23 @@ func (a *App) approvalNotice() registry.Notice {
 	if a.Config.Approvals.Webhook == "" {
 		return nil
 	}
-	base := cmp.Or(a.Config.PublicURL, "http://"+a.Config.Listen+a.Config.BasePath)
-	return webhook.Notice(base+"/studio", a.newID, a.now)
+	return webhook.Notice(a.studio(), a.newID, a.now)
 }
 
-// deliverWebhooks sends webhooks about requests for approval, also those of an earlier server.
+// budgetNotice returns the function that makes webhooks about budgets, nil for no webhooks.
+func (a *App) budgetNotice() budgets.Notice {
+	if a.Config.Approvals.Webhook == "" {
+		return nil
+	}
+	return webhook.BudgetNotice(a.studio(), a.newID)
+}
+
+// studio returns the address of the Studio, for links in webhooks.
+func (a *App) studio() string {
+	return cmp.Or(a.Config.PublicURL, "http://"+a.Config.Listen+a.Config.BasePath) + "/studio"
+}
+
+// deliverWebhooks sends webhooks about requests for approval and budgets, also those of an earlier server.
 func (a *App) deliverWebhooks(ctx context.Context) error {
 	c := a.Config.Approvals
 	if c.Webhook == "" {

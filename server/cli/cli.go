@@ -93,6 +93,7 @@ type grammar struct {
 	Gate       gateCommand       `cmd:"" help:"Show and change the gate of the workspace, and its rule packs."`
 	Quotas     quotasCommand     `cmd:"" help:"Show and set the quotas of a workspace."`
 	Usage      usageCommand      `cmd:"" help:"Show what the workspace used in a month, and what it cost."`
+	Budget     budgetCommand     `cmd:"" help:"List, set and remove the budgets of the workspace."`
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke bearer tokens."`
 	Doctor     doctorCommand     `cmd:"" help:"Test the sandbox of this machine."`

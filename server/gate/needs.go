@@ -173,6 +173,9 @@ func needs() map[string]need {
 		"POST " + task + "/reject":                       {write, workspace},
 		"POST " + task + "/cancel":                       {execute, workspace},
 		"POST " + task + "/retry":                        {execute, workspace},
+		"GET " + api + "/budgets":                        {read, workspace},
+		"PUT " + api + "/budgets/{budget}":               {admin, workspace},
+		"DELETE " + api + "/budgets/{budget}":            {admin, workspace},
 		"GET " + api + "/quotas":                         {read, workspace},
 		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace
 		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace

@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/approvals"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
 	"github.com/atelier-run/atelier/studio/infer"
@@ -73,6 +74,7 @@ type Options struct {
 	Inference      *infer.Service
 	Quotas         *quotas.Service
 	Usage          *usage.Service
+	Budgets        *budgets.Service
 	Replays        *replay.Service
 	Tests          *tests.Service
 	Runs           *runs.Service
@@ -261,6 +263,9 @@ func (a *API) statusRoutes() {
 	a.getHealth()
 	a.getReady()
 	a.getUsage()
+	a.listBudgets()
+	a.putBudget()
+	a.deleteBudget()
 	a.getQuotas()
 	a.getQuotasOf()
 	a.setQuotas()

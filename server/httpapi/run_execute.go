@@ -167,7 +167,7 @@ func trigger(ctx context.Context, how PreferOptions) registry.Trigger {
 }
 
 func runRefusals() []fault.Code {
-	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.StorageFull, fault.SandboxUnavailable, fault.StorageUnavailable, fault.RunInterrupted}
+	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageFull, fault.SandboxUnavailable, fault.StorageUnavailable, fault.RunInterrupted}
 }
 
 // runAnswers describes the two success responses of a run.

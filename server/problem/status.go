@@ -23,6 +23,8 @@ func Status(code fault.Code) int {
 		return http.StatusUnauthorized
 	case fault.Forbidden, fault.StorageFull, fault.BadHost, fault.BadOrigin:
 		return http.StatusForbidden
+	case fault.BudgetExceeded:
+		return http.StatusPaymentRequired
 	case fault.NotFound, fault.NoWorkspace:
 		return http.StatusNotFound
 	case fault.MethodNotAllowed:

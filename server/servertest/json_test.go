@@ -205,6 +205,9 @@ array approvals deliveries
 array blocked list
 object quotas show
 object usage
+object budget set gpu --meter gpuMinutes --amount 60
+array budget list
+null budget remove gpu
 object quotas set default --runs-per-day 1000
 array secrets list
 array token list

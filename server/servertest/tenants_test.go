@@ -46,8 +46,8 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 
 // possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
 type possessions struct {
-	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays, tasks [][2]string
-	markers                                                                                                                                                                    []string // texts that show a leak
+	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays, tasks, budgets [][2]string
+	markers                                                                                                                                                                             []string // texts that show a leak
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -94,6 +94,7 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	s.Want(t, 200, "PUT", "/api/v1/rule-packs/alpha-pack", map[string]string{"source": "name: alpha-pack\nrules:\n  - {id: alpha, title: Alpha, severity: low, match: {fact: [call]}, remedy: Alpha}\n"}, who)
 	s.Want(t, 200, "PUT", "/api/v1/pins", `{"owner":"workflow:alpha","label":"Alpha flow","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/tool-sets/alpha-set", `{"title":"Alpha tools","references":["alpha-ledger@^1"]}`, who)
+	s.Want(t, 200, "PUT", "/api/v1/budgets/alpha-budget", `{"meter":"runs","amount":1000000}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/secrets/ALPHA_KEY", `{"value":"alphasecretvalue"}`, who)
 	s.Want(t, 200, "POST", "/v1/skills/create", `{"name":"alphaskill","description":"Adds for Alpha.","code":"def run(action, args):\n    return 1\n","auto_promote":true}`, who)
 	s.Want(t, 200, "POST", "/api/v1/projects/alpha-project/import?summary=alphaimport", string(packed(t, map[string]string{"alpha.txt": "alphatext"})), who, servertest.Headers{"Content-Type": "application/gzip"})
@@ -133,6 +134,7 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 		sets:        [][2]string{{"alpha-set", "omega-set"}},
 		approvals:   [][2]string{{waiting, nowhere}},
 		packs:       [][2]string{{"alpha-pack", "omega-pack"}},
+		budgets:     [][2]string{{"alpha-budget", "omega-budget"}},
 		projects:    [][2]string{{"alpha-project", "omega-project"}},
 		overlays:    [][2]string{{overlay, nowhere}},
 		tasks:       [][2]string{{task, nowhere}},
@@ -268,6 +270,9 @@ func walks(has possessions) map[string]walk {
 		"POST " + task + "/reject":                {about: has.tasks, at: "task", body: `{}`},
 		"POST " + task + "/cancel":                {about: has.tasks, at: "task"},
 		"POST " + task + "/retry":                 {about: has.tasks, at: "task", body: `{}`},
+		"GET /api/v1/budgets":                     anything,
+		"PUT /api/v1/budgets/{budget}":            {about: has.budgets, at: "budget", body: `{"meter":"runs","amount":1}`, wants: -1},
+		"DELETE /api/v1/budgets/{budget}":         {about: has.budgets, at: "budget"},
 		"GET /api/v1/quotas":                      anything,
 		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},

@@ -34,6 +34,11 @@ type Workspaces interface {
 	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
 }
 
+// Budgets refuses requests of workspaces whose budget is used up.
+type Budgets interface {
+	CheckTokens(ctx context.Context, workspace string) error
+}
+
 // Options configures a Service.
 type Options struct {
 	Model      Asker // nil for none
@@ -43,6 +48,7 @@ type Options struct {
 	Store      Store
 	Ledger     Ledger
 	Workspaces Workspaces
+	Budgets    Budgets
 	Now        func() time.Time
 }
 
@@ -104,7 +110,7 @@ func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
 	return slices.Contains(s.Allowed, found.Name), err
 }
 
-// Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable, QuotaExceeded.
+// Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable, QuotaExceeded, BudgetExceeded.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	state, err := s.State(ctx, workspace)
 	switch {
@@ -121,7 +127,7 @@ func (s *Service) Check(ctx context.Context, workspace string) error {
 			Message: fmt.Sprintf("The quota of %d tokens of the language model per month of this workspace is reached. Try again at %s, or ask the operator of the server to raise --llm-tokens-per-month.", s.PerMonth, until.Format(time.RFC3339)),
 		}
 	}
-	return nil
+	return s.Budgets.CheckTokens(ctx, workspace)
 }
 
 // Ask asks the model for a workspace and counts the tokens. It fails as Check does.

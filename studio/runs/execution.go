@@ -22,6 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/worker"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
@@ -43,6 +44,7 @@ type execution struct {
 	ctx          context.Context // ends when the run is cancelled or interrupted; the cause distinguishes them
 	cancel       context.CancelCauseFunc
 	place        quotas.Place
+	unrecorded   budgets.Place
 	ticket       *router.Ticket
 	recording    *recorder.Recording
 	given        secrets.Given
@@ -96,6 +98,7 @@ func (l *execution) update(change func(run *registry.Run)) {
 // abandon releases the resources of a run that never started.
 func (l *execution) abandon() {
 	l.place.Back()
+	l.unrecorded.Done()
 	l.ticket.Release()
 	l.cancel(errCancelled)
 	l.release()
@@ -268,6 +271,7 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	events := l.eventsOf(append(l.unstored, l.recording.Seal()...))
 	run.ResultSeq = l.recording.ResultSeq()
 	record := l.recordOf(run)
+	l.unrecorded.Done()
 	storeErr := s.Journal.FinishRun(ctx, record, events)
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(record.Input)+len(record.Output)+len(record.Stdout)+len(record.Stderr))+l.flushed+bytesOf(events))

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
 )
@@ -139,8 +140,15 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if held, err := s.review(ctx, actor, req, t, run, masked); held != nil || err != nil {
 		return nil, held, err
 	}
+	var unrecorded budgets.Place
+	if s.Budgets != nil {
+		if unrecorded, err = s.Budgets.Admit(ctx, actor.Workspace, name.Remote()); err != nil {
+			return nil, nil, err
+		}
+	}
 	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t), req.outer)
 	if err != nil {
+		unrecorded.Done()
 		return nil, nil, err
 	}
 	files := make(map[string][]byte, len(t.spec.Files))
@@ -151,7 +159,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	reservation.Settle()
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &execution{
-		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
+		service: s, ctx: runCtx, cancel: cancel, place: place, unrecorded: unrecorded, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
 		private: private(t.spec, req.outer) || req.resumed != nil && req.resumed.Withheld, caller: actor.ID, of: t.of, spec: t.spec, family: relatives, depth: depth, hidden: hidden,
 		job: runtimes.Job{

@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/projects"
@@ -100,6 +101,7 @@ type Options struct {
 	Engines   *engines.Chooser
 	Secrets   *secrets.Service  // nil for none
 	Quotas    *quotas.Service   // nil for none
+	Budgets   *budgets.Service  // nil for none
 	Projects  *projects.Service // nil for none
 	Packages  *packages.Service // nil for none
 	Validator *specs.Validator

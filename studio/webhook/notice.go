@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/budgets"
 )
 
 // event is the payload of a webhook. It has neither the input of a run nor comments.
@@ -51,5 +52,39 @@ func Notice(studio string, newID func() string, now func() time.Time) registry.N
 		}
 		payload, _ := json.Marshal(e) // texts and times always marshal
 		return registry.Delivery{ID: newID(), Workspace: a.Workspace, ApprovalID: a.ID, Event: e.Type, State: registry.DeliveryPending, CreatedAt: at, NextAt: &at, Payload: payload}
+	}
+}
+
+// budgetEvent is the payload of a webhook about a budget.
+type budgetEvent struct {
+	Type      string        `json:"type"`
+	Timestamp time.Time     `json:"timestamp"`
+	Data      budgetSubject `json:"data"`
+}
+
+type budgetSubject struct {
+	Budget    string           `json:"budget"`
+	Workspace string           `json:"workspace"`
+	Meter     registry.Meter   `json:"meter"`
+	Unit      string           `json:"unit"`
+	Amount    float64          `json:"amount"`
+	Used      float64          `json:"used"`
+	Percent   int              `json:"percent"` // that was reached
+	Month     registry.Month   `json:"month"`
+	Refuse    registry.Refusal `json:"refuse"`
+	URL       string           `json:"url"`
+}
+
+// BudgetNotice returns the function that makes the webhook about a warning. studio is the address of the Studio.
+func BudgetNotice(studio string, newID func() string) budgets.Notice {
+	return func(b budgets.Balance, w registry.BudgetWarning) registry.Delivery {
+		e := budgetEvent{Type: "budget.warning", Timestamp: w.At, Data: budgetSubject{
+			Budget: b.Name, Workspace: w.Workspace, Meter: b.Meter, Unit: b.Unit, Amount: b.Amount, Used: b.Used, Percent: w.Percent, Month: w.Month, Refuse: b.Refuse, URL: strings.TrimSuffix(studio, "/") + "/usage",
+		}}
+		if w.Percent >= 100 {
+			e.Type = "budget.exceeded"
+		}
+		payload, _ := json.Marshal(e) // texts, times and amounts always marshal
+		return registry.Delivery{ID: newID(), Workspace: w.Workspace, Event: e.Type, State: registry.DeliveryPending, CreatedAt: w.At, NextAt: &w.At, Payload: payload}
 	}
 }

@@ -1,4 +1,4 @@
-// Package webhook tells another system about requests for approval: it sends signed HTTP requests in the form of the
+// Package webhook tells another system about requests for approval and about budgets: it sends signed HTTP requests in the form of the
 // Standard Webhooks specification, and repeats those that fail.
 package webhook
 

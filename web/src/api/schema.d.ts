@@ -12,8 +12,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List webhooks about requests for approval, newest first
-     * @description Each request has one webhook when it is made and one when it ends. A webhook that fails is sent again. The list is empty if the server has no --approval-webhook.
+     * List webhooks about requests for approval and budgets, newest first
+     * @description Each request has one webhook when it is made and one when it ends; each warning of a budget has one. A webhook that fails is sent again. The list is empty if the server has no --approval-webhook.
      */
     get: operations['listDeliveries'];
     put?: never;
@@ -247,6 +247,50 @@ export interface paths {
      */
     post: operations['decideBlocked'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/budgets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the budgets of the workspace with their use
+     * @description A budget warns at 50, 80 and 100 percent: in the Studio, in the log and by webhook. When it is used up, runs that it refuses are answered with 402 budget_exceeded. Active runs finish, so that a budget may be exceeded by their use.
+     */
+    get: operations['listBudgets'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/budgets/{budget}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Create or replace a budget
+     * @description Requires the role administrator. A replaced budget warns again.
+     */
+    put: operations['putBudget'];
+    post?: never;
+    /**
+     * Remove a budget
+     * @description Requires the role administrator.
+     */
+    delete: operations['deleteBudget'];
     options?: never;
     head?: never;
     patch?: never;
@@ -3027,6 +3071,46 @@ export interface components {
       /** Format: date-time */
       timestamp: string;
     };
+    Balance: {
+      /** Format: double */
+      amount: number;
+      /** @description The budget is used up. */
+      exceeded: boolean;
+      /** @enum {string} */
+      meter:
+        | 'runs'
+        | 'cpuSeconds'
+        | 'gpuMinutes'
+        | 'remoteSeconds'
+        | 'remoteCost'
+        | 'tokens'
+        | 'egressBytes'
+        | 'storageBytes'
+        | 'cost';
+      month: string;
+      name: string;
+      /** Format: double */
+      percent: number;
+      /**
+       * @description What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
+       * @enum {string}
+       */
+      refuse: 'remote' | 'all' | 'none';
+      unit: string;
+      /**
+       * Format: date-time
+       * @description End of the month, when the use starts again at 0.
+       */
+      until: string;
+      /** Format: date-time */
+      updatedAt: string;
+      /** @description Name of the person or token that set the budget. */
+      updatedBy: string;
+      /** Format: double */
+      used: number;
+      /** @description The warnings of this month. */
+      warnings: components['schemas']['BudgetWarning'][];
+    };
     Binding: {
       /** @description Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value}). */
       format?: string;
@@ -3069,6 +3153,46 @@ export interface components {
       /** @enum {string} */
       status: 'blocked' | 'resubmitted' | 'dropped' | 'expired';
       version: string;
+    };
+    BudgetBody: {
+      /**
+       * Format: double
+       * @description In units of the meter, for one calendar month (UTC).
+       */
+      amount: number;
+      /**
+       * @description A meter of GET /usage, or cost: the sum of their costs.
+       * @enum {string}
+       */
+      meter:
+        | 'runs'
+        | 'cpuSeconds'
+        | 'gpuMinutes'
+        | 'remoteSeconds'
+        | 'remoteCost'
+        | 'tokens'
+        | 'egressBytes'
+        | 'storageBytes'
+        | 'cost';
+      /**
+       * @description What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
+       * @default remote
+       * @enum {string}
+       */
+      refuse: 'remote' | 'all' | 'none';
+    };
+    BudgetList: {
+      items: components['schemas']['Balance'][];
+      /** @description Cursor of the next page. Empty on the last page. */
+      nextCursor: string;
+    };
+    BudgetWarning: {
+      /** Format: date-time */
+      at: string;
+      budget: string;
+      month: string;
+      /** Format: int64 */
+      percent: number;
     };
     Capabilities: {
       files?: components['schemas']['Files'];
@@ -3220,7 +3344,8 @@ export interface components {
       comment: string;
     };
     Delivery: {
-      approvalId: string;
+      /** @description Absent for a webhook about a budget. */
+      approvalId?: string;
       /** Format: int64 */
       attempts: number;
       /** Format: date-time */
@@ -3228,7 +3353,14 @@ export interface components {
       /** Format: date-time */
       deliveredAt?: string;
       /** @enum {string} */
-      event: 'approval.requested' | 'approval.approved' | 'approval.denied' | 'approval.expired' | 'approval.withdrawn';
+      event:
+        | 'approval.requested'
+        | 'approval.approved'
+        | 'approval.denied'
+        | 'approval.expired'
+        | 'approval.withdrawn'
+        | 'budget.warning'
+        | 'budget.exceeded';
       /** @description The header webhook-id. It is the same at each attempt. */
       id: string;
       /** @description Why the last attempt failed. */
@@ -6768,6 +6900,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Payment Required */
+      402: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Forbidden */
       403: {
         headers: {
@@ -7033,6 +7174,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Payment Required */
+      402: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Forbidden */
       403: {
         headers: {
@@ -7170,6 +7320,15 @@ export interface operations {
       };
       /** @description Unauthorized */
       401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Payment Required */
+      402: {
         headers: {
           [name: string]: unknown;
         };
@@ -7538,6 +7697,374 @@ export interface operations {
         content: {
           'application/json': components['schemas']['BlockedRequest'];
         };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listBudgets: {
+    parameters: {
+      query?: {
+        /**
+         * @description nextCursor of the previous page.
+         * @example
+         */
+        cursor?: string;
+        /**
+         * @description Items of a page (default: all).
+         * @example 20
+         */
+        limit?: number;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BudgetList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putBudget: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the budget.
+         * @example gpu
+         */
+        budget: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "amount": 60,
+         *       "meter": "gpuMinutes",
+         *       "refuse": "remote"
+         *     }
+         */
+        'application/json': components['schemas']['BudgetBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Balance'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteBudget: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the budget.
+         * @example gpu
+         */
+        budget: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       /** @description Bad Request */
       400: {
@@ -10313,6 +10840,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Payment Required */
+      402: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Forbidden */
       403: {
         headers: {
@@ -11548,6 +12084,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Payment Required */
+      402: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Forbidden */
       403: {
         headers: {
@@ -11700,6 +12245,15 @@ export interface operations {
       };
       /** @description Unauthorized */
       401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Payment Required */
+      402: {
         headers: {
           [name: string]: unknown;
         };
@@ -12870,6 +13424,15 @@ export interface operations {
       };
       /** @description Unauthorized */
       401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Payment Required */
+      402: {
         headers: {
           [name: string]: unknown;
         };
