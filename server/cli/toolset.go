@@ -12,10 +12,11 @@ import (
 )
 
 type toolsetCommand struct {
-	List   toolsetListCommand   `cmd:"" help:"List tool sets."`
-	Show   toolsetShowCommand   `cmd:"" help:"Show the versions of a tool set."`
-	Put    toolsetPutCommand    `cmd:"" help:"Create or replace a tool set: several pinned versions under one name, for MCP clients."`
-	Delete toolsetDeleteCommand `cmd:"" help:"Delete a tool set. The versions stay."`
+	List       toolsetListCommand       `cmd:"" help:"List tool sets."`
+	Show       toolsetShowCommand       `cmd:"" help:"Show the versions of a tool set."`
+	Put        toolsetPutCommand        `cmd:"" help:"Create or replace a tool set: several pinned versions under one name, for MCP clients."`
+	ServerJSON toolsetServerJSONCommand `cmd:"" name:"server-json" help:"Print the server.json of an MCP address, for a registry of MCP."`
+	Delete     toolsetDeleteCommand     `cmd:"" help:"Delete a tool set. The versions stay."`
 }
 
 type toolsetListCommand struct{ asked }
@@ -58,6 +59,27 @@ type toolsetPutCommand struct {
 func (c *toolsetPutCommand) run(ctx context.Context, p Process) error {
 	body := map[string]any{"title": c.Title, "description": c.Description, "references": c.References}
 	return c.ask(ctx, p, http.MethodPut, toolSetPath(c.Name), body, toolSetTable(p))
+}
+
+type toolsetServerJSONCommand struct {
+	Name      string `arg:"" optional:"" help:"Name of the tool set (default: all agents)."`
+	Reference string `help:"Describe the address of one version instead, such as weather@^1." placeholder:"REF"`
+	asked
+}
+
+func (c *toolsetServerJSONCommand) run(ctx context.Context, p Process) error {
+	query := url.Values{}
+	if c.Name != "" {
+		query.Set("set", c.Name)
+	}
+	if c.Reference != "" {
+		query.Set("reference", c.Reference)
+	}
+	path := "/api/v1/server.json"
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.ask(ctx, p, http.MethodGet, path, nil, func(answer json.RawMessage) error { return p.print(string(answer)) })
 }
 
 type toolsetDeleteCommand struct {

@@ -92,6 +92,7 @@ func needs() map[string]need {
 		"GET " + api + "/tool-sets/{set}":                {use, workspace},
 		"PUT " + api + "/tool-sets/{set}":                {write, workspace},
 		"DELETE " + api + "/tool-sets/{set}":             {write, workspace},
+		"GET " + api + "/server.json":                    {use, workspace},
 		"GET /mcp":                                       {execute, nothing}, // the tools that the caller may use
 		"POST /mcp":                                      {execute, nothing},
 		"DELETE /mcp":                                    {execute, nothing},

@@ -193,6 +193,7 @@ func (a *API) versionRoutes() {
 	a.getToolSet()
 	a.putToolSet()
 	a.deleteToolSet()
+	a.getServerJSON()
 }
 
 func (a *API) runRoutes() {

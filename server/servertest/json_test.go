@@ -219,6 +219,7 @@ array invite list
 object toolset put tools weather@1.0.0
 array toolset list
 object toolset show tools
+object toolset server-json tools
 null toolset delete tools
 object archive export ` + archive + `
 object archive import ` + archive + ` --dry-run

@@ -423,6 +423,9 @@ func TestToolsetCommand_PutListShowDelete(t *testing.T) {
 		{"toolset put daily weather@^1", "weather"},
 		{"toolset list", "weather@1.0.0"},
 		{"toolset show daily", "1.0.0"},
+		{"toolset server-json daily", `/daily","description":"The tool set daily."`},
+		{"toolset server-json", `"url":"` + s.URL + `/mcp"`},
+		{"toolset server-json --reference weather@^1", `/mcp/weather@^1"`},
 		{"toolset delete daily", "deleted the tool set daily"},
 	} {
 		said := servertest.Command(t, "", append(strings.Fields(tt.args), where...)...)

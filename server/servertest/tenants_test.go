@@ -302,6 +302,7 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/tool-sets/{set}":             {about: has.sets, at: "set"},
 		"PUT /api/v1/tool-sets/{set}":             {about: references, at: "", body: `{"references":["§"]}`, wants: 422},
 		"DELETE /api/v1/tool-sets/{set}":          {about: has.sets, at: "set"},
+		"GET /api/v1/server.json":                 {about: has.sets, query: "set=§"},
 		"GET /mcp":                                {wants: -1},
 		"POST /mcp":                               {body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wants: -1},
 		"DELETE /mcp":                             {wants: -1},

@@ -1884,6 +1884,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/server.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the server.json of an MCP address
+     * @description Describes the address of all agents, of a tool set or of one version for a registry of MCP, at --public-url or else at the address of the request.
+     */
+    get: operations['getServerJSON'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/session': {
     parameters: {
       query?: never;
@@ -5340,6 +5360,16 @@ export interface components {
       items: components['schemas']['SecretUse'][];
       nextCursor?: string;
     };
+    Server: {
+      $schema: string;
+      _meta: components['schemas']['ServerMeta'];
+      description: string;
+      /** @description Reversed host name, and the name of the tools. */
+      name: string;
+      remotes: components['schemas']['ServerRemote'][];
+      title?: string;
+      version: string;
+    };
     ServerCapabilities: {
       exportFormats: string[];
       hostFunctions: string[];
@@ -5348,6 +5378,29 @@ export interface components {
       languages: components['schemas']['LanguageState'][];
       limits: components['schemas']['LimitBounds'];
       sandbox: components['schemas']['SandboxState'];
+    };
+    ServerHeader: {
+      description: string;
+      isRequired: boolean;
+      isSecret: boolean;
+      name: string;
+    };
+    ServerMeta: {
+      'io.modelcontextprotocol.registry/publisher-provided': components['schemas']['ServerTools'];
+    };
+    ServerRemote: {
+      headers: components['schemas']['ServerHeader'][];
+      /** @enum {string} */
+      type: 'streamable-http';
+      /** Format: uri */
+      url: string;
+    };
+    ServerTool: {
+      digest: string;
+      reference: string;
+    };
+    ServerTools: {
+      tools: components['schemas']['ServerTool'][];
     };
     ServersState: {
       /** @description This server removes old data, carries out delayed approvals and sends webhooks. */
@@ -19556,6 +19609,111 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['SecretUses'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getServerJSON: {
+    parameters: {
+      query?: {
+        /**
+         * @description Name of a tool set.
+         * @example travel
+         */
+        set?: string;
+        /**
+         * @description One version, such as weather@1.2.0 or weather@^1.
+         * @example weather@^1
+         */
+        reference?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Server'];
         };
       };
       /** @description Bad Request */

@@ -1,0 +1,105 @@
+package manifest
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ServerSchema is the schema of server.json documents.
+const ServerSchema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+
+// Limits of the registry of MCP, in characters.
+const (
+	mostServerName  = 200
+	mostServerTitle = 100
+	mostServerText  = 100
+)
+
+// Server describes an MCP address for the registry of MCP: its server.json.
+type Server struct {
+	Schema      string         `json:"$schema"`
+	Name        string         `json:"name" doc:"Reversed host name, and the name of the tools."`
+	Title       string         `json:"title,omitempty"`
+	Description string         `json:"description"`
+	Version     string         `json:"version"`
+	Remotes     []ServerRemote `json:"remotes"`
+	Meta        ServerMeta     `json:"_meta"`
+}
+
+// ServerRemote is an address of a server.
+type ServerRemote struct {
+	Type    string         `json:"type" enum:"streamable-http"`
+	URL     string         `json:"url" format:"uri"`
+	Headers []ServerHeader `json:"headers"`
+}
+
+// ServerHeader is a header that clients ask the person for.
+type ServerHeader struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	IsRequired  bool   `json:"isRequired"`
+	IsSecret    bool   `json:"isSecret"`
+}
+
+// ServerMeta holds the versions behind the address.
+type ServerMeta struct {
+	Publisher ServerTools `json:"io.modelcontextprotocol.registry/publisher-provided"`
+}
+
+// ServerTools lists the versions that an address offers.
+type ServerTools struct {
+	Tools []ServerTool `json:"tools"`
+}
+
+// ServerTool is one version with its digest.
+type ServerTool struct {
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+}
+
+// Offer is what server.json describes. Base is the public address of the server and Path the one of the tools in it.
+type Offer struct {
+	Base, Path, Name, Title, Description, Version string
+	Tools                                         []ServerTool
+	LogIn                                         bool // people sign in at a provider, so that the token is optional
+}
+
+// ServerOf returns the server.json of an offer. Texts are shortened to the limits of the registry.
+func ServerOf(o Offer) Server {
+	return Server{
+		Schema: ServerSchema, Name: namespace(o.Base) + "/" + shortened(o.Name, mostServerName/2), Title: shortened(o.Title, mostServerTitle),
+		Description: shortened(o.Description, mostServerText), Version: o.Version,
+		Remotes: []ServerRemote{{Type: "streamable-http", URL: o.Base + o.Path, Headers: []ServerHeader{{
+			Name: "Authorization", Description: "Bearer, a space and a token with the scope run", IsRequired: !o.LogIn, IsSecret: true,
+		}}}},
+		Meta: ServerMeta{Publisher: ServerTools{Tools: o.Tools}},
+	}
+}
+
+// namespace returns the reversed host name of an address. The registry lets the owner of a domain publish there.
+func namespace(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "localhost"
+	}
+	host := u.Hostname()
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return strings.ReplaceAll(addr.String(), ":", "-")
+	}
+	labels := strings.Split(host, ".")
+	slices.Reverse(labels)
+	name := strings.Join(labels, ".")
+	return name[:min(len(name), mostServerName/2-1)]
+}
+
+// shortened cuts a text in one line, at a rune, and marks that.
+func shortened(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}
