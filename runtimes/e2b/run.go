@@ -34,7 +34,7 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 	defer r.engine.leave(id)
 	// A request that has begun is not cancelled: the sandbox that it creates would stay unknown.
 	creating, stop := context.WithTimeout(context.WithoutCancel(ctx), createWithin)
-	box, err := r.engine.create(creating, id, allowed, time.Duration(r.job.Limits.TimeoutMs)*time.Millisecond+uploadWithin+spare)
+	box, err := r.engine.create(creating, id, allowed, r.time()+uploadWithin+spare)
 	stop()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -69,6 +69,7 @@ func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began ti
 	}
 	reader := packed.Read(r.relay, r.host)
 	w := &watched{run: r, envd: d, reader: reader}
+	reader.Started = w.begin
 	defer w.stop()
 	args := []string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder + "/work", "LANG=C.UTF-8", "TMPDIR=/tmp", "python3", "-B", "-X", "utf8", folder + "/" + packed.Runner}
 	end, err := w.follow(ctx, "/usr/bin/env", args, folder)
@@ -122,6 +123,20 @@ var (
 	errNotStarted = errors.New("the program did not start")
 	errBroken     = errors.New("the stream broke")
 )
+
+// interpreter is the time that Python and the runner have to start, in addition to the program's own time limit.
+const interpreter = 20 * time.Second
+
+// time is the time limit of the program.
+func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
+
+// begin counts the time limit from now on.
+func (w *watched) begin() {
+	if w.limit != nil {
+		w.started = time.Now()
+		w.limit.Reset(w.run.time())
+	}
+}
 
 // silence is the time without any message after which a stream counts as broken. envd sends a message every 20 seconds.
 const silence = time.Minute
@@ -183,7 +198,7 @@ func (w *watched) read(ctx context.Context, s *stream) (*int, error) {
 		switch told := e.Event; {
 		case told.Start != nil && w.pid == 0:
 			w.pid, w.started = told.Start.PID, time.Now()
-			w.limit = time.AfterFunc(time.Duration(w.run.job.Limits.TimeoutMs)*time.Millisecond, func() { w.run.cancel(errTime) })
+			w.limit = time.AfterFunc(w.run.time()+interpreter, func() { w.run.cancel(errTime) })
 		case told.Data != nil:
 			if !w.reader.Stdout(ctx, told.Data.Stdout) || !w.reader.Stderr(told.Data.Stderr) {
 				return nil, errOver

@@ -73,11 +73,15 @@ const (
 // Reader passes the output of a parcel on and finds the calls of the host in it. Its methods must not be called
 // concurrently.
 type Reader struct {
-	relay *worker.Relay
-	host  runtimes.Host
-	mark  []byte
-	held  []byte // the start of a marked line, or of a mark
-	calls int
+	// Started is called once, when the program is about to start. Until then the interpreter and the runner start.
+	Started func()
+
+	relay   *worker.Relay
+	host    runtimes.Host
+	mark    []byte
+	held    []byte // the start of a marked line, or of a mark
+	calls   int
+	started bool
 }
 
 // Read returns a reader of the parcel's output.
@@ -134,7 +138,14 @@ func (r *Reader) call(ctx context.Context, line []byte) {
 		Call string          `json:"call"`
 		Args json.RawMessage `json:"args"`
 	}
-	if json.Unmarshal(line, &said) != nil || said.Call != "log" && said.Call != "progress" {
+	if json.Unmarshal(line, &said) != nil {
+		return
+	}
+	if said.Call == "start" && !r.started && r.Started != nil {
+		r.started = true
+		r.Started()
+	}
+	if said.Call != "log" && said.Call != "progress" {
 		return
 	}
 	if r.calls++; r.calls > maxCalls {

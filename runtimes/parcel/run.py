@@ -1,6 +1,5 @@
 # Runs one agent's program on a machine without the server. The folder of this file has the program, its input and its job.
 # The result is written to out/result.json. Calls of the host are marked lines of stdout.
-import asyncio
 import inspect
 import json
 import os
@@ -197,10 +196,13 @@ def run(job):
     with open(HERE + "/input.json", "rb") as file:
         value = json.load(file)
     ctx = Context(job["mark"], job["env"])
+    ctx._say("start", {})  # the time of the program counts from here
     function = load(job["entry"])
     args, named = arguments(function, value, ctx)
     result = function(*args, **named)
     if inspect.isawaitable(result):
+        import asyncio
+
         async def wait():
             return await result
         result = asyncio.run(wait())
