@@ -276,12 +276,22 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(record.Input)+len(record.Output)+len(record.Stdout)+len(record.Stderr))+l.flushed+bytesOf(events))
 	l.err = serverErr
-	if s.Later != nil && fault.Is(storeErr, fault.StorageUnavailable) && s.Later.FinishLater(record, events, func(err error) { l.recorded(ctx, run, serverErr, err, outcome.CallErr) }) {
-		l.err, l.late = waitsForRecord(run.ID), true
+	if s.Later != nil && fault.Is(storeErr, fault.StorageUnavailable) && l.finishLater(ctx, record, events, run, outcome.CallErr) {
 		return
 	}
 	l.err = cmp.Or(storeErr, l.err)
 	l.recorded(ctx, run, serverErr, storeErr, outcome.CallErr)
+}
+
+// finishLater lets the record wait for the database. It returns false if there is no room. Its closure is apart from
+// finish, whose variables would otherwise be allocated for each run.
+func (l *execution) finishLater(ctx context.Context, record registry.Run, events []runtimes.Event, run registry.Run, callErr error) bool {
+	serverErr := l.err
+	if !l.service.Later.FinishLater(record, events, func(err error) { l.recorded(ctx, run, serverErr, err, callErr) }) {
+		return false
+	}
+	l.err, l.late = waitsForRecord(run.ID), true
+	return true
 }
 
 // waitsForRecord returns the answer to the caller of a run that has finished and whose result is not durable yet. A

@@ -255,6 +255,11 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // as in most calls
 		return base, nil
 	}
+	return s.limitsOf(base, req)
+}
+
+// limitsOf returns the limits of a call that sets some.
+func (s *Service) limitsOf(base runtimes.Limits, req Request) (runtimes.Limits, error) {
 	least, highest, owner := runtimes.LeastLimits(), base, "the limit of the version"
 	if req.Inline != nil {
 		highest, owner = s.Ceilings, "the maximum of this server"
