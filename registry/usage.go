@@ -136,10 +136,10 @@ func (m Meter) Per() float64 {
 // Prices has the price of each meter, in the server's currency. An absent meter is free.
 type Prices map[Meter]float64
 
-// Cost returns the price of an amount. The cost that a remote service reports is its own price.
+// Cost returns the price of an amount. The cost that a remote service reports is its own price. Costs have at most six decimals.
 func (p Prices) Cost(m Meter, amount float64) float64 {
 	if m == RemoteCostMeter {
 		return amount
 	}
-	return amount / m.Per() * p[m]
+	return math.Round(amount*p[m]/m.Per()*1e6) / 1e6
 }

@@ -53,6 +53,9 @@ func TestUsage_CSV(t *testing.T) {
 	if err != nil || table.Status != 200 || table.Header.Get("Content-Type") != "text/csv; charset=utf-8" || len(rows) != 1+usage.Months*len(registry.Meters()) {
 		t.Fatalf("%d %v, %v, %d rows", table.Status, table.Header, err, len(rows))
 	}
+	if link := s.Want(t, 200, http.MethodGet, "/api/v1/usage?format=csv", nil); string(link.Body) != string(table.Body) {
+		t.Errorf("the link answers %s", link.Body)
+	}
 	month := string(registry.MonthOf(time.Now()))
 	if got := strings.Join(rows[len(rows)-len(registry.Meters())], " "); got != month+" runs runs 1 0.5 1 0.5 EUR" {
 		t.Errorf("the runs of this month: %s", got)

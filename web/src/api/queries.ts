@@ -48,6 +48,8 @@ import {
   setGate,
   tryRules,
   type ListPage,
+  getUsage,
+  listBudgets,
 } from './verbs';
 import type { Agent, AgentSummary, GateSettings, Trial } from './types';
 import { chosenWorkspace } from './workspace';
@@ -76,6 +78,8 @@ export const keys = {
   packageChanges: (agent: string, revision: number) => ['packages', 'changes', agent, revision] as const,
   quotas: ['quotas'] as const,
   quotasOf: (workspace: string) => ['quotas', workspace] as const,
+  usage: (month: string) => ['usage', month] as const,
+  budgets: ['budgets'] as const,
   workspaces: ['workspaces'] as const,
   sessions: ['sessions'] as const,
   ownSessions: ['sessions', 'own'] as const,
@@ -209,6 +213,10 @@ export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuo
 /** The quotas of any workspace, for server administrators. They are editable, so they are read once per visit. */
 export const useQuotasOf = (workspace: string) =>
   useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
+export const useUsage = (month: string) => useQuery({ queryKey: keys.usage(month), queryFn: () => getUsage(month) });
+/** The budgets of the workspace. Runs of other people use them too, so they are read again each minute. */
+export const useBudgets = (enabled = true) =>
+  useQuery({ queryKey: keys.budgets, queryFn: listBudgets, staleTime: 30_000, refetchInterval: 60_000, enabled });
 export const useWorkspaces = () => useQuery({ queryKey: keys.workspaces, queryFn: listWorkspaces });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, queryFn: listOwnSessions });

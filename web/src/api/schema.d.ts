@@ -2321,7 +2321,7 @@ export interface paths {
     };
     /**
      * Get the usage of the workspace in a month
-     * @description Every meter with its amount, price and cost, and its last twelve months. The use of a run counts when it ends, and stays when the run is removed. With Accept: text/csv the answer is a table with one row for each month and meter.
+     * @description Every meter with its amount, price and cost, and its last twelve months. The use of a run counts when it ends, and stays when the run is removed. With Accept: text/csv or format=csv the answer is a table with one row for each month and meter.
      */
     get: operations['getUsage'];
     put?: never;
@@ -22746,6 +22746,11 @@ export interface operations {
          * @example 2026-11
          */
         month?: string;
+        /**
+         * @description csv answers with a table, as Accept: text/csv does. For links that cannot send a header.
+         * @example json
+         */
+        format?: 'json' | 'csv';
         /**
          * @description Same as X-Workspace.
          * @example default

@@ -11,29 +11,25 @@ import type {
   AgentSummary,
   Approval,
   ApprovalDetails,
-  BlockedRequest,
-  Project,
-  Overlay,
-  OverlayDiff,
-  ProjectChange,
   AwaitedPublication,
+  BlockedRequest,
+  Budget,
   Capabilities,
   ChangeTask,
   Delivery,
   Diff,
   Draft,
-  DraftSave,
   DraftRuntime,
+  DraftSave,
   Files,
   Formatted,
+  FoundPackage,
   GateSettings,
   GeneratedTests,
   Health,
+  ImportToolBody,
   Inferred,
-  FoundPackage,
   InstalledPackages,
-  PackageTypes,
-  ResolvedPackages,
   Invitation,
   Invited,
   JsonSchema,
@@ -45,12 +41,18 @@ import type {
   NewToken,
   OpenSession,
   Opinion,
+  Overlay,
+  OverlayDiff,
   OwnQuota,
+  PackageTypes,
   Pin,
-  Quotas,
+  Project,
+  ProjectChange,
   Proposal,
   ProposedAgent,
+  Quotas,
   ReplayReport,
+  ResolvedPackages,
   Role,
   RulePack,
   Rules,
@@ -70,12 +72,12 @@ import type {
   ToolSet,
   ToolSetBody,
   Trial,
+  Usage,
   Validation,
   Verdict,
   Version,
   VersionSummary,
   Workspace,
-  ImportToolBody,
 } from './types';
 
 interface Page<T> {
@@ -272,6 +274,13 @@ const quotasPath = (workspace: string): string => `/quotas/${encodeURIComponent(
 export const getQuotasOf = (workspace: string): Promise<Quotas> => request(quotasPath(workspace));
 export const setQuotas = (workspace: string, own: OwnQuota): Promise<Quotas> =>
   request(quotasPath(workspace), { method: 'PUT', body: own });
+export const getUsage = (month: string): Promise<Usage> => request(`/usage?month=${encodeURIComponent(month)}`);
+/** The download address of the usage of a month as a table. */
+export const usageTableUrl = (month: string): string =>
+  inWorkspace(`${apiBase}/usage?format=csv&month=${encodeURIComponent(month)}`);
+export async function listBudgets(): Promise<Budget[]> {
+  return (await request<Page<Budget>>('/budgets')).items;
+}
 const workspacePath = (workspace: string): string => `/workspaces/${encodeURIComponent(workspace)}`;
 export async function listWorkspaces(): Promise<Workspace[]> {
   return (await request<Page<Workspace>>('/workspaces')).items;

@@ -42,6 +42,7 @@ const ApprovalPage = lazy(() =>
 const BlockedPage = lazy(() => import('../features/gate/BlockedPage').then((m) => ({ default: m.BlockedPage })));
 const RulesPage = lazy(() => import('../features/gate/RulesPage').then((m) => ({ default: m.RulesPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
+const UsagePage = lazy(() => import('../features/usage/UsagePage').then((m) => ({ default: m.UsagePage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RunsPage = lazy(() => import('../features/run/RunsPage').then((m) => ({ default: m.RunsPage })));
 const RunPage = lazy(() => import('../features/run/RunPage').then((m) => ({ default: m.RunPage })));
@@ -130,6 +131,7 @@ function Pages() {
   useCommand('tokens', mayAnywhere('admin') ? () => navigate('/tokens') : undefined);
   useCommand('people', sees('/people'));
   useCommand('secrets', sees('/secrets'));
+  useCommand('usage', sees('/usage'));
   useCommand('approvals', sees('/approvals'));
   useCommand('blocked', sees('/blocked'));
   useCommand('rules', sees('/rules'));
@@ -272,6 +274,13 @@ function Pages() {
           <Guarded what={say.rulesHere} needs="read">
             <Framed what={say.theRules}>
               <RulesPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/usage">
+          <Guarded what={say.usage} needs="read">
+            <Framed what={say.theUsage}>
+              <UsagePage />
             </Framed>
           </Guarded>
         </Route>

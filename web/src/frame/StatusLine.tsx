@@ -1,7 +1,9 @@
 import { Link } from 'wouter';
-import { useCapabilities } from '../api/queries';
+import { useBudgets, useCapabilities } from '../api/queries';
+import { useRights } from '../api/rights';
 import { statusLine as say } from '../texts/app';
 import { useConnection } from '../state/online';
+import { budgetNotice } from '../texts/usage';
 import css from './StatusLine.module.css';
 
 /** The status of the server: its connection and isolation. */
@@ -12,6 +14,7 @@ export function ServerStatus() {
   return (
     <>
       <span className={css.grow} />
+      <BudgetNotice />
       {sandbox && (
         <Link
           href="/server"
@@ -23,5 +26,26 @@ export function ServerStatus() {
       )}
       <span className={connection === 'connected' ? undefined : css.offline}>{say[connection]}</span>
     </>
+  );
+}
+
+/** The part of a budget from which it is shown. */
+const shownFrom = 50;
+
+/** The budget that is used most, if half of it is used. */
+function BudgetNotice() {
+  const { mayAnywhere } = useRights();
+  const { data = [] } = useBudgets(mayAnywhere('read'));
+  const used = data.filter(({ percent }) => percent >= shownFrom).sort((a, b) => b.percent - a.percent);
+  const [most] = used;
+  if (!most) return null;
+  return (
+    <Link
+      href="/usage"
+      className={css.link}
+      data-look={most.exceeded ? 'err' : most.percent >= 80 ? 'warn' : undefined}
+    >
+      {budgetNotice.some(most.name, most.percent)} {used.length > 1 && budgetNotice.more(used.length - 1)}
+    </Link>
   );
 }

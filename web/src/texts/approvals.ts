@@ -37,6 +37,8 @@ export const approvalsPage = {
     'approval.denied': 'denial',
     'approval.expired': 'expiry',
     'approval.withdrawn': 'withdrawal',
+    'budget.warning': 'warning of a budget',
+    'budget.exceeded': 'budget that is used up',
   },
   delivered: (event: string, at: string) => `The webhook about the ${event} was delivered at ${at}.`,
   sending: (event: string, attempts: number) =>

@@ -33,6 +33,7 @@ import * as skills from './skills';
 import * as tool from './tool';
 import * as toolSets from './toolSets';
 import * as ui from './ui';
+import * as usage from './usage';
 import * as versions from './versions';
 import * as workspaces from './workspaces';
 
@@ -70,6 +71,7 @@ export const texts = {
   tool,
   toolSets,
   ui,
+  usage,
   versions,
   workspaces,
 };
