@@ -119,6 +119,7 @@ type CallData struct {
 	Function  string  `json:"function,omitempty"`  // host function
 	Path      string  `json:"path,omitempty"`      // file that a host function worked on
 	Bytes     int64   `json:"bytes,omitempty"`     // that it read or wrote
+	Tokens    int64   `json:"tokens,omitempty"`    // of the language model
 	Version   string  `json:"version,omitempty"`
 	RunID     string  `json:"runId,omitempty"`
 	Status    string  `json:"status"` // of the run; refused if there was none; of a host function succeeded or refused

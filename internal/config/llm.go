@@ -19,6 +19,9 @@ type LLM struct {
 	Workspaces []string      // that may use the model; empty for all
 	// TokensPerMonth bounds the tokens of a workspace in a calendar month; 0 for no limit.
 	TokensPerMonth int64
+	// TokensPerRun bounds the tokens that a program may use in a run; 0 for no limit.
+	TokensPerRun int64
+	ProgramModel string // name of the model that programs ask; "" for Model
 }
 
 func llmSettings() []Setting {
@@ -39,6 +42,12 @@ func llmSettings() []Setting {
 		{Name: "llm-tokens-per-month", Env: "ATELIER_LLM_TOKENS_PER_MONTH", Default: "0", Form: "N", Group: group,
 			Help: "Tokens of requests and answers that a workspace may use in a calendar month (default 0: no limit).",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerMonth })},
+		{Name: "llm-program-model", Env: "ATELIER_LLM_PROGRAM_MODEL", Form: "NAME", Group: group,
+			Help: "Name of the model that programs ask with askLLM (default: --llm-model).",
+			set:  func(c *Config, v string) error { c.LLM.ProgramModel = v; return nil }},
+		{Name: "llm-tokens-per-run", Env: "ATELIER_LLM_TOKENS_PER_RUN", Default: "100000", Form: "N", Group: group,
+			Help: "Tokens that a run, with the runs that it calls, may use with askLLM. The call that reaches the limit is the last one. 0 means no limit.",
+			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerRun })},
 		{Name: "llm-timeout", Env: "ATELIER_LLM_TIMEOUT", Default: "2m", Form: "DURATION", Group: group,
 			Help: "Time for one answer of the model.",
 			set: func(c *Config, v string) (err error) {

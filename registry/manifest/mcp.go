@@ -115,6 +115,6 @@ func annotationsOf(m Manifest) mcpAnnotations {
 	reaches := slices.ContainsFunc(m.Capabilities.HostFunctions, func(name string) bool { return !slices.Contains(harmless, name) })
 	return mcpAnnotations{
 		ReadOnly:  len(m.Capabilities.Hosts) == 0 && len(m.Capabilities.Tools) == 0 && (m.Capabilities.Files == nil || !m.Capabilities.Files.Write) && !reaches && !flagged("side_effect", "external_call", "network_access", "file_system"),
-		OpenWorld: len(m.Capabilities.Hosts) > 0 || len(m.Capabilities.Tools) > 0 || flagged("external_call", "network_access"),
+		OpenWorld: len(m.Capabilities.Hosts) > 0 || len(m.Capabilities.Tools) > 0 || flagged("external_call", "network_access") || slices.Contains(m.Capabilities.HostFunctions, "askLLM"),
 	}
 }

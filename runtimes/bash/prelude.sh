@@ -246,6 +246,13 @@ atelier() {
     __atelier_ask "${2-}" "${3:-{\}}" || builtin return
     builtin printf '%s\n' "$__atelier_reply"
     ;;
+  ask)
+    __atelier_quote "${2-}" && __atelier_args='{"prompt":'$__atelier_quoted
+    __atelier_quote "${3-}" && __atelier_args+=',"context":'$__atelier_quoted
+    __atelier_ask askLLM "$__atelier_args}" || builtin return
+    __atelier_reply=${__atelier_reply#\"}
+    __atelier_unquote "${__atelier_reply%\"}" && builtin echo
+    ;;
   read | exists | delete | list | find | grep)
     __atelier_file "$@"
     ;;
@@ -262,7 +269,7 @@ atelier() {
     __atelier_ask submitResult "$__atelier_args]}"
     ;;
   *)
-    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON] | read|write|exists|delete PATH | list [PATH] | find PATTERN | grep PATTERN [PATH] | submit SUMMARY [PATH…]' >&2
+    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON] | ask PROMPT [CONTEXT] | read|write|exists|delete PATH | list [PATH] | find PATTERN | grep PATTERN [PATH] | submit SUMMARY [PATH…]' >&2
     builtin return 2
     ;;
   esac

@@ -191,6 +191,11 @@ class Context:
 
     callTool = call_tool
 
+    def ask_llm(self, prompt, context=""):
+        return self._channel.ask("askLLM", {"prompt": str(prompt), "context": str(context)})
+
+    askLLM = ask_llm
+
     def read_file(self, path):
         parts, offset = [], 0
         while True:

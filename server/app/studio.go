@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -70,7 +71,9 @@ func (a *App) openStudio(context.Context) error {
 	})
 	a.engines.Packages.UseSources(packages.Sources{Secrets: a.secrets})
 	a.packages = a.engines.packages(a.store, a.store, a.now)
+	a.models = a.newModels()
 	a.runs = runs.New(runs.Options{
+		Model: a.models, ModelTokens: a.Config.LLM.TokensPerRun,
 		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
@@ -83,7 +86,6 @@ func (a *App) openStudio(context.Context) error {
 		Agents: a.store, Histories: a.store, Changes: a.changes, Versions: a.store, Numbers: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Tests: a.tests, Quotas: a.quotas, Gate: a.approvals, Inspector: a.engines.Inspector, Inference: a.inference, Packages: a.packages, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
-	a.models = a.newModels()
 	a.assistant = a.newAssistant()
 	a.tasks = tasks.New(tasks.Options{
 		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
@@ -118,8 +120,9 @@ func (a *App) newModels() *llm.Service {
 	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}
 	if c.BaseURL != "" && c.Model != "" {
 		model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
-		a.closers.add("language model", func() error { model.Close(); return nil })
-		o.Model = model
+		programs := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: cmp.Or(c.ProgramModel, c.Model), Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
+		a.closers.add("language model", func() error { model.Close(); programs.Close(); return nil })
+		o.Model, o.Programs = model, programs
 	}
 	return llm.New(o)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes/monty/montytest"
 	"github.com/atelier-run/atelier/server/servertest"
 	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/llm"
@@ -339,6 +340,95 @@ func TestAssist_Change(t *testing.T) {
 				delete(body, "description")
 			}
 			s.Want(t, 422, "POST", "/api/v1/assist/change", body)
+		})
+	}
+}
+
+// TestAskLLM asks the model from a program in each language. The prompt has no secret, and the record has the tokens.
+func TestAskLLM(t *testing.T) {
+	t.Parallel()
+	programs := map[string]map[string]any{
+		"goja":   {"language": "javascript", "runtime": "goja", "code": "export default async (input, ctx) => ctx.askLLM('Say \"hi\" to ' + ctx.env.WORD, 'As a\\nfriend.')"},
+		"node":   {"language": "javascript", "runtime": "node", "code": "export default async (input, ctx) => ctx.askLLM('Say \"hi\" to ' + ctx.env.WORD, 'As a\\nfriend.')"},
+		"python": {"language": "python", "runtime": "python", "code": "def main(input, ctx):\n    return ctx.ask_llm('Say \"hi\" to ' + ctx.env['WORD'], context='As a\\nfriend.')\n"},
+		"monty":  {"language": "python", "runtime": "monty", "code": "def main(input, ctx):\n    return ctx.ask_llm('Say \"hi\" to ' + ctx.env['WORD'], context='As a\\nfriend.')\n"},
+		"bash":   {"language": "bash", "runtime": "bash", "code": "answer=$(atelier ask \"Say \\\"hi\\\" to $WORD\" $'As a\\nfriend.')\nprintf '%s' \"$answer\" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))'\n"},
+	}
+	const answer = "hi \"you\" \\ é\u2028\nsecond line"
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := newScriptedModel(t, answer)
+			flags := map[string]string{}
+			if name == "monty" {
+				flags["monty"] = montytest.Program(t)
+			}
+			s := withModel(t, model, flags)
+			s.Want(t, 200, "PUT", "/api/v1/secrets/WORD", `{"value":"wordThatIsSecret"}`)
+			program["name"], program["secrets"], program["safetyFlags"] = "asks", []string{"WORD"}, []string{"external_call"}
+			program["outputSchema"] = map[string]any{}
+			program["capabilities"] = map[string]any{"hostFunctions": []string{"askLLM"}, "subprocess": true}
+			if name != "bash" {
+				program["capabilities"] = map[string]any{"hostFunctions": []string{"askLLM"}}
+			}
+			s.Create(t, program)
+			answered := s.Want(t, 200, "POST", "/api/v1/code-agents/asks/execute", `{"version":"draft","input":{}}`)
+			run := answered.Run(t)
+			if want, _ := json.Marshal(answer); !run.Success || !sameText(string(run.Output), string(want)) {
+				t.Fatalf("output is %s, want %s; error %+v, stderr %s", run.Output, want, run.Error, run.Stderr)
+			}
+			asked := model.conversations()
+			if len(asked) != 1 || asked[0] != "user: <context>\nAs a\nfriend.\n</context>\n\nSay \"hi\" to ***\n" {
+				t.Errorf("the model was asked %q", asked)
+			}
+			if !strings.Contains(string(answered.Body), `"tokensUsed":110`) {
+				t.Errorf("the run did not count 110 tokens: %s", answered.Body)
+			}
+			events := string(s.Want(t, 200, "GET", "/api/v1/runs/"+run.RunID+"/events", nil).Body)
+			if !strings.Contains(events, `"function":"askLLM"`) || !strings.Contains(events, `"tokens":110`) {
+				t.Errorf("events are %s", events)
+			}
+		})
+	}
+}
+
+// sameText reports whether two JSON texts have the same value.
+func sameText(a, b string) bool {
+	var left, right string
+	return json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && left == right
+}
+
+func TestAskLLM_Refused(t *testing.T) {
+	t.Parallel()
+	granted := map[string]any{"hostFunctions": []string{"askLLM"}}
+	twice := "export default async (input, ctx) => [await ctx.askLLM('one'), await ctx.askLLM('two')]"
+	tests := map[string]struct {
+		program map[string]any
+		flags   map[string]string
+		model   bool
+		want    string
+	}{
+		"not granted": {map[string]any{"code": twice}, nil, true, `Add "askLLM" to capabilities.hostFunctions.`},
+		"personal":    {map[string]any{"code": twice, "capabilities": granted, "safetyFlags": []string{"pii_risk", "external_call"}}, nil, true, "Ask the model in another agent"},
+		"bounded":     {map[string]any{"code": twice, "capabilities": granted}, map[string]string{"llm-tokens-per-run": "100"}, true, "--llm-tokens-per-run"},
+		"no model":    {map[string]any{"code": twice, "capabilities": granted}, nil, false, "No LLM provider configured"},
+		"no prompt":   {map[string]any{"code": "export default async (input, ctx) => ctx.askLLM('')", "capabilities": granted}, nil, true, "prompt must not be empty"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s *servertest.Server
+			if tt.model {
+				s = withModel(t, newScriptedModel(t, "1", "2"), tt.flags)
+			} else {
+				s = servertest.New(t)
+			}
+			tt.program["name"], tt.program["language"], tt.program["runtime"], tt.program["outputSchema"] = "asks", "javascript", "goja", map[string]any{}
+			s.Create(t, tt.program)
+			run := s.Want(t, 200, "POST", "/api/v1/code-agents/asks/execute", `{"version":"draft","input":{}}`).Run(t)
+			if run.Error == nil || !strings.Contains(run.Error.Message+run.Error.Remedy, tt.want) {
+				t.Errorf("error is %+v", run.Error)
+			}
 		})
 	}
 }

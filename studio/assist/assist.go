@@ -18,6 +18,7 @@ import (
 	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // Asker asks the language model for a workspace.
@@ -240,6 +241,8 @@ func reasonNotToRun(spec registry.Spec) string {
 		return "The program needs secrets, so it was not run."
 	case len(spec.Capabilities.Hosts) > 0:
 		return "The program may reach hosts, so it was not run."
+	case slices.Contains(spec.Capabilities.HostFunctions, specs.AskFunction):
+		return "The program asks a language model, so it was not run."
 	case len(spec.Capabilities.Tools) > 0 || spec.Capabilities.Files != nil:
 		return "The program calls agents or changes files of a project, so it was not run."
 	}

@@ -42,6 +42,7 @@ type Budgets interface {
 // Options configures a Service.
 type Options struct {
 	Model      Asker // nil for none
+	Programs   Asker // asked by programs; nil for none
 	Name       string
 	Allowed    []string // names of workspaces that may use the model; empty for all
 	PerMonth   int64    // tokens of a workspace in a calendar month; 0 for no limit
@@ -132,10 +133,19 @@ func (s *Service) Check(ctx context.Context, workspace string) error {
 
 // Ask asks the model for a workspace and counts the tokens. It fails as Check does.
 func (s *Service) Ask(ctx context.Context, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
+	return s.ask(ctx, s.Model, workspace, messages, shape)
+}
+
+// AskProgram asks the model of programs for a run. It fails as Check does.
+func (s *Service) AskProgram(ctx context.Context, workspace string, messages []Message) (Reply, error) {
+	return s.ask(ctx, s.Programs, workspace, messages, nil)
+}
+
+func (s *Service) ask(ctx context.Context, model Asker, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
 	if err := s.Check(ctx, workspace); err != nil {
 		return Reply{}, err
 	}
-	reply, err := s.Model.Ask(ctx, messages, shape)
+	reply, err := model.Ask(ctx, messages, shape)
 	if err == nil && reply.Tokens.Total() == 0 {
 		reply.Tokens = estimated(messages, reply.Text)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // flagsRule is the ID of findings about safety flags.
@@ -25,6 +26,9 @@ func missingFlags(spec registry.Spec, facts []runtimes.Fact) []string {
 	}
 	if len(spec.Capabilities.Hosts) > 0 && !has("side_effect") && slices.ContainsFunc(facts, changesRemotely) {
 		missing = append(missing, "side_effect")
+	}
+	if slices.Contains(spec.Capabilities.HostFunctions, specs.AskFunction) && !has("external_call") {
+		missing = append(missing, "external_call")
 	}
 	return missing
 }
@@ -60,6 +64,7 @@ func changesRemotely(f runtimes.Fact) bool {
 func flagFindings(missing []string) []registry.Finding {
 	titles := map[string]string{
 		"network_access": "Has hosts and neither the flag network_access nor external_call.",
+		"external_call":  "Asks a language model, without the flag external_call.",
 		"side_effect":    "Sends requests that change something elsewhere, without the flag side_effect.",
 	}
 	var all []registry.Finding

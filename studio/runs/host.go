@@ -37,6 +37,8 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 		return h.log(args)
 	case "progress":
 		return h.progress(args)
+	case specs.AskFunction:
+		return h.askModel(ctx, args)
 	case ToolFunction:
 		return h.callTool(ctx, args)
 	}
@@ -48,7 +50,7 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 	}
 	return nil, &runtimes.CallError{
 		Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions",
-		Remedy: "The host functions are callTool, fetch, log and progress, and those of files: readFile, writeFile, deleteFile, listDir, fileExists, searchFiles, searchContent and submitResult.",
+		Remedy: "The host functions are askLLM, callTool, fetch, log and progress, and those of files: readFile, writeFile, deleteFile, listDir, fileExists, searchFiles, searchContent and submitResult.",
 	}
 }
 

@@ -91,32 +91,35 @@ type Gate interface {
 
 // Options configures a Service.
 type Options struct {
-	Gate      Gate // nil for none
-	Journal   Journal
-	Later     Later // nil if a record that the journal refuses is lost
-	Archive   Archive
-	Drafts    Drafts
-	Resolver  Resolver
-	Specs     *specs.Checker
-	Engines   *engines.Chooser
-	Secrets   *secrets.Service  // nil for none
-	Quotas    *quotas.Service   // nil for none
-	Budgets   *budgets.Service  // nil for none
-	Projects  *projects.Service // nil for none
-	Packages  *packages.Service // nil for none
-	Validator *specs.Validator
-	Router    *router.Router
-	Meter     Meter
-	Tracer    trace.Tracer
-	Log       *slog.Logger
-	Ceilings  runtimes.Limits
-	Models    string     // code digest of the one program that sees the directory of models; "" for none
-	Keys      vault.Keys // encrypt the inputs of private runs that wait
-	Server    string     // ID under which the journal records the runs of this server
-	Others    Others     // nil if no other server records runs in the journal
-	Level     string     // isolation level of this server: full, reduced (with the missing parts) or none
-	Now       func() time.Time
-	NewID     func() string
+	Gate     Gate // nil for none
+	Journal  Journal
+	Later    Later // nil if a record that the journal refuses is lost
+	Archive  Archive
+	Drafts   Drafts
+	Resolver Resolver
+	Specs    *specs.Checker
+	Engines  *engines.Chooser
+	Secrets  *secrets.Service  // nil for none
+	Quotas   *quotas.Service   // nil for none
+	Budgets  *budgets.Service  // nil for none
+	Projects *projects.Service // nil for none
+	Packages *packages.Service // nil for none
+	Model    Model             // nil for none
+	// ModelTokens bounds the tokens of the language model for a run and the runs that it calls; 0 for no limit.
+	ModelTokens int64
+	Validator   *specs.Validator
+	Router      *router.Router
+	Meter       Meter
+	Tracer      trace.Tracer
+	Log         *slog.Logger
+	Ceilings    runtimes.Limits
+	Models      string     // code digest of the one program that sees the directory of models; "" for none
+	Keys        vault.Keys // encrypt the inputs of private runs that wait
+	Server      string     // ID under which the journal records the runs of this server
+	Others      Others     // nil if no other server records runs in the journal
+	Level       string     // isolation level of this server: full, reduced (with the missing parts) or none
+	Now         func() time.Time
+	NewID       func() string
 }
 
 // Service executes runs. It is safe for concurrent use.

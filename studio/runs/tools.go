@@ -34,7 +34,8 @@ const toolsRule = "tools"
 
 // family is what a run and the runs that it called have in common.
 type family struct {
-	calls atomic.Int64 // runs that were called
+	calls  atomic.Int64 // runs that were called
+	tokens atomic.Int64 // of the language model
 }
 
 // outer is a running program that calls another agent.
@@ -166,7 +167,7 @@ func (l *execution) noteDenied(refused *runtimes.CallError) {
 
 // settleTools replaces what a program says about a denied call by what the server knows.
 func (l *execution) settleTools(e *runtimes.ProgramError) {
-	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule && e.Rule != filesRule {
+	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule && e.Rule != filesRule && e.Rule != modelRule {
 		return
 	}
 	e.Rule, e.Remedy, e.Grant = "", "", nil

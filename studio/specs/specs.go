@@ -262,8 +262,11 @@ func checkVariable(pointer, name string) error {
 	return nil
 }
 
+// AskFunction is the host function with which a program asks the language model.
+const AskFunction = "askLLM"
+
 // HostFunctions lists the host functions of this server.
-func HostFunctions() []string { return []string{"fetch", "log", "progress"} }
+func HostFunctions() []string { return []string{AskFunction, "fetch", "log", "progress"} }
 
 func checkCapabilities(faults *faults, spec registry.Spec) {
 	if len(spec.Capabilities.Hosts) > MaxNames {
@@ -281,6 +284,9 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 		if !slices.Contains(HostFunctions(), name) {
 			faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", i), "must be one of %s.", strings.Join(HostFunctions(), ", "))
 		}
+	}
+	if at := slices.Index(spec.Capabilities.HostFunctions, AskFunction); at >= 0 && spec.Language == runtimes.WASM {
+		faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", at), "must be absent, because a WebAssembly module cannot ask the language model.")
 	}
 	checkTools(faults, spec)
 	checkProject(faults, spec)

@@ -10,6 +10,20 @@ import (
 // piece fits into a host call.
 const pieceBytes = 128 << 10
 
+// askLLM adds the function that asks the language model.
+func (r *run) askLLM(vm *goja.Runtime, ctx *goja.Object) {
+	_ = ctx.Set("askLLM", func(call goja.FunctionCall) goja.Value {
+		return settled(vm, func() goja.Value {
+			args := vm.NewObject()
+			_ = args.Set("prompt", call.Argument(0).String())
+			if about := call.Argument(1); !goja.IsUndefined(about) {
+				_ = args.Set("context", about.String())
+			}
+			return r.call(vm, "askLLM", args)
+		})
+	})
+}
+
 // fileFunctions adds the functions of files to the context. They return promises, as those of the other runtimes do.
 func (r *run) fileFunctions(vm *goja.Runtime, ctx *goja.Object) {
 	add := func(name string, work func(call goja.FunctionCall) goja.Value) {

@@ -264,6 +264,7 @@ func (r *run) context(vm *goja.Runtime) goja.Value {
 		return r.call(vm, call.Argument(0).String(), call.Argument(1))
 	})
 	_ = ctx.Set("callTool", func(call goja.FunctionCall) goja.Value { return r.callTool(vm, call.Argument(0), call.Argument(1)) })
+	r.askLLM(vm, ctx)
 	r.fileFunctions(vm, ctx)
 	return ctx
 }

@@ -313,6 +313,12 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 		return s.host.invoke("progress", args, values)
 	case "fetch":
 		return s.fetch(g, values)
+	case "ask_llm", "askLLM":
+		if len(g.list) > 2 {
+			return 0, g.tooMany("ask_llm", 2)
+		}
+		args := map[string]any{"prompt": text(orElse(g.pop(0, "prompt"), `""`)), "context": text(orElse(g.pop(1, "context"), `""`))}
+		return s.host.invoke("askLLM", args, values)
 	case "call_tool", "callTool":
 		return s.callTool(g, values)
 	case "call":
