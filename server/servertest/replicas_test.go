@@ -89,16 +89,18 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 		one.Want(t, 201, "POST", "/api/v1/tokens", map[string]any{"name": "worker", "scopes": []string{"admin"}}).Into(t, &made)
 		worker := servertest.Client{URL: two.URL, Token: made.Secret}
 		worker.Want(t, 200, "GET", "/api/v1/runs", nil)
-		one.Want(t, 200, "DELETE", "/api/v1/tokens/"+made.ID, nil)
+		one.Want(t, 204, "DELETE", "/api/v1/tokens/"+made.ID, nil)
 		servertest.Eventually(t, "the other server refuses a revoked token", func() bool { return worker.Do(t, "GET", "/api/v1/runs", nil).Status == 401 })
 		// A reference selects the newest version.
 		version := "1.1.0"
 		if cut {
 			version = "1.2.0"
 		}
-		before := two.Execute(t, "weather", "latest", nil)
+		before := two.Execute(t, "weather", "latest", map[string]int{})
 		one.Publish(t, "weather", version)
-		servertest.Eventually(t, "the other server runs the new version", func() bool { return two.Execute(t, "weather", "latest", nil).Provenance.Version == version })
+		servertest.Eventually(t, "the other server runs the new version", func() bool {
+			return two.Execute(t, "weather", "latest", map[string]int{}).Provenance.Version == version
+		})
 		if before.Provenance.Version == version {
 			t.Errorf("%s ran before it was published", version)
 		}
@@ -109,7 +111,6 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 		one.Want(t, 200, "POST", "/api/v1/runs/"+id+"/cancel", nil)
 		servertest.Eventually(t, "the run is no longer counted", func() bool { return one.Script(t, "output 1").Status == 200 })
 		one.Want(t, 200, "PUT", "/api/v1/quotas/default", map[string]int{})
-		servertest.Eventually(t, "the other server has no quota", func() bool { return len(two.Do(t, "GET", "/api/v1/quotas", nil).Body) > 0 })
 	}
 	var health struct {
 		Servers struct {
