@@ -66,6 +66,9 @@ func fill(t *testing.T, s *store.Store) {
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(s.AskToCancel(t.Context(), ws, begin(t, s, queued()).ID), s.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start}})); err != nil {
+		t.Fatal(err)
+	}
 	empty, err := s.EmptyTables(t.Context())
 	if err != nil || len(empty) != 0 {
 		t.Fatalf("tables without rows: %v, %v", empty, err)
