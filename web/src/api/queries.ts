@@ -213,8 +213,7 @@ export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuo
 /** The quotas of any workspace, for server administrators. They are editable, so they are read once per visit. */
 export const useQuotasOf = (workspace: string) =>
   useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
-export const useUsage = (month: string) =>
-  useQuery({ queryKey: keys.usage(month), queryFn: () => getUsage(month), placeholderData: keepPreviousData });
+export const useUsage = (month: string) => useQuery({ queryKey: keys.usage(month), queryFn: () => getUsage(month) });
 /** The budgets of the workspace. Runs of other people use them too, so they are read again each minute. */
 export const useBudgets = (enabled = true) =>
   useQuery({ queryKey: keys.budgets, queryFn: listBudgets, staleTime: 30_000, refetchInterval: 60_000, enabled });

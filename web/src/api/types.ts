@@ -136,6 +136,8 @@ export type ReplayItem = Wire['Item'];
 export type Project = Wire['Project'];
 export type Overlay = Wire['Overlay'];
 export type ProjectChange = Wire['ProjectChange'];
+export type Task = Wire['Task'];
+export type TaskStatus = Task['status'];
 export type OverlayDiff = Wire['OverlayDifference'];
 export type Approval = With<Wire['Approval'], { input?: Json }>;
 /** A request with the way its program differs from the approved version. */

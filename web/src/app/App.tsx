@@ -32,6 +32,8 @@ const ToolSetsPage = lazy(() => import('../features/tools/ToolSetsPage').then((m
 const ToolSetPage = lazy(() => import('../features/tools/ToolSetPage').then((m) => ({ default: m.ToolSetPage })));
 const ProjectsPage = lazy(() => import('../features/projects/ProjectsPage').then((m) => ({ default: m.ProjectsPage })));
 const ProjectPage = lazy(() => import('../features/projects/ProjectPage').then((m) => ({ default: m.ProjectPage })));
+const TasksPage = lazy(() => import('../features/tasks/TasksPage').then((m) => ({ default: m.TasksPage })));
+const TaskPage = lazy(() => import('../features/tasks/TaskPage').then((m) => ({ default: m.TaskPage })));
 const OverlayPage = lazy(() => import('../features/projects/OverlayPage').then((m) => ({ default: m.OverlayPage })));
 const ApprovalsPage = lazy(() =>
   import('../features/approvals/ApprovalsPage').then((m) => ({ default: m.ApprovalsPage })),
@@ -243,6 +245,22 @@ function Pages() {
             <Guarded what={say.projectsHere} needs="read">
               <Framed what={say.theProjects}>
                 <OverlayPage key={id} project={decoded(name)} id={decoded(id)} />
+              </Framed>
+            </Guarded>
+          )}
+        </Route>
+        <Route path="/tasks">
+          <Guarded what={say.tasksHere} needs="read">
+            <Framed what={say.theTasks}>
+              <TasksPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/tasks/:id">
+          {({ id }) => (
+            <Guarded what={say.tasksHere} needs="read">
+              <Framed what={say.theTasks}>
+                <TaskPage key={id} id={decoded(id)} />
               </Framed>
             </Guarded>
           )}

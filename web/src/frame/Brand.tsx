@@ -51,6 +51,7 @@ const places = [
   { to: '/skills', label: say.skills },
   { to: '/tool-sets', label: say.toolSets },
   { to: '/projects', label: say.projects },
+  { to: '/tasks', label: say.tasks },
   { to: '/approvals', label: say.approvals },
 ];
 
@@ -155,6 +156,7 @@ function User({ theme }: { theme: Theme }) {
           ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
           ...only(mayAnywhere('read'), say.toolSets, () => runCommand('toolSets')),
           ...only(mayAnywhere('read'), say.projects, () => navigate('/projects')),
+          ...only(mayAnywhere('read'), say.tasks, () => navigate('/tasks')),
           ...only(mayAnywhere('read'), say.approvals, () => runCommand('approvals')),
         ],
         [

@@ -18,6 +18,7 @@ import * as form from './form';
 import * as gate from './gate';
 import * as guarded from './guarded';
 import * as projects from './projects';
+import * as tasks from './tasks';
 import * as provenance from './provenance';
 import * as publish from './publish';
 import * as reference from './reference';
@@ -56,6 +57,7 @@ export const texts = {
   gate,
   guarded,
   projects,
+  tasks,
   provenance,
   publish,
   reference,

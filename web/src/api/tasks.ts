@@ -1,0 +1,72 @@
+// Tasks: calls and queries of their pages alone, so that the first screen does not load them.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { request } from './http';
+import { queryClient } from './queries';
+import type { OverlayDiff, Task, TaskStatus } from './types';
+import type { ListPage } from './verbs';
+
+const key = ['tasks'] as const;
+const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
+/** A page of the newest tasks, all or in one state. */
+export const listTasks = (status?: TaskStatus): Promise<ListPage<Task>> =>
+  request(`/tasks?limit=100${status === undefined ? '' : `&status=${status}`}`);
+export const getTask = (id: string): Promise<Task> => request(taskPath(id));
+export const getTaskDiff = (id: string): Promise<OverlayDiff> => request(`${taskPath(id)}/diff`);
+
+export interface TaskEvent {
+  seq: number;
+  at: string;
+  data: { status: TaskStatus; attempt: number; message?: string };
+}
+export const listTaskEvents = (id: string): Promise<{ items: TaskEvent[] }> => request(`${taskPath(id)}/events`);
+
+export interface NewTask {
+  agent: string;
+  version: string;
+  project: string;
+  title: string;
+  input: unknown;
+  priority: number;
+}
+export const submitTask = (body: NewTask): Promise<Task> => request('/tasks', { method: 'POST', body });
+export const cancelTask = (id: string): Promise<Task> => request(`${taskPath(id)}/cancel`, { method: 'POST' });
+export const retryTask = (id: string, feedback: string): Promise<Task> =>
+  request(`${taskPath(id)}/retry`, { method: 'POST', body: { feedback } });
+/** Decides about files of a task's changes, or about all that are open. */
+export const decideTask = (id: string, decision: 'accept' | 'reject', files?: string[]): Promise<Task> =>
+  request(`${taskPath(id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
+
+/** The newest tasks, and all that wait or are to be reviewed. They follow changes. */
+export const useTasks = () =>
+  useQuery({
+    queryKey: [...key, 'board'],
+    queryFn: async () => {
+      const pages = await Promise.all([listTasks(), listTasks('reviewing'), listTasks('queued')]);
+      return { items: pages.flatMap(({ items }) => items), more: pages.some(({ nextCursor }) => nextCursor !== '') };
+    },
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data === undefined ? false : 2000),
+  });
+/** A task. It follows changes until it has ended. */
+export const useTaskOrder = (id: string) =>
+  useQuery({
+    queryKey: [...key, 'one', id],
+    queryFn: () => getTask(id),
+    staleTime: 0,
+    refetchInterval: ({ state }) =>
+      state.data && /^(accepted|rejected|errored)$/.test(state.data.status) ? false : 1000,
+  });
+export const useTaskEvents = (id: string, revision: number) =>
+  useQuery({
+    queryKey: [...key, 'events', id, revision],
+    queryFn: () => listTaskEvents(id),
+    placeholderData: keepPreviousData,
+  });
+export const useTaskDiff = (id: string, revision: number) =>
+  useQuery({
+    queryKey: [...key, 'diff', id, revision],
+    queryFn: () => getTaskDiff(id),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+export const refreshTasks = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key });

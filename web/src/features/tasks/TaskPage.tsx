@@ -1,0 +1,168 @@
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { explain } from '../../api/http';
+import { useRights } from '../../api/rights';
+import {
+  cancelTask,
+  decideTask,
+  refreshTasks,
+  retryTask,
+  useTaskDiff,
+  useTaskEvents,
+  useTaskOrder,
+} from '../../api/tasks';
+import type { Task } from '../../api/types';
+import { Column, Page } from '../../frame/Page';
+import { notify } from '../../state/notices';
+import { moment } from '../../texts/format';
+import { projectsPage } from '../../texts/projects';
+import { tasksPage as say } from '../../texts/tasks';
+import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { useTask } from '../../ui/useTask';
+import { Waiting } from '../../ui/Waiting';
+import entries from '../../ui/Entries.module.css';
+import { Differences, type Decide } from '../../diff/Differences';
+import { moving } from './columns';
+import css from './Tasks.module.css';
+
+/** One task: its events live, and its changes to accept or reject. */
+export function TaskPage({ id }: { id: string }) {
+  const found = useTaskOrder(id);
+  useEffect(() => {
+    document.title = say.pageTitle;
+  }, []);
+  return (
+    <Page>
+      <Column>
+        {found.isPending && <Waiting shape="page" what={say.theTask} retry />}
+        <NotLoaded found={found} why={say.notLoaded} />
+        {found.data && <Shown task={found.data} />}
+      </Column>
+    </Page>
+  );
+}
+
+function Shown({ task }: { task: Task }) {
+  const { id, title, agent, version, project, status, attempt, error, runId, overlayId, feedback, summary } = task;
+  const [busy, setBusy] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const { may, why } = useRights();
+  const runs = may('run');
+  const act = async (work: () => Promise<unknown>, told: string): Promise<void> => {
+    setBusy(true);
+    try {
+      await work();
+      notify('done', told);
+    } catch (fault) {
+      notify('failed', explain(fault));
+    }
+    setBusy(false);
+    await refreshTasks();
+  };
+  const decide: Decide = (decision, files) =>
+    void act(
+      () => decideTask(id, decision, files),
+      decision === 'accept' ? projectsPage.accepted : projectsPage.rejected,
+    );
+  const off = { disabled: busy || !runs, title: runs ? undefined : why('run') };
+  return (
+    <section className={entries.section}>
+      <div className={entries.head}>
+        <div>
+          <Link href="/tasks">{say.back}</Link>
+          <h1>{title}</h1>
+          <p className={entries.lead}>
+            <span role="status">{say.states[status]}</span>
+            {' · '}
+            {[say.on(`${agent}@${version}`, project), say.attempt(attempt)].join(' · ')}
+          </p>
+          {summary !== '' && <p>{summary}</p>}
+          {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
+        </div>
+        <div className={entries.acts}>
+          {moving(status) ? (
+            <Button {...off} onClick={() => void act(() => cancelTask(id), say.cancelled)}>
+              {say.cancel}
+            </Button>
+          ) : (
+            status !== 'accepted' && (
+              <Button {...off} onClick={() => setAsking(true)}>
+                {say.retry}
+              </Button>
+            )
+          )}
+        </div>
+      </div>
+      {feedback !== '' && (
+        <p className={entries.lead}>
+          {say.feedback}: {feedback}
+        </p>
+      )}
+      {error && <p role="alert">{error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`}</p>}
+      <Events task={task} />
+      {overlayId !== undefined && <Changes task={task} busy={busy} decide={decide} />}
+      {asking && <RetryDialog id={id} onClose={() => setAsking(false)} />}
+    </section>
+  );
+}
+
+function Events({ task }: { task: Task }) {
+  const found = useTaskEvents(task.id, task.revision);
+  return (
+    <div>
+      <h2>{say.events}</h2>
+      <ol className={css.events} aria-label={say.events} aria-live="polite">
+        {found.data?.items.map(({ seq, at, data }) => (
+          <li key={seq}>
+            <small>{say.eventAt(say.states[data.status], moment(at))}</small>
+            <span>{data.message}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Changes({ task, busy, decide }: { task: Task; busy: boolean; decide: Decide }) {
+  const found = useTaskDiff(task.id, task.revision);
+  return (
+    <>
+      <h2>{say.changes}</h2>
+      {found.isPending && <Waiting shape="rows" what={projectsPage.theChange} retry />}
+      <NotLoaded found={found} why={projectsPage.notLoaded} />
+      {found.data && <Differences diff={found.data} busy={busy} decide={decide} fixed={task.status !== 'reviewing'} />}
+    </>
+  );
+}
+
+function RetryDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const [feedback, setFeedback] = useState('');
+  const work = useTask();
+  const submit = (): void =>
+    work.run(async () => {
+      await retryTask(id, feedback);
+      notify('done', say.retried);
+      await refreshTasks();
+      work.leadOn(onClose);
+    });
+  return (
+    <FormDialog
+      title={say.retry}
+      about={say.retryAbout}
+      verb={say.retry}
+      busy={work.busy}
+      fault={work.fault}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label={say.feedback} hint={say.feedbackHint}>
+        {(control) => (
+          <textarea {...control} rows={4} autoFocus value={feedback} onChange={(e) => setFeedback(e.target.value)} />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

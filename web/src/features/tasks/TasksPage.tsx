@@ -1,0 +1,124 @@
+import { useEffect, useState, type KeyboardEvent } from 'react';
+import { Link } from 'wouter';
+import { useRights } from '../../api/rights';
+import { useTasks } from '../../api/tasks';
+import type { Task } from '../../api/types';
+import { Column, Page } from '../../frame/Page';
+import { moment } from '../../texts/format';
+import { tasksPage as say } from '../../texts/tasks';
+import { Button } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Waiting } from '../../ui/Waiting';
+import entries from '../../ui/Entries.module.css';
+import { columnNames, columnsOf, type ColumnName } from './columns';
+import { NewTaskDialog } from './NewTaskDialog';
+import css from './Tasks.module.css';
+
+/** The board of tasks by state. */
+export function TasksPage() {
+  const found = useTasks();
+  const [adding, setAdding] = useState(false);
+  const { may, why } = useRights();
+  const allowed = may('run');
+  useEffect(() => {
+    document.title = say.pageTitle;
+  }, []);
+  return (
+    <Page>
+      <Column wide>
+        <section className={entries.section}>
+          <div className={entries.head}>
+            <div>
+              <h1>{say.tasks}</h1>
+              <p className={entries.lead}>{say.lead}</p>
+            </div>
+            <Button
+              look="primary"
+              disabled={!allowed}
+              title={allowed ? undefined : why('run')}
+              onClick={() => setAdding(true)}
+            >
+              {say.newTask}
+            </Button>
+          </div>
+          {found.isPending && <Waiting shape="rows" what={say.theTasks} retry />}
+          <NotLoaded found={found} why={say.notLoaded} />
+          {found.data &&
+            (found.data.items.length === 0 ? (
+              <p className={entries.lead}>{say.none}</p>
+            ) : (
+              <Board tasks={found.data.items} />
+            ))}
+          {found.data?.more === true && <p className={entries.lead}>{say.kept}</p>}
+        </section>
+      </Column>
+      {adding && <NewTaskDialog onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+/** Moves the focus between the cards: up and down in a column, left and right to the next column with a card. */
+function step(e: KeyboardEvent<HTMLElement>): void {
+  const sideways = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+  const along = { ArrowUp: -1, ArrowDown: 1 }[e.key];
+  if ((sideways === undefined && along === undefined) || !(e.target instanceof HTMLElement)) return;
+  const lists = [...e.currentTarget.querySelectorAll('ul')].map((list) => [...list.querySelectorAll('a')]);
+  const column = lists.findIndex((links) => links.some((link) => link === e.target));
+  const row = lists[column]?.findIndex((link) => link === e.target) ?? -1;
+  if (row < 0) return;
+  const filled = lists.filter((links) => links.length > 0);
+  const next =
+    along !== undefined
+      ? lists[column]?.[row + along]
+      : filled[filled.findIndex((links) => links === lists[column]) + (sideways ?? 0)]?.at(0);
+  if (next === undefined) return;
+  e.preventDefault();
+  next.focus();
+}
+
+function Board({ tasks }: { tasks: Task[] }) {
+  const columns = columnsOf(tasks);
+  return (
+    <div className={css.board} onKeyDown={step}>
+      {columnNames.map((name) => (
+        <Lane key={name} name={name} tasks={columns[name]} />
+      ))}
+    </div>
+  );
+}
+
+function Lane({ name, tasks }: { name: ColumnName; tasks: Task[] }) {
+  return (
+    <section className={css.lane} aria-label={say.columns[name]} data-empty={tasks.length === 0}>
+      <h2>
+        {say.columns[name]} <span>{tasks.length}</span>
+      </h2>
+      {tasks.length === 0 ? (
+        <p>{say.noneHere}</p>
+      ) : (
+        <ul>
+          {tasks.map((task) => (
+            <li key={task.id}>
+              <Card task={task} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Card({ task }: { task: Task }) {
+  const { id, title, agent, project, status, priority, files, updatedAt, error, summary } = task;
+  const more = error?.message ?? summary;
+  return (
+    <Link className={css.card} href={`/tasks/${encodeURIComponent(id)}`}>
+      <strong>{title}</strong>
+      <small>{say.on(agent, project)}</small>
+      {more !== '' && <small className={error ? css.failed : undefined}>{more}</small>}
+      <small>
+        {[say.states[status], files > 0 ? say.files(files) : say.priorityOf(priority), moment(updatedAt)].join(' · ')}
+      </small>
+    </Link>
+  );
+}
