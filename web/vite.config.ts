@@ -50,14 +50,14 @@ export default defineConfig({
     chunkSizeWarningLimit: 8000,
     rolldownOptions: {
       output: {
-        // Code that three or more pages share is one file. HTTP/1.1 loads six files at a time, and two dozen small ones take
+        // Code that four or more pages share is one file. HTTP/1.1 loads six files at a time, and two dozen small ones take
         // longer.
         codeSplitting: {
           groups: [
             {
               name: 'shared',
               test: /\/web\/src\/(?!editor\/(?!settings|EditorForm))|\/node_modules\/(?!monaco-editor\/)/,
-              minShareCount: 3,
+              minShareCount: 4,
             },
             { name: 'monaco', test: /\/node_modules\/monaco-editor\/esm\/vs\/(?!languages\/)/, minShareCount: 2 },
           ],

@@ -53,10 +53,11 @@ test('a person submits a task, accepts one file and tries the task again with fe
   expect(await violations(page)).toEqual([]);
 
   await page.getByRole('button', { name: 'New task' }).click();
-  await page.getByLabel('Agent').fill('writer');
-  await page.getByLabel('Project').selectOption('shop');
-  await page.getByLabel('Title').fill('Write loudly');
-  await page.getByRole('button', { name: 'Submit' }).click();
+  const asked = page.getByRole('dialog', { name: 'New task' });
+  await asked.getByLabel('Agent').fill('writer');
+  await asked.getByLabel('Project').selectOption('shop');
+  await asked.getByLabel('Title').fill('Write loudly');
+  await asked.getByRole('button', { name: 'Submit' }).click();
   await page.getByRole('heading', { name: 'Write loudly' }).waitFor();
   await page.getByRole('region', { name: 'The proposed change of a.txt' }).getByText('+Y').waitFor();
   await page.getByRole('list', { name: 'Events' }).getByText('executing').waitFor();

@@ -12,11 +12,9 @@ import {
   getCapabilities,
   getDraftRuntime,
   getDraftSave,
-  getGate,
   getHealth,
   getListedAgent,
   getListedVersion,
-  getOverlayDiff,
   getQuotas,
   getQuotasOf,
   getRun,
@@ -28,13 +26,9 @@ import {
   listDeliveries,
   listDraftSaves,
   listInvitations,
-  listOverlays,
-  listProjectChanges,
-  listProjects,
   listMembers,
   listOwnSessions,
   listPins,
-  listRulePacks,
   listRuns,
   listRuntimes,
   listSamples,
@@ -45,13 +39,11 @@ import {
   listToolSets,
   listVersions,
   listWorkspaces,
-  setGate,
-  tryRules,
   type ListPage,
   getUsage,
   listBudgets,
 } from './verbs';
-import type { Agent, AgentSummary, GateSettings, Trial } from './types';
+import type { Agent, AgentSummary } from './types';
 import { chosenWorkspace } from './workspace';
 
 export const keys = {
@@ -62,12 +54,9 @@ export const keys = {
   skills: ['skills'] as const,
   toolSets: ['toolSets'] as const,
   toolSet: (name: string) => ['toolSets', 'one', name] as const,
-  projects: ['projects'] as const,
   approvals: ['approvals'] as const,
   approval: (id: string) => ['approvals', 'one', id] as const,
   blocked: ['blocked'] as const,
-  gate: ['gate'] as const,
-  rulePacks: ['gate', 'packs'] as const,
   verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
@@ -154,56 +143,6 @@ export const useDeliveries = (id: string) =>
 export const useApprovalDiff = (id: string, enabled: boolean) =>
   useQuery({ queryKey: [...keys.approval(id), 'diff'], queryFn: () => diffApproval(id), retry: false, enabled });
 export const refreshBlocked = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.blocked });
-export const useGate = () => useQuery({ queryKey: keys.gate, queryFn: getGate });
-export const useRulePacks = () => useQuery({ queryKey: keys.rulePacks, queryFn: listRulePacks });
-/** Also refreshes the verdicts that were read before. */
-export async function refreshGate(): Promise<void> {
-  queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
-  await Promise.all([keys.gate, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
-}
-let changing: Promise<unknown> = Promise.resolve();
-/** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
-export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
-  // The screen shows the change at once, and what is stored after the answer. An answer from before would undo it.
-  void queryClient.cancelQueries({ queryKey: keys.gate, exact: true }, { revert: false });
-  queryClient.setQueryData<GateSettings>(keys.gate, (shown) => shown && { ...shown, ...change(shown) });
-  const next = changing.then(async () => {
-    try {
-      const settings = await getGate();
-      await setGate({ ...settings, ...change(settings) });
-    } finally {
-      await refreshGate();
-    }
-  });
-  changing = next.catch(() => undefined);
-  return next;
-}
-/** The verdict about a piece of code. The last answer stays while the next one is read. */
-export const useTrial = (trial: Trial) =>
-  useQuery({
-    queryKey: ['trial', trial],
-    queryFn: ({ signal }) => tryRules(trial, signal),
-    enabled: trial.code.trim() !== '',
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
-export const useProjects = () =>
-  useQuery({ queryKey: [...keys.projects, 'list'], queryFn: listProjects, staleTime: 0 });
-export const useOverlays = (project: string) =>
-  useQuery({ queryKey: [...keys.projects, 'overlays', project], queryFn: () => listOverlays(project), staleTime: 0 });
-export const useProjectChanges = (project: string) =>
-  useQuery({
-    queryKey: [...keys.projects, 'changes', project],
-    queryFn: () => listProjectChanges(project),
-    staleTime: 0,
-  });
-export const useOverlayDiff = (project: string, id: string) =>
-  useQuery({
-    queryKey: [...keys.projects, 'diff', project, id],
-    queryFn: () => getOverlayDiff(project, id),
-    staleTime: 0,
-  });
-export const refreshProjects = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.projects });
 /** The verdict about the draft in its saved revision. */
 export const useVerdict = (name: string, revision: number, enabled: boolean) =>
   useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });

@@ -2,7 +2,6 @@
 import { basePath } from './base';
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
-import { propose, type Watch } from './proposals';
 import { inWorkspace } from './workspace';
 import type {
   About,
@@ -15,7 +14,6 @@ import type {
   BlockedRequest,
   Budget,
   Capabilities,
-  ChangeTask,
   Delivery,
   Diff,
   Draft,
@@ -24,7 +22,6 @@ import type {
   Files,
   Formatted,
   FoundPackage,
-  GateSettings,
   GeneratedTests,
   Health,
   ImportToolBody,
@@ -40,21 +37,13 @@ import type {
   NewInvitation,
   NewToken,
   OpenSession,
-  Opinion,
-  Overlay,
-  OverlayDiff,
   OwnQuota,
   PackageTypes,
   Pin,
-  Project,
-  ProjectChange,
-  Proposal,
-  ProposedAgent,
   Quotas,
   ReplayReport,
   ResolvedPackages,
   Role,
-  RulePack,
   Rules,
   Run,
   RunAnswer,
@@ -71,7 +60,6 @@ import type {
   TokenBody,
   ToolSet,
   ToolSetBody,
-  Trial,
   Usage,
   Validation,
   Verdict,
@@ -355,44 +343,12 @@ export interface ApprovalDecision {
 }
 export const decideApproval = (id: string, body: ApprovalDecision): Promise<Approval> =>
   request(`/approvals/${encodeURIComponent(id)}`, { method: 'POST', body });
-const projectPath = (name: string): string => `/projects/${encodeURIComponent(name)}`;
-const overlayPath = (project: string, id: string): string =>
-  `${projectPath(project)}/overlays/${encodeURIComponent(id)}`;
-export const listProjects = (): Promise<{ items: Project[] }> => request('/projects');
-export const listOverlays = (project: string): Promise<{ items: Overlay[] }> =>
-  request(`${projectPath(project)}/overlays?limit=100`);
-export const listProjectChanges = (project: string): Promise<{ items: ProjectChange[] }> =>
-  request(`${projectPath(project)}/changes?limit=100`);
-export const getOverlayDiff = (project: string, id: string): Promise<OverlayDiff> =>
-  request(`${overlayPath(project, id)}/diff`);
-/** Decides about files of an overlay, or about all that are open. */
-export const decideOverlay = (
-  project: string,
-  id: string,
-  decision: 'accept' | 'reject',
-  files?: string[],
-): Promise<Overlay> =>
-  request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
-
 /** What a request changes, compared with the version before. */
 export const diffApproval = (id: string): Promise<Diff> => request(`/approvals/${encodeURIComponent(id)}/diff`);
 export const pageBlocked = (all: boolean, cursor: string, signal: AbortSignal): Promise<ListPage<BlockedRequest>> =>
   readPage('/blocked', { limit: '50', all: all ? 'true' : '', cursor }, signal);
 export const decideBlocked = (id: string, action: 'resubmit' | 'drop'): Promise<BlockedRequest> =>
   request(`/blocked/${encodeURIComponent(id)}`, { method: 'POST', body: { action } });
-export const getGate = (): Promise<GateSettings> => request('/gate');
-export const setGate = (settings: GateSettings): Promise<GateSettings> =>
-  request('/gate', { method: 'PUT', body: settings });
-export async function listRulePacks(): Promise<RulePack[]> {
-  return (await request<Page<RulePack>>('/rule-packs?limit=100')).items;
-}
-const packPath = (name: string): string => `/rule-packs/${encodeURIComponent(name)}`;
-export const putRulePack = (name: string, source: string): Promise<unknown> =>
-  request(packPath(name), { method: 'PUT', body: { source } });
-export const deleteRulePack = (name: string): Promise<null> => request(packPath(name), { method: 'DELETE' });
-/** The verdict of some rules about a piece of code. Nothing is stored. */
-export const tryRules = (body: Trial, signal: AbortSignal): Promise<Verdict> =>
-  request('/gate/try', { method: 'POST', body, signal });
 /** The verdict that the gate would give about the draft now. */
 export const getVerdict = (agent: string): Promise<Verdict> => request(`${agentPath(agent)}/verdict`);
 
@@ -416,30 +372,6 @@ export const runTests = (
 /** Makes tests from the input schema of the draft and runs them. Nothing is kept. */
 export const generateTests = (agent: string, revision?: number): Promise<GeneratedTests> =>
   request(`${agentPath(agent)}/tests/generate`, { method: 'POST', body: { ...seen(revision) } });
-
-/** A language model's change of the draft after which a failed run succeeds. */
-export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
-  propose('/assist/fix', { runId }, watch, signal);
-
-/** A language model's change of the draft. Only the task "change" has a description. */
-export const proposeChange = (
-  body: { agent: string; task: ChangeTask; description?: string },
-  watch: Watch,
-  signal: AbortSignal,
-): Promise<Proposal> => propose('/assist/change', body, watch, signal);
-
-export interface Wish {
-  description: string;
-  language: Language;
-  inputExample?: Json;
-}
-/** A new agent by a language model. */
-export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
-  propose('/assist/generate', wish, watch, signal);
-
-/** What a language model says about the draft. */
-export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>
-  request(`/assist/${about}`, { method: 'POST', body: { agent }, signal });
 
 /** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>

@@ -1,5 +1,5 @@
 import type { ChangeTask } from '../../api/types';
-import { proposeChange } from '../../api/verbs';
+import { proposeChange } from '../../api/assist';
 import { useOpenAgent } from '../../agent/openAgent';
 import { changeDialog as say } from '../../texts/assist';
 import { ProposalDialog } from './ProposalDialog';

@@ -4,7 +4,7 @@ import { explain } from '../../api/http';
 import { parseJson, stringifyJson, type Json } from '../../api/json';
 import { useCapabilities } from '../../api/queries';
 import type { AgentBody, ProposedAgent } from '../../api/types';
-import { proposeAgent } from '../../api/verbs';
+import { proposeAgent } from '../../api/assist';
 import { createFrom } from '../../agent/create';
 import { rememberInput } from '../../agent/rememberedInput';
 import { withInputs } from '../../agent/savedInputs';

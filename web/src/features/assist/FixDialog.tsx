@@ -1,4 +1,4 @@
-import { proposeFix } from '../../api/verbs';
+import { proposeFix } from '../../api/assist';
 import { fixDialog as say } from '../../texts/assist';
 import { ProposalDialog } from './ProposalDialog';
 

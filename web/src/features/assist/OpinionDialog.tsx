@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { explain } from '../../api/http';
 import type { Remark } from '../../api/types';
-import { askOpinion } from '../../api/verbs';
+import { askOpinion } from '../../api/assist';
 import { useOpenAgent, useOpenFiles } from '../../agent/openAgent';
 import { useOpinions } from '../../agent/opinions';
 import { closeDialog } from '../../state/dialogs';

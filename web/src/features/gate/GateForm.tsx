@@ -1,5 +1,5 @@
 import { useState, type SyntheticEvent } from 'react';
-import { changeGate } from '../../api/queries';
+import { changeGate } from '../../api/gate';
 import { useRights } from '../../api/rights';
 import type { GateSettings } from '../../api/types';
 import { notify } from '../../state/notices';

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 import { ApiError, explain } from '../../api/http';
-import { refreshGate, useTrial } from '../../api/queries';
+import { refreshGate, useTrial } from '../../api/gate';
 import type { RulePack } from '../../api/types';
-import { putRulePack } from '../../api/verbs';
+import { putRulePack } from '../../api/gate';
 import { notify } from '../../state/notices';
 import { packDialog as say, rulesPage } from '../../texts/gate';
 import { Button } from '../../ui/Button';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { explain } from '../../api/http';
-import { changeGate, refreshGate } from '../../api/queries';
+import { changeGate, refreshGate } from '../../api/gate';
 import { useRights } from '../../api/rights';
 import type { GateSettings, Rule, RulePack } from '../../api/types';
-import { deleteRulePack } from '../../api/verbs';
+import { deleteRulePack } from '../../api/gate';
 import { notify } from '../../state/notices';
 import { rulesPage as say } from '../../texts/gate';
 import { Button } from '../../ui/Button';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { useGate, useRulePacks } from '../../api/queries';
+import { useGate, useRulePacks } from '../../api/gate';
 import { useRights } from '../../api/rights';
 import { Column, Page } from '../../frame/Page';
 import { rulesPage as say } from '../../texts/gate';

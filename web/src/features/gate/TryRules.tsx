@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useTrial } from '../../api/queries';
+import { useTrial } from '../../api/gate';
 import type { RulePack, Trial } from '../../api/types';
 import { rulesPage as say, trialSamples as samples } from '../../texts/gate';
 import { Field } from '../../ui/Field';

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
-import { refreshProjects, useOverlayDiff } from '../../api/queries';
+import { refreshProjects, useOverlayDiff } from '../../api/projects';
 import type { OverlayDiff } from '../../api/types';
-import { decideOverlay } from '../../api/verbs';
+import { decideOverlay } from '../../api/projects';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
 import { moment } from '../../texts/format';

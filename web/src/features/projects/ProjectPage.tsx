@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import { useOverlays, useProjectChanges } from '../../api/queries';
+import { useOverlays, useProjectChanges } from '../../api/projects';
 import { Column, Page } from '../../frame/Page';
 import { moment } from '../../texts/format';
 import { projectsPage as say } from '../../texts/projects';

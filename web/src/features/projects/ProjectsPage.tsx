@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import { useProjects } from '../../api/queries';
+import { useProjects } from '../../api/projects';
 import { Column, Page } from '../../frame/Page';
 import { projectsPage as say } from '../../texts/projects';
 import { NotLoaded } from '../../ui/NotLoaded';

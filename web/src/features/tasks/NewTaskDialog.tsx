@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useProjects } from '../../api/queries';
+import { useProjects } from '../../api/projects';
 import { refreshTasks, submitTask } from '../../api/tasks';
 import { tasksPage as say } from '../../texts/tasks';
 import { Field } from '../../ui/Field';

@@ -1,0 +1,29 @@
+// The language model: calls of its dialogs alone, so that the first screen does not load them.
+import { request } from './http';
+import type { Json } from './json';
+import { propose, type Watch } from './proposals';
+import type { ChangeTask, Language, Opinion, Proposal, ProposedAgent } from './types';
+
+/** A language model's change of the draft after which a failed run succeeds. */
+export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
+  propose('/assist/fix', { runId }, watch, signal);
+
+/** A language model's change of the draft. Only the task "change" has a description. */
+export const proposeChange = (
+  body: { agent: string; task: ChangeTask; description?: string },
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<Proposal> => propose('/assist/change', body, watch, signal);
+
+export interface Wish {
+  description: string;
+  language: Language;
+  inputExample?: Json;
+}
+/** A new agent by a language model. */
+export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
+  propose('/assist/generate', wish, watch, signal);
+
+/** What a language model says about the draft. */
+export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>
+  request(`/assist/${about}`, { method: 'POST', body: { agent }, signal });

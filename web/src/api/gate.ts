@@ -1,0 +1,54 @@
+// The rules of the gate: calls and queries of their pages alone, so that the first screen does not load them.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { request } from './http';
+import { queryClient } from './queries';
+import type { GateSettings, RulePack, Trial, Verdict } from './types';
+
+const key = ['gate'] as const;
+export const getGate = (): Promise<GateSettings> => request('/gate');
+export const setGate = (settings: GateSettings): Promise<GateSettings> =>
+  request('/gate', { method: 'PUT', body: settings });
+export async function listRulePacks(): Promise<RulePack[]> {
+  return (await request<{ items: RulePack[] }>('/rule-packs?limit=100')).items;
+}
+const packPath = (name: string): string => `/rule-packs/${encodeURIComponent(name)}`;
+export const putRulePack = (name: string, source: string): Promise<unknown> =>
+  request(packPath(name), { method: 'PUT', body: { source } });
+export const deleteRulePack = (name: string): Promise<null> => request(packPath(name), { method: 'DELETE' });
+/** The verdict of some rules about a piece of code. Nothing is stored. */
+export const tryRules = (body: Trial, signal: AbortSignal): Promise<Verdict> =>
+  request('/gate/try', { method: 'POST', body, signal });
+
+export const useGate = () => useQuery({ queryKey: key, queryFn: getGate });
+export const useRulePacks = () => useQuery({ queryKey: [...key, 'packs'], queryFn: listRulePacks });
+/** Also refreshes the verdicts that were read before. */
+export async function refreshGate(): Promise<void> {
+  queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
+  await Promise.all([key, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}
+let changing: Promise<unknown> = Promise.resolve();
+/** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
+export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
+  // The screen shows the change at once, and what is stored after the answer. An answer from before would undo it.
+  void queryClient.cancelQueries({ queryKey: key, exact: true }, { revert: false });
+  queryClient.setQueryData<GateSettings>(key, (shown) => shown && { ...shown, ...change(shown) });
+  const next = changing.then(async () => {
+    try {
+      const settings = await getGate();
+      await setGate({ ...settings, ...change(settings) });
+    } finally {
+      await refreshGate();
+    }
+  });
+  changing = next.catch(() => undefined);
+  return next;
+}
+/** The verdict about a piece of code. The last answer stays while the next one is read. */
+export const useTrial = (trial: Trial) =>
+  useQuery({
+    queryKey: ['trial', trial],
+    queryFn: ({ signal }) => tryRules(trial, signal),
+    enabled: trial.code.trim() !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
