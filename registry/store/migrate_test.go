@@ -58,15 +58,15 @@ func fill(t *testing.T, s *store.Store) {
 		s.InsertOverlay(t.Context(), registry.Overlay{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.OverlayOpen}),
 		s.InsertTask(t.Context(), registry.Task{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.TaskQueued}, 1),
 		s.PutContents(t.Context(), ws, []registry.Content{{Digest: "d", Bytes: []byte("x")}}, start))
-	_, unwarned := s.WarnBudget(t.Context(), registry.BudgetWarning{Workspace: ws, Budget: "b", Month: "2026-11", Percent: 50, At: start}, nil)
-	if err := errors.Join(err, unwarned, stale, lost, unasked, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+	if err := errors.Join(err, stale, lost, unasked, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
 		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}), s.PutBudget(t.Context(), registry.Budget{Workspace: ws, Name: "b", Amount: 1, UpdatedAt: start}, 10),
 		s.PutGateSettings(t.Context(), ws, registry.GateSettings{}), s.PutRulePack(t.Context(), registry.RulePack{Workspace: ws, Name: "p"}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.AskToCancel(t.Context(), ws, begin(t, s, queued()).ID), s.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start}})); err != nil {
+	_, unwarned := s.WarnBudget(t.Context(), registry.BudgetWarning{Workspace: ws, Budget: "b", Month: "2026-11", Percent: 50, At: start}, nil)
+	if err := errors.Join(unwarned, s.SwitchModel(t.Context(), ws, true), s.AddModelUse(t.Context(), ws, "2026-11", registry.Tokens{Input: 1}), s.AskToCancel(t.Context(), ws, begin(t, s, queued()).ID), s.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start}})); err != nil {
 		t.Fatal(err)
 	}
 	empty, err := s.EmptyTables(t.Context())
