@@ -225,7 +225,7 @@ type Run struct {
 	Actor         Actor
 	RequestID     string // the client's own ID of the request, "" for none
 	Claimed       Claim
-	Server        string // that executes the run or did, in runs that were read from the store; "" after an interruption
+	Server        string // server that executes or executed a run from the store; "" after an interruption
 	Status        Status
 	ResultSeq     int64 // seq of the result event; 0 before the end
 	Withheld      bool  // input, output and output streams are not in the record, only their digests

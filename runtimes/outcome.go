@@ -64,9 +64,9 @@ type Usage struct {
 	Run        time.Duration // from the program's start to its end
 	CPU        time.Duration
 	PeakMemory int64         // bytes, of the whole process tree
-	Remote     time.Duration // that a remote service bills; 0 for a program that runs here
-	GPU        time.Duration // times the number of GPUs
-	RemoteCost float64       // that a remote service reports, in the server's currency; 0 if it reports none
+	Remote     time.Duration // at another service, as measured here; 0 for a program that runs here
+	GPU        time.Duration // times the number of GPUs; no runtime sets it yet
+	RemoteCost float64       // that a remote service reports, in the server's currency; no runtime sets it yet
 }
 
 // Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.

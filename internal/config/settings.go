@@ -55,7 +55,7 @@ func serverSettings() []Setting {
 			Help: "Database: sqlite:PATH or postgres://… (default: SQLite in the data directory).",
 			set:  func(c *Config, v string) (err error) { c.DatabaseURL, err = databaseURL(v); return err }},
 		{Name: "replicas", Env: "ATELIER_REPLICAS", Default: "false", Form: "BOOL", Group: "Server", Switch: true,
-			Help: "Share the PostgreSQL database with other servers that have this setting. All need the same --secrets-key, and --s3-endpoint for programs above 100 kB.",
+			Help: "Share the PostgreSQL database with other servers that have this setting. All need the same key of secrets (--secrets-key or --secrets-key-file), and --s3-endpoint for programs above 100 kB.",
 			set:  func(c *Config, v string) (err error) { c.Replicas, err = boolean(v); return err }},
 		{Name: "token", Env: "ATELIER_TOKEN", Form: "SECRET", Group: "Server", Secret: true,
 			Help: "Administrator token for automation, at least 24 characters.",

@@ -17,7 +17,7 @@ const (
 	missing              // the text ends within the unit
 )
 
-// unit is one encoded byte sequence in a encoding: the decoded bytes and the length of the text.
+// unit is one encoded byte sequence in an encoding: the decoded bytes and the length of the text.
 type unit struct {
 	bytes [utf8.UTFMax]byte
 	n     int

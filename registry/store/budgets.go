@@ -71,7 +71,7 @@ func (s *Store) DeleteBudget(ctx context.Context, workspace, name string) error 
 }
 
 func noBudget(name string) error {
-	return fault.New(fault.NotFound, "There is no budget %q in this workspace.", fault.Shown(name, 63))
+	return fault.New(fault.NotFound, "Budget %s not found.", fault.Shown(name, 63))
 }
 
 func removeWarnings(ctx context.Context, tx bun.Tx, workspace, name string) error {

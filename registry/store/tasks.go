@@ -100,7 +100,7 @@ func (s *Store) Task(ctx context.Context, workspace, id string) (registry.Task, 
 	return t, wrap("read task", err)
 }
 
-func noTask() error { return fault.New(fault.NotFound, "No such task.") }
+func noTask() error { return fault.New(fault.NotFound, "Task not found.") }
 
 // tasks is a query for tasks with the names of their projects.
 func (s *Store) tasks(into any) *bun.SelectQuery {

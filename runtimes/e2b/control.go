@@ -29,7 +29,7 @@ const (
 	maxListed   = 1000
 )
 
-// Statuses that are told apart.
+// Statuses that have a handling of their own.
 const (
 	unauthorized = 401
 	forbidden    = 403

@@ -31,13 +31,13 @@ const (
 	maxPause    = 10 * time.Second
 )
 
-// maxProblem limits the text of a refusal, and besides bounds an answer's other parts than its output.
+// maxProblem limits the text of a refusal. maxBesides limits the parts of an answer without its output.
 const (
 	maxProblem = 64 << 10
 	maxBesides = 2 << 20
 )
 
-// Statuses of services that are told apart. Other ones count by their class.
+// Statuses of services that have a handling of their own. Others are handled by their class.
 const (
 	unauthorized = 401
 	forbidden    = 403
@@ -61,7 +61,7 @@ type call struct {
 	large   atomic.Bool // whether an answer was too large
 }
 
-// program is a program with its input, as POST /api/v1/execute takes it.
+// program is a program with its input, as POST /api/v1/execute accepts it.
 type program struct {
 	Language     runtimes.Language        `json:"language"`
 	Runtime      runtimes.Name            `json:"runtime,omitempty"`

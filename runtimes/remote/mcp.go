@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// mcp executes the program with a tool of an MCP server. The tool takes the same arguments as POST /api/v1/execute and
-// gives the same answer, as structured content or as text.
+// mcp executes the program with a tool of an MCP server. The tool accepts the same arguments as POST /api/v1/execute and
+// returns the same answer, as structured content or as text.
 func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {

@@ -118,9 +118,9 @@ func (s *Service) Check(ctx context.Context, workspace string) error {
 	case err != nil:
 		return err
 	case !state.Allowed:
-		return fault.New(fault.ModelUnavailable, "No LLM provider configured. An administrator can set --llm-base-url and --llm-model, and allow this workspace.")
+		return fault.New(fault.ModelUnavailable, "No LLM provider configured. The operator of the server can set --llm-base-url and --llm-model, and allow this workspace with --llm-workspaces.")
 	case !state.On:
-		return fault.New(fault.ModelUnavailable, "No LLM provider configured: an administrator has switched the language model off for this workspace.")
+		return fault.New(fault.ModelUnavailable, "An administrator has switched the language model off for this workspace.")
 	case s.PerMonth > 0 && state.Used.Total() >= s.PerMonth:
 		until := s.nextMonth()
 		return &fault.Error{

@@ -1,6 +1,6 @@
 // Package quotas enforces the quotas of workspaces: concurrent runs, runs and processor time per day, stored bytes. It
 // reads each workspace's usage from the database once and then counts in memory, so that a run only takes two short
-// locks. Several servers tell each other what they count.
+// locks. Several servers exchange their counts.
 package quotas
 
 import (

@@ -67,8 +67,8 @@ func (s *Service) share(a *account) (registry.ServerUse, bool) {
 	return own, own != a.shared
 }
 
-// add counts what other servers added since the last call. The first look at a server only tells where it stands,
-// because the usage that was read from the database has its runs.
+// add counts what other servers added since the last call. The first count of a server is only the start value,
+// because the usage that was read from the database contains its runs.
 func (s *Service) add(a *account, others []registry.ServerUse) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,7 +13,7 @@ const (
 	// lookEvery is the interval at which the record of a run that another server executes is read, if no signal of
 	// that server comes before.
 	lookEvery = time.Second
-	// followEvery is the interval at which a reader tells the other server that it follows the run.
+	// followEvery is the interval at which a reader notifies the other server that it follows the run.
 	followEvery = 5 * time.Second
 	// followedFor is how long a run is followed after such a signal.
 	followedFor = 3 * followEvery
@@ -121,7 +121,7 @@ func (l *execution) flushInterval() time.Duration {
 	return flushEvery
 }
 
-// tellOthers tells a server that follows the run that something was stored.
+// tellOthers notifies the servers that follow the run after events or its end were stored.
 func (l *execution) tellOthers(ctx context.Context) {
 	if l.service.Others != nil && l.isFollowed() {
 		l.service.signal(ctx, SignalEvents, l.job.RunID)

@@ -93,7 +93,7 @@ type Gate interface {
 type Options struct {
 	Gate     Gate // nil for none
 	Journal  Journal
-	Later    Later // nil if a record that the journal refuses is lost
+	Later    Later // stores records that the journal refused; nil drops them
 	Archive  Archive
 	Drafts   Drafts
 	Resolver Resolver

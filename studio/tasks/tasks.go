@@ -62,7 +62,7 @@ type Options struct {
 // Service carries out tasks. It is safe for concurrent use.
 type Service struct {
 	Options
-	wake chan struct{} // tells the dispatcher to look for work
+	wake chan struct{} // makes the dispatcher look for work
 	stop context.CancelCauseFunc
 	done chan struct{} // closed when the dispatcher has ended
 	all  sync.WaitGroup

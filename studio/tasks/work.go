@@ -314,7 +314,7 @@ func errorOf(e *runtimes.ProgramError) *registry.TaskError {
 	return &registry.TaskError{Type: string(e.Type), Message: fault.Shown(e.Message, 2000), Remedy: fault.Shown(e.Remedy, 1000)}
 }
 
-// interrupted queues a task again whose server ended. A task that has lost two servers may be the cause, so it ends.
+// interrupted queues a task again whose server ended. A task whose server ended twice may be the cause, so it ends.
 func (s *Service) interrupted(ctx context.Context, t *registry.Task) error {
 	if t.RunID != "" {
 		if err := s.discard(ctx, *t); err != nil {

@@ -97,7 +97,7 @@ func (c *Cluster) Standby(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = conn.Close(tb.Context()) }() // all is said
+	defer func() { _ = conn.Close(tb.Context()) }() // the statements have been executed
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
 			tb.Fatal(err)

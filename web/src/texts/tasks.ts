@@ -55,5 +55,5 @@ export const tasksPage = {
   events: 'Events',
   changes: 'Changes',
   eventAt: (state: string, at: string) => `${state} · ${at}`,
-  kept: 'Only the newest tasks are shown here. The command atelier task list shows all.',
+  kept: 'Only the newest tasks are shown here. The command atelier task list --limit 10000 shows more.',
 };

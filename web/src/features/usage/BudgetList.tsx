@@ -21,7 +21,7 @@ export function BudgetList({ currency }: { currency: string }) {
       <NotLoaded found={found} why={say.budgetsNotLoaded} />
       {found.data?.length === 0 && (
         <p className={entries.lead}>
-          {say.noBudgets} <code>atelier budget set gpu --meter gpuMinutes --amount 60</code>
+          {say.noBudgets} <code>atelier budget set remote --meter remoteSeconds --amount 3600</code>
         </p>
       )}
       {found.data && found.data.length > 0 && (
