@@ -65,8 +65,8 @@ type Usage struct {
 	CPU        time.Duration
 	PeakMemory int64         // bytes, of the whole process tree
 	Remote     time.Duration // at another service, as measured here; 0 for a program that runs here
-	GPU        time.Duration // times the number of GPUs; no runtime sets it yet
-	RemoteCost float64       // that a remote service reports, in the server's currency; no runtime sets it yet
+	GPU        time.Duration // times the number of GPUs, as a remote service reports it
+	RemoteCost float64       // that a remote service reports, in the server's currency; 0 if it reports none
 }
 
 // Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.

@@ -37,6 +37,12 @@ const (
 	maxBesides = 2 << 20
 )
 
+// maxGPUMs and maxCost limit what one run can add to the meters of its workspace: a service may report any number.
+const (
+	maxGPUMs = 1e10
+	maxCost  = 1e6
+)
+
 // Statuses of services that have a handling of their own. Others are handled by their class.
 const (
 	unauthorized = 401
@@ -81,12 +87,17 @@ type permissions struct {
 	Subprocess    bool     `json:"subprocess"`
 }
 
+// askModel is the host function that asks a language model. It is not passed on: the service knows neither the secrets in
+// the environment nor the safety flags of the program, and would send them to its own model.
+const askModel = "askLLM"
+
 // program returns the request. The program needs neither the file that names the service nor access to it.
 func (c *call) program() ([]byte, error) {
+	functions := slices.DeleteFunc(append([]string{}, c.job.Capabilities.HostFunctions...), func(name string) bool { return name == askModel })
 	p := program{
 		Language: c.job.Language, Runtime: c.service.Runtime, Files: map[string]registry.File{}, Entrypoint: c.job.Entrypoint, Input: c.job.Input,
 		InputSchema: json.RawMessage("{}"), Environment: c.job.Environment, Limits: c.job.Limits, Isolation: c.job.Isolation,
-		Capabilities: permissions{Hosts: []string{}, HostFunctions: append([]string{}, c.job.Capabilities.HostFunctions...), Subprocess: c.job.Capabilities.Subprocess},
+		Capabilities: permissions{Hosts: []string{}, HostFunctions: functions, Subprocess: c.job.Capabilities.Subprocess},
 	}
 	if len(p.Input) == 0 {
 		p.Input = json.RawMessage("null")
@@ -277,6 +288,8 @@ type answer struct {
 		QueuedMs        float64 `json:"queuedMs"`
 		StartMs         float64 `json:"startMs"`
 		PeakMemoryBytes int64   `json:"peakMemoryBytes"`
+		GPUMs           float64 `json:"gpuMs"`
+		RemoteCost      float64 `json:"remoteCost"`
 	} `json:"metrics"`
 }
 
@@ -316,5 +329,7 @@ func (c *call) outcome(a answer) runtimes.Outcome {
 	outcome.ExitCode = a.ExitCode
 	outcome.Usage.Start = time.Duration(max(a.Metrics.QueuedMs+a.Metrics.StartMs, 0) * float64(time.Millisecond))
 	outcome.Usage.PeakMemory = max(a.Metrics.PeakMemoryBytes, 0)
+	outcome.Usage.GPU = time.Duration(min(max(a.Metrics.GPUMs, 0), maxGPUMs) * float64(time.Millisecond))
+	outcome.Usage.RemoteCost = min(max(a.Metrics.RemoteCost, 0), maxCost)
 	return outcome
 }

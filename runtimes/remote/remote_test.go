@@ -108,9 +108,9 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 				n := calls.Add(1)
 				var sent struct {
 					Files        map[string]string
-					Capabilities struct{ Hosts []string }
+					Capabilities struct{ Hosts, HostFunctions []string }
 				}
-				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || len(sent.Files) != 1 || len(sent.Capabilities.Hosts) != 1 {
+				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || len(sent.Files) != 1 || len(sent.Capabilities.Hosts) != 1 || strings.Join(sent.Capabilities.HostFunctions, " ") != "log" {
 					t.Errorf("sent %+v, %v", sent, err)
 				}
 				if r.Header.Get("Traceparent") == "" || (r.Header.Get("Idempotency-Key") != "") != tt.idempotent {
@@ -120,6 +120,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			j := job(t, remote.Service{URL: server.URL + "/run", Protocol: remote.OpenAPI, Idempotent: tt.idempotent}, server.URL)
+			j.Capabilities.HostFunctions = []string{"log", "askLLM"} // the language model of this server is not for services
 			if tt.want == runtimes.Timeout {
 				j.Limits.TimeoutMs = 100
 			}
@@ -136,6 +137,34 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 			}
 			if calls.Load() != tt.calls {
 				t.Errorf("%d calls, want %d", calls.Load(), tt.calls)
+			}
+		})
+	}
+}
+
+// TestOpenAPI_ReportedUse_Counts checks that the meters get the GPU time and the cost that a service reports, within bounds.
+func TestOpenAPI_ReportedUse_Counts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		metrics string
+		gpu     time.Duration
+		cost    float64
+	}{
+		"reported":   {`{"gpuMs":75000,"remoteCost":0.25}`, 75 * time.Second, 0.25},
+		"absent":     {`{}`, 0, 0},
+		"negative":   {`{"gpuMs":-1,"remoteCost":-1}`, 0, 0},
+		"impossible": {`{"gpuMs":1e300,"remoteCost":1e300}`, 1e10 * time.Millisecond, 1e6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write([]byte(`{"success":true,"output":1,"metrics":` + tt.metrics + `}`))
+			}))
+			t.Cleanup(server.Close)
+			j := job(t, remote.Service{URL: server.URL + "/run", Protocol: remote.OpenAPI}, server.URL)
+			outcome, _ := runtimetest.Run(t, newEngine(t, &clock{}), j)
+			if outcome.Error != nil || outcome.Usage.GPU != tt.gpu || outcome.Usage.RemoteCost != tt.cost {
+				t.Errorf("%+v %+v", outcome.Usage, outcome.Error)
 			}
 		})
 	}

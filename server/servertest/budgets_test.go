@@ -27,7 +27,7 @@ func TestBudgets_UsedUp_RunsRefused(t *testing.T) {
 	}
 	refused := s.Script(t, "echo")
 	problem := refused.Problem(t)
-	if refused.Status != 402 || problem.Code != fault.BudgetExceeded || !strings.Contains(string(refused.Body), `"budget":"few-runs"`) || !strings.Contains(problem.Detail, "2 of 2 runs") || !strings.Contains(problem.Detail, "atelier budget set few-runs --meter runs") {
+	if refused.Status != 402 || problem.Code != fault.BudgetExceeded || !strings.Contains(string(refused.Body), `"budget":"few-runs"`) || !strings.Contains(problem.Detail, "2 of 2 runs") || !strings.Contains(problem.Detail, "atelier budget set few-runs --meter runs --refuse all --amount") {
 		t.Errorf("%d %s", refused.Status, refused.Body)
 	}
 	var list struct{ Items []budgets.Balance }

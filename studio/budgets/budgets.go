@@ -183,7 +183,7 @@ type Place struct {
 func (s *Service) Admit(ctx context.Context, workspace string, remote bool) (Place, error) {
 	err := s.enforce(ctx, workspace, func(b registry.Budget) bool {
 		return b.Refuse == registry.RefuseAll || b.Refuse == registry.RefuseRemote && remote
-	}, func(a *account) { a.active++ })
+	}, true)
 	if err != nil {
 		return Place{}, err
 	}
@@ -210,13 +210,14 @@ func (s *Service) CheckTokens(ctx context.Context, workspace string) error {
 	return s.enforce(ctx, workspace, func(b registry.Budget) bool {
 		paid := b.Meter == registry.TokensMeter || b.Meter == registry.CostMeter
 		return b.Refuse == registry.RefuseAll || b.Refuse == registry.RefuseRemote && paid
-	}, func(*account) {})
+	}, false)
 }
 
-// enforce returns an error if one of the selected budgets is used up, and calls enter otherwise. Only a workspace with
-// such budgets costs a query. Runs that are active on this server count for budgets of runs, because their number is
-// known; for other budgets, the use of a run is known when it ends.
-func (s *Service) enforce(ctx context.Context, workspace string, selected func(registry.Budget) bool, enter func(*account)) error {
+// enforce returns an error if one of the selected budgets is used up. Only a workspace with such budgets costs a query.
+// With admits it admits a run: runs that are active on this server count for budgets of runs, because their number is
+// known; for other budgets, the use of a run is known when it ends. A request of an active run must not count that run
+// again, so it is compared with the usage alone.
+func (s *Service) enforce(ctx context.Context, workspace string, selected func(registry.Budget) bool, admits bool) error {
 	all, err := s.budgets(ctx, workspace)
 	if err != nil {
 		return err
@@ -237,14 +238,16 @@ func (s *Service) enforce(ctx context.Context, workspace string, selected func(r
 	defer s.mu.Unlock()
 	a := s.account(workspace)
 	for _, b := range states {
-		if b.Meter == registry.RunsMeter {
+		if admits && b.Meter == registry.RunsMeter {
 			b.Used += float64(a.active)
 		}
 		if b.Used >= b.Amount {
 			return s.exceeded(b)
 		}
 	}
-	enter(a)
+	if admits {
+		a.active++
+	}
 	return nil
 }
 
@@ -335,8 +338,8 @@ func (s *Service) unit(m registry.Meter) string {
 func (s *Service) exceeded(b Balance) error {
 	return &fault.Error{
 		Code: fault.BudgetExceeded, Extra: map[string]any{"budget": b.Name, "meter": b.Meter, "amount": b.Amount, "used": b.Used, "until": b.Until},
-		Message: fmt.Sprintf("The budget %s of this workspace is used up: %s of %s %s in %s. An administrator can raise it with `atelier budget set %s --meter %s --amount AMOUNT`. It starts again at 0 on %s.",
-			b.Name, shown(b.Used), shown(b.Amount), b.Unit, b.Month, b.Name, b.Meter, b.Until.Format(time.DateOnly)),
+		Message: fmt.Sprintf("The budget %s of this workspace is used up: %s of %s %s in %s. An administrator can raise it with `atelier budget set %s --meter %s --refuse %s --amount AMOUNT`. It starts again at 0 on %s.",
+			b.Name, shown(b.Used), shown(b.Amount), b.Unit, b.Month, b.Name, b.Meter, b.Refuse, b.Until.Format(time.DateOnly)),
 	}
 }
 

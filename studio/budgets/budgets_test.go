@@ -86,7 +86,7 @@ func TestAdmit_OneGPUMinute_SecondJobRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := refused(t, run(t, s, b, true, c.now(), registry.Metrics{}), "gpu")
-		want := "The budget gpu of this workspace is used up: 1.25 of 1 GPU minutes in 2026-11. An administrator can raise it with `atelier budget set gpu --meter gpuMinutes --amount AMOUNT`. It starts again at 0 on 2026-12-01."
+		want := "The budget gpu of this workspace is used up: 1.25 of 1 GPU minutes in 2026-11. An administrator can raise it with `atelier budget set gpu --meter gpuMinutes --refuse remote --amount AMOUNT`. It starts again at 0 on 2026-12-01."
 		if f.Message != want || f.Extra["used"] != 1.25 || f.Extra["amount"] != 1.0 {
 			t.Errorf("%s %v", f.Message, f.Extra)
 		}
@@ -144,6 +144,27 @@ func TestCheckTokens_OtherMeters_Allowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, b.CheckTokens(t.Context(), ws), "tokens")
+}
+
+// TestCheckTokens_LastRunOfABudget_Allowed checks that an admitted run may ask the model until it is recorded.
+func TestCheckTokens_LastRunOfABudget_Allowed(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	b := open(s, &clock{}, nil)
+	set(t, b, "one-run", registry.RunsMeter, 1, registry.RefuseAll)
+	place, err := b.Admit(t.Context(), ws, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CheckTokens(t.Context(), ws); err != nil {
+		t.Errorf("a request of the active run: %v", err)
+	}
+	if _, err := b.Admit(t.Context(), ws, false); !fault.Is(err, fault.BudgetExceeded) {
+		t.Errorf("a second run: %v", err)
+	}
+	place.Done()
+	finish(t, s, start, registry.Metrics{})
+	refused(t, b.CheckTokens(t.Context(), ws), "one-run")
 }
 
 // TestAdmit_ParallelRuns_ExactNumber checks that parallel runs neither exceed a budget of runs nor count twice.

@@ -146,10 +146,10 @@ func (s *Service) ask(ctx context.Context, model Asker, workspace string, messag
 		return Reply{}, err
 	}
 	reply, err := model.Ask(ctx, messages, shape)
-	if err == nil && reply.Tokens.Total() == 0 {
+	if (err == nil || reply.Sent) && reply.Tokens.Total() == 0 {
 		reply.Tokens = estimated(messages, reply.Text)
 	}
-	if reply.Tokens.Total() > 0 { // also of an answer that was cut or refused
+	if reply.Tokens.Total() > 0 { // also of an answer that was cut or refused, or that the caller did not wait for
 		if failed := s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), reply.Tokens); failed != nil && err == nil {
 			err = failed
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type Message struct {
 type Reply struct {
 	Text   string
 	Tokens registry.Tokens // estimated if the model does not count them
+	Sent   bool            // the model got the question and did not refuse it, so it uses tokens even if no answer came
 }
 
 const (
@@ -166,6 +168,8 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	if err != nil {
 		return Reply{}, err
 	}
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(i.Err == nil) }})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.BaseURL+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return Reply{}, err
@@ -176,18 +180,18 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	}
 	response, err := m.client.Do(r)
 	if err != nil {
-		return Reply{}, err
+		return Reply{Sent: sent.Load()}, err
 	}
 	defer func() { _ = response.Body.Close() }() // reading is finished
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
-		return Reply{}, err
+		return Reply{Sent: response.StatusCode == http.StatusOK}, err
 	case response.StatusCode != http.StatusOK:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for a date, which models do not send
 		return Reply{}, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
 	case len(text) > maxReply:
-		return Reply{}, errors.New("the answer is larger than 1 MiB")
+		return Reply{Sent: true}, errors.New("the answer is larger than 1 MiB")
 	}
 	return read(text)
 }
@@ -195,9 +199,9 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 func read(text []byte) (Reply, error) {
 	var answer chatReply
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return Reply{}, errors.New("the answer is not one of the Chat Completions API")
+		return Reply{Sent: true}, errors.New("the answer is not one of the Chat Completions API")
 	}
-	reply := Reply{Tokens: registry.Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
+	reply := Reply{Sent: true, Tokens: registry.Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
 	switch {
 	case len(answer.Choices) == 0:
 		return reply, errors.New("the answer has no choices")

@@ -285,8 +285,14 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 			faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", i), "must be one of %s.", strings.Join(HostFunctions(), ", "))
 		}
 	}
-	if at := slices.Index(spec.Capabilities.HostFunctions, AskFunction); at >= 0 && spec.Language == runtimes.WASM {
-		faults.addf(fmt.Sprintf("/capabilities/hostFunctions/%d", at), "must be absent, because a WebAssembly module cannot ask the language model.")
+	if at := slices.Index(spec.Capabilities.HostFunctions, AskFunction); at >= 0 {
+		pointer := fmt.Sprintf("/capabilities/hostFunctions/%d", at)
+		switch {
+		case spec.Language == runtimes.WASM:
+			faults.addf(pointer, "must be absent, because a WebAssembly module cannot ask the language model.")
+		case spec.Runtime.Remote():
+			faults.addf(pointer, "must be absent, because a program of the runtime %s cannot ask the language model of this server.", spec.Runtime)
+		}
 	}
 	checkTools(faults, spec)
 	checkProject(faults, spec)

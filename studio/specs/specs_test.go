@@ -63,6 +63,9 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"removed isolation": {func(s *registry.Spec) {
 			s.Language, s.Runtime, s.Isolation, s.Files = runtimes.JavaScript, runtimes.NodeEngine, "reuse", map[string]registry.File{"main.js": nil}
 		}, "/isolation"},
+		"model for another service": {func(s *registry.Spec) {
+			s.Runtime, s.Capabilities.HostFunctions = runtimes.E2BEngine, []string{"log", specs.AskFunction}
+		}, "/capabilities/hostFunctions/1"},
 		"no files":                {func(s *registry.Spec) { s.Files = nil }, "/files"},
 		"too many files":          {func(s *registry.Spec) { s.Files = many }, "/files"},
 		"too large":               {func(s *registry.Spec) { s.Files["big"] = make([]byte, specs.MaxFilesBytes) }, "/files"},
