@@ -107,11 +107,16 @@ func (s *Store) tasks(into any) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// Tasks returns a page of tasks, newest first.
+// taskList is a query for tasks without their inputs, each of which may have 1 MiB.
+func (s *Store) taskList(into any) *bun.SelectQuery {
+	return s.read.NewSelect().Model(into).ExcludeColumn("input").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
+}
+
+// Tasks returns a page of tasks without their inputs, newest first.
 func (s *Store) Tasks(ctx context.Context, workspace string, f registry.TaskFilter) (registry.TaskPage, error) {
 	page := registry.TaskPage{Items: []registry.Task{}}
 	var rows []taskRow
-	query := s.tasks(&rows).Where("t.workspace_id = ?", workspace)
+	query := s.taskList(&rows).Where("t.workspace_id = ?", workspace)
 	if f.Project != "" {
 		query = query.Where("t.project_id = ?", f.Project)
 	}
@@ -173,15 +178,16 @@ func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 	return queues, wrap("list queued tasks", err)
 }
 
-// ActiveTasks returns the active tasks of this server, or those of servers that no longer hold the database.
+// ActiveTasks returns all active tasks of this server, or some of those of servers that no longer hold the database. They
+// have no input, which ChangeTask does not store.
 func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error) {
 	var rows []taskRow
-	query := s.tasks(&rows).Where("t.status IN (" + activeTasks + ")").OrderExpr("t.due_at, t.id").Limit(1000)
+	query := s.taskList(&rows).Where("t.status IN (" + activeTasks + ")").OrderExpr("t.due_at, t.id")
 	if own {
 		by := s.identity.Load()
 		query = query.Where("t.server_id = ?", by.server).Where("t.epoch = ?", by.epoch)
 	} else {
-		query = query.Where("NOT " + atWork("t"))
+		query = query.Where("NOT " + atWork("t")).Limit(1000)
 	}
 	if err := query.Scan(ctx); err != nil {
 		return nil, wrap("list active tasks", err)
@@ -297,7 +303,10 @@ func (row *taskRow) task() (registry.Task, error) {
 		ID: row.ID, Workspace: row.WorkspaceID, ProjectID: row.ProjectID, Project: row.Project, Title: row.Title, AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version,
 		Priority: row.Priority, Status: registry.TaskStatus(row.Status), Attempt: row.Attempt, Resumed: row.Resumed, RunID: row.RunID, OverlayID: row.OverlayID,
 		Summary: row.Summary, Files: row.Files, Revision: row.Revision, Creator: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName), CreatedAt: row.CreatedAt.UTC(),
-		QueuedAt: row.QueuedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), FinishedAt: instantOrNil(row.FinishedAt), Feedback: row.Feedback, Input: json.RawMessage(row.Input),
+		QueuedAt: row.QueuedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), FinishedAt: instantOrNil(row.FinishedAt), Feedback: row.Feedback,
+	}
+	if row.Input != "" { // lists do not read it
+		t.Input = json.RawMessage(row.Input)
 	}
 	if row.Error != "" {
 		t.Error = &registry.TaskError{}

@@ -86,6 +86,26 @@ func TestTasks_Queue_PriorityAndAge(t *testing.T) {
 	})
 }
 
+func TestTasks_Lists_HaveNoInput(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		task := waiting(t, s, tree(t, s), "one", 5, start)
+		page, err := s.Tasks(t.Context(), ws, registry.TaskFilter{})
+		if err != nil || len(page.Items) != 1 || page.Items[0].Input != nil || page.Items[0].Project != "tree" {
+			t.Errorf("%+v, %v", page, err)
+		}
+		claimed(t, s, task, registry.TaskSpawning)
+		own, err := s.ActiveTasks(t.Context(), true)
+		if err != nil || len(own) != 1 || own[0].Input != nil {
+			t.Fatalf("%+v, %v", own, err)
+		}
+		claimed(t, s, own[0], registry.TaskExecuting)
+		if got, err := s.Task(t.Context(), ws, "one"); err != nil || string(got.Input) != `{}` {
+			t.Errorf("a change without input must keep the input: %+v, %v", got, err)
+		}
+	})
+}
+
 func TestTasks_ClaimedAtOnce_OneServer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/tasks"
 )
@@ -62,7 +63,7 @@ func (a *API) submitTask() {
 	add(a, endpoint{
 		id: "submitTask", method: http.MethodPost, path: Base + "/tasks", tag: "tasks", summary: "Submit a task", status: http.StatusCreated,
 		about:      "Queues a task. It starts when the server has a place, and its changes wait for a decision. Among the tasks of a workspace, the one with the highest priority starts first; ten minutes of waiting are worth one step.",
-		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.TooManyRequests},
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.StorageFull, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		b := q.Body
 		priority := normalPriority
@@ -83,7 +84,7 @@ func (a *API) listTasks() {
 	type answer struct{ Body TaskList }
 	add(a, endpoint{
 		id: "listTasks", method: http.MethodGet, path: Base + "/tasks", tag: "tasks", summary: "List tasks, newest first",
-		about: "All tasks of the workspace.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		about: "All tasks of the workspace, without their inputs (null).", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		page, err := a.Tasks.List(ctx, actor(ctx), q.Project, registry.TaskFilter{Status: q.Status, Cursor: q.Cursor, Limit: q.Limit})
 		return &answer{TaskList(page)}, err
@@ -200,9 +201,24 @@ func (a *API) cancelTask() {
 		about:      "Ends a task that has no changes yet, and its run. Its state is then errored, with the error cancelled.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *TaskRef) (*taskAnswer, error) {
+		if err := a.mayTouchTask(ctx, q.Task); err != nil {
+			return nil, err
+		}
 		t, err := a.Tasks.Cancel(ctx, actor(ctx), q.Task)
 		return &taskAnswer{t}, err
 	})
+}
+
+// mayTouchTask hides tasks of others from a caller who may run but not read, as the gate hides runs.
+func (a *API) mayTouchTask(ctx context.Context, id string) error {
+	if gate.Require(ctx, registry.ReadScope) == nil {
+		return nil
+	}
+	t, err := a.Tasks.Get(ctx, actor(ctx), id)
+	if err == nil && (t.Creator.ID != actor(ctx).ID || t.Creator.Type != actor(ctx).Type) {
+		err = fault.New(fault.NotFound, "Task not found.")
+	}
+	return err
 }
 
 func (a *API) retryTask() {
@@ -212,10 +228,13 @@ func (a *API) retryTask() {
 	}
 	add(a, endpoint{
 		id: "retryTask", method: http.MethodPost, path: Base + "/tasks/{task}/retry", tag: "tasks", summary: "Try a task again",
-		about:      "Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first.",
+		about:      "Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first. A task that has changes needs the scope write.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
-		t, err := a.Tasks.Retry(ctx, actor(ctx), q.Task, q.Body.Feedback)
+		if err := a.mayTouchTask(ctx, q.Task); err != nil {
+			return nil, err
+		}
+		t, err := a.Tasks.Retry(ctx, actor(ctx), q.Task, q.Body.Feedback, gate.Require(ctx, registry.WriteScope))
 		return &taskAnswer{t}, err
 	})
 }

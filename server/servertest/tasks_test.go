@@ -214,6 +214,44 @@ func TestTask_Cancel(t *testing.T) {
 	s.Want(t, 409, http.MethodPost, "/api/v1/tasks/"+id+"/cancel", nil)
 }
 
+// A token that may only run cannot reject the changes of a task by a retry, and does not see the tasks of others.
+func TestTask_RunScope(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+	tasker(t, s, "appends", appends)
+	runner, reader := scoped(t, s, map[string]any{"scopes": []string{"run"}}), scoped(t, s, map[string]any{"scopes": []string{"read", "run"}})
+	body := map[string]any{"agent": "appends", "project": "shop", "input": map[string]any{"path": "a.txt", "text": "two"}}
+	var own registry.Task
+	s.Want(t, 201, http.MethodPost, "/api/v1/tasks", body, runner).Into(t, &own)
+	others := submit(t, s, body)
+	for _, id := range []string{own.ID, others.ID} {
+		reach(t, s, id, registry.TaskReviewing)
+	}
+	s.Want(t, 404, http.MethodPost, "/api/v1/tasks/"+others.ID+"/cancel", nil, runner)
+	s.Want(t, 404, http.MethodPost, "/api/v1/tasks/"+others.ID+"/retry", `{}`, runner)
+	s.Want(t, 403, http.MethodPost, "/api/v1/tasks/"+own.ID+"/retry", `{}`, runner)
+	if p := s.Want(t, 403, http.MethodPost, "/api/v1/tasks/"+others.ID+"/retry", `{}`, reader).Problem(t); !slices.Equal(p.Needs, []string{"write"}) {
+		t.Errorf("%+v", p)
+	}
+	var open struct{ Items []registry.Overlay }
+	s.Want(t, 200, http.MethodGet, "/api/v1/projects/shop/overlays?status=open", nil).Into(t, &open)
+	if len(open.Items) != 2 {
+		t.Errorf("changes were rejected without the scope write: %+v", open)
+	}
+}
+
+func TestTask_StorageFull_Refused(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+	tasker(t, s, "appends", appends)
+	s.Want(t, 200, http.MethodPut, "/api/v1/quotas/default", map[string]int64{"storageBytes": 1})
+	if answer := s.Want(t, 403, http.MethodPost, "/api/v1/tasks", `{"agent":"appends","project":"shop"}`); !strings.Contains(string(answer.Body), "storage_full") {
+		t.Errorf("%s", answer.Body)
+	}
+}
+
 func TestTask_Refusals(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -87,52 +87,65 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	if w != nil {
 		w.cancel(errTaken)
 	}
-	return t, s.endRun(ctx, t)
+	return t, s.endRun(ctx, actor, t)
 }
 
-// endRun cancels the run of a task if it is still live or waits, and rejects what it changed.
-func (s *Service) endRun(ctx context.Context, t registry.Task) error {
+// endRun cancels the run of a task if it is still live or waits, and rejects what it changed, in the name of the actor.
+func (s *Service) endRun(ctx context.Context, actor registry.Actor, t registry.Task) error {
 	if t.RunID == "" {
 		return nil
 	}
-	if _, err := s.Runs.Cancel(ctx, t.Creator, t.RunID); err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+	if _, err := s.Runs.Cancel(ctx, actor, t.RunID); err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return s.discard(ctx, t)
-}
-
-// discard rejects the changes of a run that no task needs any more.
-func (s *Service) discard(ctx context.Context, t registry.Task) error {
-	o, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
-	if fault.Is(err, fault.NotFound) || err == nil && o.Status != registry.OverlayOpen {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = s.Projects.Reject(ctx, t.Creator, t.Project, o.ID, projects.Decision{})
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // it was decided or has expired meanwhile
-		return nil
-	}
+	_, err := s.discard(ctx, actor, t)
 	return err
 }
 
-// Retry queues a task again. Changes that wait are rejected. Feedback is given to the agent as the property feedback of its
-// input. Errors: NotFound, Conflict, InvalidInput.
-func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string) (registry.Task, error) {
+// discard rejects the changes of a run that no task needs any more. It reports whether there were any.
+func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.Task) (rejected bool, err error) {
+	o, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
+	if fault.Is(err, fault.NotFound) || err == nil && o.Status != registry.OverlayOpen {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = s.Projects.Reject(ctx, actor, t.Project, o.ID, projects.Decision{})
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // it was decided or has expired meanwhile
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// mayRetry returns why a task cannot be tried again.
+func mayRetry(t registry.Task) error {
+	switch {
+	case t.Status == registry.TaskAccepted:
+		return fault.New(fault.Conflict, "The task was accepted. Submit a new one.")
+	case t.Status != registry.TaskReviewing && !t.Status.Final():
+		return fault.New(fault.Conflict, "The task is %s. Cancel it first.", t.Status)
+	case t.Attempt >= maxAttempts:
+		return fault.New(fault.Conflict, "The task was tried %d times. Submit a new one.", t.Attempt)
+	}
+	return nil
+}
+
+// Retry queues a task again. Changes that wait are rejected; rejecting is the error if the actor may not do that. Feedback
+// is given to the agent as the property feedback of its input. Errors: NotFound, Conflict, InvalidInput, rejecting.
+func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string, rejecting error) (registry.Task, error) {
 	if len(feedback) > maxFeedback || !utf8.ValidString(feedback) || strings.ContainsRune(feedback, 0) {
 		return registry.Task{}, fault.Invalid("/feedback", "must be text of at most 16 KiB.")
 	}
 	t, err := s.Get(ctx, actor, id)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = mayRetry(t)
+	}
+	if err == nil && t.OverlayID != "" { // they may wait
+		err = rejecting
+	}
+	if err != nil {
 		return t, err
-	case t.Status == registry.TaskAccepted:
-		return t, fault.New(fault.Conflict, "The task was accepted. Submit a new one.")
-	case t.Status != registry.TaskReviewing && !t.Status.Final():
-		return t, fault.New(fault.Conflict, "The task is %s. Cancel it first.", t.Status)
-	case t.Attempt >= maxAttempts:
-		return t, fault.New(fault.Conflict, "The task was tried %d times. Submit a new one.", t.Attempt)
 	}
 	if feedback != "" {
 		version, err := s.version(ctx, t)
@@ -144,10 +157,16 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 		}
 	}
 	if t.RunID != "" {
-		if err := s.discard(ctx, t); err != nil {
+		rejected, err := s.discard(ctx, actor, t)
+		if err != nil {
 			return t, err
 		}
 		if t, err = s.Get(ctx, actor, id); err != nil { // a rejected task has another revision
+			return t, err
+		}
+		// A task of which some files were accepted is accepted when the others are rejected. Otherwise somebody else
+		// decided or retried meanwhile.
+		if err := mayRetry(t); err != nil && (!rejected || t.Status != registry.TaskAccepted) {
 			return t, err
 		}
 	}

@@ -30,7 +30,7 @@ type Progress interface {
 	// if the task changed meanwhile.
 	ChangeTask(ctx context.Context, t registry.Task, message string) error
 	TaskQueues(ctx context.Context) ([]registry.TaskQueue, error)
-	// ActiveTasks returns those of this server, or those of servers that have ended.
+	// ActiveTasks returns all of this server, or some of servers that have ended, without their inputs.
 	ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error)
 }
 
@@ -100,7 +100,7 @@ type Request struct {
 	Priority int
 }
 
-// Submit stores a task, which starts as soon as there is a place. Errors: NotFound, NoVersion, InvalidInput,
+// Submit stores a task, which starts as soon as there is a place. Errors: NotFound, NoVersion, InvalidInput, StorageFull,
 // TooManyRequests.
 func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	if err := check(req); err != nil {
@@ -123,6 +123,9 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 		return registry.Task{}, err
 	}
 	input, err := s.Runs.CheckKept(ctx, actor.Workspace, version, req.Input)
+	if err == nil {
+		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // the input stays as long as the project
+	}
 	if err != nil {
 		return registry.Task{}, err
 	}
@@ -138,6 +141,7 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 	if err := s.Store.InsertTask(ctx, t, maxOpen); err != nil {
 		return registry.Task{}, err
 	}
+	s.Projects.Quotas.AddStored(actor.Workspace, int64(len(input)))
 	s.look()
 	return t, nil
 }
@@ -169,7 +173,7 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	return s.Store.Task(ctx, actor.Workspace, id)
 }
 
-// List returns a page of tasks, newest first. Error: NotFound if the project does not exist.
+// List returns a page of tasks without their inputs, newest first. Error: NotFound if the project does not exist.
 func (s *Service) List(ctx context.Context, actor registry.Actor, project string, f registry.TaskFilter) (registry.TaskPage, error) {
 	if project != "" {
 		p, err := s.Projects.Get(ctx, actor, project)

@@ -39,12 +39,13 @@ func (s *Service) Begin(ctx context.Context) {
 		defer close(s.done)
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
+		s.recover(ctx)
 		for ctx.Err() == nil {
-			s.recover(ctx)
 			s.dispatch(ctx)
 			select {
-			case <-s.wake:
+			case <-s.wake: // a new task does not repeat the look at all active ones
 			case <-tick.C:
+				s.recover(ctx)
 			case <-ctx.Done():
 			}
 		}
@@ -188,18 +189,18 @@ func (s *Service) work(ctx context.Context, t registry.Task) error {
 		message = "The run waits for an approval."
 	}
 	if err := s.change(lasting, &t, message); err != nil {
-		return errors.Join(err, s.endRun(lasting, t))
+		return errors.Join(err, s.endRun(lasting, t.Creator, t))
 	}
 	if err := s.follow(ctx, t); err != nil {
 		if context.Cause(ctx) == errStopping {
-			return errors.Join(s.endRun(lasting, t), s.again(lasting, &t, "The server stopped. The task is queued again."))
+			return errors.Join(s.endRun(lasting, t.Creator, t), s.again(lasting, &t, "The server stopped. The task is queued again."))
 		}
 		if ctx.Err() != nil {
-			return s.endRun(lasting, t)
+			return s.endRun(lasting, t.Creator, t)
 		}
 		return err
 	}
-	ended, err := s.Runs.Get(lasting, t.Creator, t.RunID)
+	ended, err := s.Runs.Summary(lasting, t.Creator, t.RunID)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func unknown(cause error, known *fault.Error) error {
 
 // passes reports whether a run may start later that cannot start now.
 func passes(code fault.Code) bool {
-	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QuotaExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
+	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
 }
 
 // again queues a task for the same attempt. It keeps its place in the queue.
@@ -270,7 +271,7 @@ func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run
 	case !run.Status.Final():
 		return nil // it waits for an approval, or another server executes it
 	case run.Status == registry.StatusInterrupted:
-		return s.interrupted(ctx, t)
+		return s.interrupted(ctx, t, run.Error)
 	}
 	t.Status = registry.TaskSubmitting
 	if err := s.change(ctx, t, ""); err != nil {
@@ -314,19 +315,24 @@ func errorOf(e *runtimes.ProgramError) *registry.TaskError {
 	return &registry.TaskError{Type: string(e.Type), Message: fault.Shown(e.Message, 2000), Remedy: fault.Shown(e.Remedy, 1000)}
 }
 
-// interrupted queues a task again whose server ended. A task whose server ended twice may be the cause, so it ends.
-func (s *Service) interrupted(ctx context.Context, t *registry.Task) error {
+// interrupted queues a task again whose run was interrupted, because its server ended or could not execute it. A task that
+// was interrupted twice may be the cause, so it ends. cause is the error of the run, nil for none.
+func (s *Service) interrupted(ctx context.Context, t *registry.Task, cause *runtimes.ProgramError) error {
+	reason := "The server stopped while it worked on the task."
+	if cause != nil && cause.Message != "" {
+		reason = fault.Shown(cause.Message, 2000)
+	}
 	if t.RunID != "" {
-		if err := s.discard(ctx, *t); err != nil {
+		if _, err := s.discard(ctx, t.Creator, *t); err != nil {
 			return err
 		}
 	}
 	if t.Resumed {
-		t.Status, t.Error = registry.TaskErrored, &registry.TaskError{Type: "interrupted", Message: "The server stopped twice while it worked on the task.", Remedy: "Retry the task."}
+		t.Status, t.Error = registry.TaskErrored, &registry.TaskError{Type: "interrupted", Message: "The task was interrupted twice. " + reason, Remedy: "Retry the task."}
 		return s.change(ctx, t, t.Error.Message)
 	}
 	t.Resumed = true
-	if err := s.again(ctx, t, "The server stopped while it worked on the task. The task is queued again."); err != nil {
+	if err := s.again(ctx, t, reason+" The task is queued again."); err != nil {
 		return err
 	}
 	s.look()
@@ -371,11 +377,11 @@ func (s *Service) recover(ctx context.Context) {
 // resume moves on an active task on which nothing works.
 func (s *Service) resume(ctx context.Context, t registry.Task) error {
 	if t.RunID == "" {
-		return s.interrupted(ctx, &t)
+		return s.interrupted(ctx, &t, nil)
 	}
-	run, err := s.Runs.Get(ctx, t.Creator, t.RunID)
+	run, err := s.Runs.Summary(ctx, t.Creator, t.RunID)
 	if fault.Is(err, fault.NotFound) {
-		return s.interrupted(ctx, &t)
+		return s.interrupted(ctx, &t, nil)
 	}
 	if err != nil {
 		return err

@@ -2065,7 +2065,7 @@ export interface paths {
     };
     /**
      * List tasks, newest first
-     * @description All tasks of the workspace.
+     * @description All tasks of the workspace, without their inputs (null).
      */
     get: operations['listTasks'];
     put?: never;
@@ -2211,7 +2211,7 @@ export interface paths {
     put?: never;
     /**
      * Try a task again
-     * @description Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first.
+     * @description Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first. A task that has changes needs the scope write.
      */
     post: operations['retryTask'];
     delete?: never;
