@@ -3,24 +3,10 @@
 (host) => {
   "use strict";
   const { types } = host;
-  const DEPTH = 256,
-    MESSAGE = 16_000,
-    STACK = 16_384,
-    CALL = 1 << 20,
-    PIECE = 1 << 16,
-    ISSUES = 50,
-    FIELD = 250;
-  const PROGRAM = "/work/(program)",
-    INNER = "/work/(atelier)";
-  const LEVELS = {
-    debug: "debug",
-    info: "info",
-    warn: "warn",
-    warning: "warn",
-    error: "error",
-  };
-  const ADVICE =
-    "export a default function, export a function main, or declare function main(input, ctx).";
+  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20, PIECE = 1 << 16, ISSUES = 50, FIELD = 250;
+  const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
+  const LEVELS = { debug: "debug", info: "info", warn: "warn", warning: "warn", error: "error" };
+  const ADVICE = "export a default function, export a function main, or declare function main(input, ctx).";
   const CUT = 'Cut strings between characters: [...text].slice(0, n).join("").';
 
   class Stop extends Error {
@@ -39,19 +25,11 @@
     do mark = "\u0000" + Math.random() + ":";
     while (text.includes(mark));
     let found = false;
-    const marked = text.replace(
-      /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g,
-      (token) => {
-        if (
-          token[0] === '"' ||
-          !/^-?\d{16,}$/.test(token) ||
-          Number.isSafeInteger(Number(token))
-        )
-          return token;
-        found = true;
-        return JSON.stringify(mark + token);
-      },
-    );
+    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
+      if (token[0] === '"' || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token))) return token;
+      found = true;
+      return JSON.stringify(mark + token);
+    });
     if (!found) return JSON.parse(text);
     return JSON.parse(marked, (_, value) => {
       if (typeof value !== "string" || !value.startsWith(mark)) return value;
@@ -61,72 +39,35 @@
     });
   };
 
-  const member = (key) =>
-    /^[A-Za-z_$][\w$]*$/.test(key) ? "." + key : `[${JSON.stringify(key)}]`;
+  const member = (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? "." + key : `[${JSON.stringify(key)}]`);
   const kinds = [
     [(v) => typeof v === "function", "a function is not JSON", ""],
-    [
-      (v) => types.isMap(v),
-      "a Map is not JSON",
-      "Return Object.fromEntries(map).",
-    ],
+    [(v) => types.isMap(v), "a Map is not JSON", "Return Object.fromEntries(map)."],
     [(v) => types.isSet(v), "a Set is not JSON", "Return [...set]."],
-    [
-      (v) => types.isWeakMap(v) || types.isWeakSet(v),
-      "a weak collection is not JSON",
-      "",
-    ],
+    [(v) => types.isWeakMap(v) || types.isWeakSet(v), "a weak collection is not JSON", ""],
     [(v) => types.isPromise(v), "a promise is not JSON", "Await it first."],
-    [
-      (v) => types.isRegExp(v),
-      "a regular expression is not JSON",
-      "Return its source.",
-    ],
-    [
-      (v) => types.isNativeError(v),
-      "an Error is not JSON",
-      "Return its message.",
-    ],
-    [
-      (v) => types.isBigIntObject(v),
-      "a BigInt is not JSON",
-      "Return Number(value) or String(value).",
-    ],
-    [
-      (v) => types.isSymbolObject(v),
-      "a symbol is not JSON",
-      "Return its description.",
-    ],
-    [
-      (v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v),
-      "bytes are not JSON",
-      "Return text, for instance Base64, or Array.from(bytes).",
-    ],
+    [(v) => types.isRegExp(v), "a regular expression is not JSON", "Return its source."],
+    [(v) => types.isNativeError(v), "an Error is not JSON", "Return its message."],
+    [(v) => types.isBigIntObject(v), "a BigInt is not JSON", "Return Number(value) or String(value)."],
+    [(v) => types.isSymbolObject(v), "a symbol is not JSON", "Return its description."],
+    [(v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v), "bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes)."],
   ];
   // Stricter than JSON.stringify, which turns NaN, functions and maps into null or omits them: a value that JSON cannot hold
   // is an error with its path. undefined is null at the top and in arrays, and omitted from objects; toJSON is called.
   const encode = (value, limit, root) => {
-    const out = [],
-      path = [],
-      above = [];
+    const out = [], path = [], above = [];
     let size = 0;
     const put = (text) => {
       out.push(text);
-      if ((size += text.length) > limit)
-        throw new Stop({ type: "output_limit", message: "" });
+      if ((size += text.length) > limit) throw new Stop({ type: "output_limit", message: "" });
     };
     const refuse = (what, remedy) => {
       let where = root + path.join("");
       if (where.length > 300) where = where.slice(0, 300) + "…";
-      throw new Stop({
-        type: "invalid_output",
-        message: `${where}: ${what}.`,
-        remedy,
-      });
+      throw new Stop({ type: "invalid_output", message: `${where}: ${what}.`, remedy });
     };
     const quote = (text, what) => {
-      if (text.length > limit)
-        throw new Stop({ type: "output_limit", message: "" });
+      if (text.length > limit) throw new Stop({ type: "output_limit", message: "" });
       if (!text.isWellFormed()) refuse(what, CUT);
       put(JSON.stringify(text));
     };
@@ -135,20 +76,13 @@
         case "undefined":
           return put("null");
         case "number":
-          return Number.isFinite(v)
-            ? put(String(v))
-            : refuse(`${v} is not JSON`, "Return null or a string instead.");
+          return Number.isFinite(v) ? put(String(v)) : refuse(`${v} is not JSON`, "Return null or a string instead.");
         case "string":
           return quote(v, "an incomplete surrogate pair is not text");
         case "boolean":
           return put(String(v));
         case "bigint":
-          return exact.has(v)
-            ? put(String(v))
-            : refuse(
-                "a BigInt is not JSON",
-                "Return Number(value) or String(value).",
-              );
+          return exact.has(v) ? put(String(v)) : refuse("a BigInt is not JSON", "Return Number(value) or String(value).");
         case "symbol":
           return refuse("a symbol is not JSON", "Return its description.");
         default:
@@ -156,21 +90,14 @@
       }
     };
     const any = (v, key) => {
-      if (v === null || (typeof v !== "object" && typeof v !== "function"))
-        return primitive(v);
+      if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
       const bytes = ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v); // Buffer's toJSON would create a list of numbers
       if (!bytes && typeof v.toJSON === "function") {
         v = v.toJSON(key);
-        if (v === null || (typeof v !== "object" && typeof v !== "function"))
-          return primitive(v);
+        if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
       }
-      if (above.length >= DEPTH)
-        refuse(`the result is nested more than ${DEPTH} deep`, "");
-      if (above.includes(v))
-        refuse(
-          "the object contains itself, a cycle is not JSON",
-          "Return a copy without the reference back.",
-        );
+      if (above.length >= DEPTH) refuse(`the result is nested more than ${DEPTH} deep`, "");
+      if (above.includes(v)) refuse("the object contains itself, a cycle is not JSON", "Return a copy without the reference back.");
       above.push(v);
       object(v);
       above.pop();
@@ -209,8 +136,7 @@
     any(value, "");
     const text = out.join("");
     if (size < limit && size * 3 <= limit) return text;
-    if (host.bytes(text) > limit)
-      throw new Stop({ type: "output_limit", message: "" });
+    if (host.bytes(text) > limit) throw new Stop({ type: "output_limit", message: "" });
     return text;
   };
 
@@ -222,16 +148,8 @@
       const name = site.getFileName() ?? "";
       if (name === PROGRAM) {
         const at = host.source(site.getLineNumber(), site.getColumnNumber());
-        if (at)
-          lines.push(
-            "    at " +
-              site.toString().replace(/\/work\/\(program\):\d+:\d+/, () => at),
-          );
-      } else if (
-        !name.startsWith("node:internal") &&
-        name !== "[eval]" &&
-        name !== INNER
-      ) {
+        if (at) lines.push("    at " + site.toString().replace(/\/work\/\(program\):\d+:\d+/, () => at));
+      } else if (!name.startsWith("node:internal") && name !== "[eval]" && name !== INNER) {
         lines.push("    at " + site.toString());
       }
     }
@@ -241,11 +159,7 @@
     try {
       const name = error.name === undefined ? "Error" : String(error.name);
       const message = error.message === undefined ? "" : String(error.message);
-      return message === ""
-        ? name
-        : name === ""
-          ? message
-          : `${name}: ${message}`;
+      return message === "" ? name : name === "" ? message : `${name}: ${message}`;
     } catch {
       return "An error was thrown that cannot be displayed.";
     }
@@ -253,8 +167,7 @@
   const place = (stack) => {
     for (const line of stack.split("\n")) {
       const at = /^ {4}at (?:.*\()?(.+):(\d+):(\d+)\)?$/.exec(line);
-      if (at && host.own(at[1]))
-        return { file: at[1], line: Number(at[2]), column: Number(at[3]) };
+      if (at && host.own(at[1])) return { file: at[1], line: Number(at[2]), column: Number(at[3]) };
     }
     return {};
   };
@@ -266,137 +179,50 @@
       return otherwise; // a program can throw errors of any kind
     }
   };
-  const isError = (value) =>
-    types.isNativeError(value) || quietly(() => value instanceof Error, false);
+  const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
   const describe = (error, note = "") => {
     if (error instanceof Stop) return error.told;
     if (!isError(error)) {
-      return {
-        type: "runtime_error",
-        message: quietly(
-          () => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE),
-          "Uncaught value that cannot be displayed.",
-        ),
-      };
+      return { type: "runtime_error", message: quietly(() => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be displayed.") };
     }
     const stack = quietly(() => String(error.stack), "");
-    const told = {
-      type: kindOf(error),
-      message: title(error).slice(0, MESSAGE) + note,
-      ...place(stack),
-      stack: stack.slice(0, STACK),
-    };
+    const told = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
     const cause = quietly(() => error.cause, undefined);
-    if (cause !== undefined)
-      told.stack +=
-        "\n  [cause]: " +
-        quietly(
-          () => host.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "),
-          "",
-        );
+    if (cause !== undefined) told.stack += "\n  [cause]: " + quietly(() => host.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "), "");
     if (Array.isArray(quietly(() => error.errors, undefined))) {
-      told.stack +=
-        "\n  [errors]: " +
-        quietly(
-          () =>
-            host.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "),
-          "",
-        );
+      told.stack += "\n  [errors]: " + quietly(() => host.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "), "");
     }
-    const why =
-      denied.get(error) ??
-      (told.type === "runtime_error"
-        ? quietly(() => denial(error), undefined)
-        : undefined);
+    const why = denied.get(error) ?? (told.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
     if (why) Object.assign(told, { type: "denied" }, why);
     if (told.message.includes("Cannot mix BigInt and other types")) {
-      told.remedy =
-        "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable.";
+      told.remedy = "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable.";
     }
     return told;
   };
   const kindOf = (error) => {
-    const code = quietly(() => error.code, undefined),
-      message = quietly(() => String(error.message), "");
-    if (
-      error instanceof RangeError &&
-      message === "Maximum call stack size exceeded"
-    )
-      return "recursion_limit";
-    if (
-      message === "Array buffer allocation failed" ||
-      [
-        "ERR_MEMORY_ALLOCATION_FAILED",
-        "ERR_WORKER_OUT_OF_MEMORY",
-        "ENOMEM",
-      ].includes(code)
-    )
-      return "memory_limit";
+    const code = quietly(() => error.code, undefined), message = quietly(() => String(error.message), "");
+    if (error instanceof RangeError && message === "Maximum call stack size exceeded") return "recursion_limit";
+    if (message === "Array buffer allocation failed" || ["ERR_MEMORY_ALLOCATION_FAILED", "ERR_WORKER_OUT_OF_MEMORY", "ENOMEM"].includes(code)) return "memory_limit";
     if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code)) return "disk_limit";
-    if (
-      code === "ERR_WORKER_INIT_FAILED" ||
-      (code === "EAGAIN" &&
-        quietly(() => String(error.syscall).startsWith("spawn"), false))
-    )
-      return "process_limit";
+    if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
     return "runtime_error";
   };
   // Finds the host, process or path whose denial by the sandbox stopped the program, as far as the error shows it.
   const denial = (error) => {
     const { code, syscall = "", path, hostname, address, port } = error;
-    if (
-      [
-        "ENETUNREACH",
-        "EHOSTUNREACH",
-        "EADDRNOTAVAIL",
-        "ENOTFOUND",
-        "EAI_AGAIN",
-        "EAI_FAIL",
-        "ECONNREFUSED",
-      ].includes(code) &&
-      /^(connect|getaddrinfo|query|send)/.test(syscall)
-    ) {
+    if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
       const host = hostname ?? address;
-      const where =
-        typeof host === "string" && Number.isInteger(port) && port > 0
-          ? `${host.includes(":") ? `[${host}]` : host}:${port}`
-          : "";
-      return {
-        rule: "network",
-        remedy:
-          "Grant the host in capabilities.hosts and use fetch. There is no other network access.",
-        ...(where && { grant: { hosts: [where] } }),
-      };
+      const where = typeof host === "string" && Number.isInteger(port) && port > 0 ? `${host.includes(":") ? `[${host}]` : host}:${port}` : "";
+      return { rule: "network", remedy: "Grant the host in capabilities.hosts and use fetch. There is no other network access.", ...(where && { grant: { hosts: [where] } }) };
     }
-    if (
-      ["EPERM", "EACCES", "ENOSYS"].includes(code) &&
-      /^spawn/.test(syscall)
-    ) {
-      return {
-        rule: "subprocess",
-        remedy:
-          "Set capabilities.subprocess to true to allow the program to start processes.",
-      };
+    if (["EPERM", "EACCES", "ENOSYS"].includes(code) && /^spawn/.test(syscall)) {
+      return { rule: "subprocess", remedy: "Set capabilities.subprocess to true to allow the program to start processes." };
     }
-    if (code === "ERR_DLOPEN_DISABLED")
-      return {
-        rule: "native addons",
-        remedy: "The sandbox loads no native addons. No capability grants it.",
-      };
+    if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons. No capability grants it." };
     if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
-      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path))
-        return undefined; // the program's own error
-      if (typeof path === "string" && code !== "EPERM")
-        return {
-          rule: "files",
-          remedy:
-            "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more.",
-        };
-      return {
-        rule: "system calls",
-        remedy:
-          "The sandbox refuses this system call to all programs. No capability grants it.",
-      };
+      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // the program's own error
+      if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more." };
+      return { rule: "system calls", remedy: "The sandbox refuses this system call to all programs. No capability grants it." };
     }
     return undefined;
   };
@@ -404,28 +230,18 @@
   // ---- objects for the program
 
   const ask = (name, args) => {
-    if (typeof name !== "string" || name.length < 1 || name.length > 64)
-      throw new TypeError(
-        "the name of a host function must have 1 to 64 bytes",
-      );
+    if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function must have 1 to 64 bytes");
     let text;
     try {
       text = encode(args, CALL, name);
     } catch (error) {
-      if (error instanceof Stop)
-        throw new TypeError(
-          error.told.message ||
-            `${name}: the arguments have at most ${CALL} bytes`,
-        );
+      if (error instanceof Stop) throw new TypeError(error.told.message || `${name}: the arguments have at most ${CALL} bytes`);
       throw error;
     }
     const answer = JSON.parse(host.ask(name, text));
     if (!answer.error) return answer.result ?? undefined;
     const { code, message, rule, remedy, grant, tool } = answer.error;
-    const error = Object.assign(new Error(message), {
-      code,
-      ...(tool && { tool }),
-    });
+    const error = Object.assign(new Error(message), { code, ...(tool && { tool }) });
     if (code === "denied") denied.set(error, { rule, remedy, grant });
     throw error;
   };
@@ -434,14 +250,8 @@
     log(level, message, fields) {
       if (arguments.length === 1) [level, message] = ["info", level];
       const known = LEVELS[level];
-      if (known === undefined)
-        throw new TypeError(
-          `log level ${host.inspect(level)} must be debug, info, warn or error`,
-        );
-      const args = {
-        level: known,
-        message: typeof message === "string" ? message : host.inspect(message),
-      };
+      if (known === undefined) throw new TypeError(`log level ${host.inspect(level)} must be debug, info, warn or error`);
+      const args = { level: known, message: typeof message === "string" ? message : host.inspect(message) };
       if (fields !== undefined && fields !== null) args.fields = fields;
       ask("log", args);
     },
@@ -452,14 +262,13 @@
     },
     call: (name, args) => ask(name, args ?? {}),
     callTool,
-    askLLM: async (prompt, context = "") =>
-      ask("askLLM", { prompt: String(prompt), context: String(context) }),
+    askLLM: async (prompt, context = "") => ask("askLLM", { prompt: String(prompt), context: String(context) }),
     ...files,
   });
   const files = {
     async readFile(path) {
       let text = "";
-      for (let offset = 0; ;) {
+      for (let offset = 0; ; ) {
         const piece = ask("readFile", { path: String(path), offset });
         text += piece.content;
         offset = piece.next;
@@ -467,21 +276,12 @@
       }
     },
     async writeFile(path, content) {
-      if (typeof content !== "string" || !content.isWellFormed())
-        throw new TypeError(
-          "writeFile: content must be a string without lone surrogates",
-        );
-      for (let at = 0, offset = 0; ;) {
+      if (typeof content !== "string" || !content.isWellFormed()) throw new TypeError("writeFile: content must be a string without lone surrogates");
+      for (let at = 0, offset = 0; ; ) {
         let end = Math.min(at + PIECE, content.length);
-        if (end < content.length && content.charCodeAt(end - 1) >> 10 === 0x36)
-          end--; // keeps a surrogate pair together
+        if (end < content.length && content.charCodeAt(end - 1) >> 10 === 0x36) end--; // keeps a surrogate pair together
         const piece = content.slice(at, end);
-        ask("writeFile", {
-          path: String(path),
-          content: piece,
-          offset,
-          more: end < content.length,
-        });
+        ask("writeFile", { path: String(path), content: piece, offset, more: end < content.length });
         if (end === content.length) return true;
         at = end;
         offset += utf8Length(piece);
@@ -490,15 +290,9 @@
     deleteFile: async (path) => ask("deleteFile", { path: String(path) }),
     listDir: async (path = ".") => ask("listDir", { path: String(path) }),
     fileExists: async (path) => ask("fileExists", { path: String(path) }),
-    searchFiles: async (pattern) =>
-      ask("searchFiles", { pattern: String(pattern) }),
-    searchContent: async (pattern, path = ".") =>
-      ask("searchContent", { pattern: String(pattern), path: String(path) }),
-    submitResult: async (summary, changedFiles = []) =>
-      ask("submitResult", {
-        summary: String(summary),
-        changedFiles: Array.from(changedFiles, String),
-      }),
+    searchFiles: async (pattern) => ask("searchFiles", { pattern: String(pattern) }),
+    searchContent: async (pattern, path = ".") => ask("searchContent", { pattern: String(pattern), path: String(path) }),
+    submitResult: async (summary, changedFiles = []) => ask("submitResult", { summary: String(summary), changedFiles: Array.from(changedFiles, String) }),
   };
   const utf8Length = (text) => {
     let length = 0;
@@ -508,95 +302,51 @@
     }
     return length;
   };
-  const callTool = async (reference, input) =>
-    ask("callTool", { reference: String(reference), input });
+  const callTool = async (reference, input) => ask("callTool", { reference: String(reference), input });
   // The exports of the module "agents": a function for each name. The bundle copies own properties and keeps the prototype.
-  const agents = Object.create(
-    new Proxy(
-      {},
-      {
-        get: (_, name) =>
-          typeof name !== "string" ||
-          ["then", "default", "__esModule"].includes(name)
-            ? undefined
-            : (input) => callTool(name, input),
-      },
-    ),
-  );
+  const agents = Object.create(new Proxy({}, {
+    get: (_, name) => (typeof name !== "string" || ["then", "default", "__esModule"].includes(name) ? undefined : (input) => callTool(name, input)),
+  }));
   const fetch = async (input, init) => {
     const { Request, Response } = globalThis;
     const request = new Request(input, init);
-    const body =
-      request.body === null
-        ? undefined
-        : host.toBase64(await request.arrayBuffer());
+    const body = request.body === null ? undefined : host.toBase64(await request.arrayBuffer());
     request.signal.throwIfAborted();
     let told;
     try {
       told = ask("fetch", {
-        url: request.url,
-        method: request.method,
-        redirect: request.redirect,
-        headers: [...request.headers],
-        base64: body,
+        url: request.url, method: request.method, redirect: request.redirect,
+        headers: [...request.headers], base64: body,
       });
     } catch (error) {
-      if (error.code === "failed")
-        throw new TypeError("fetch failed", { cause: error });
+      if (error.code === "failed") throw new TypeError("fetch failed", { cause: error });
       throw error;
     }
     const empty = [101, 204, 205, 304].includes(told.status);
-    const response = new Response(
-      empty ? null : (told.text ?? host.fromBase64(told.base64 ?? "")),
-      {
-        status: told.status,
-        statusText: told.statusText,
-        headers: told.headers,
-      },
-    );
-    Object.defineProperties(response, {
-      url: { value: told.url },
-      redirected: { value: told.redirected },
+    const response = new Response(empty ? null : (told.text ?? host.fromBase64(told.base64 ?? "")), {
+      status: told.status, statusText: told.statusText, headers: told.headers,
     });
+    Object.defineProperties(response, { url: { value: told.url }, redirected: { value: told.redirected } });
     return response;
   };
   const entryOf = (exports, main) => {
     const candidates = [exports.default, exports.main];
-    let kind =
-      exports.default === undefined
-        ? ""
-        : exports.default === null
-          ? "null"
-          : `a${typeof exports.default === "object" ? "n" : ""} ${typeof exports.default}`;
+    let kind = exports.default === undefined ? "" : exports.default === null ? "null" : `a${typeof exports.default === "object" ? "n" : ""} ${typeof exports.default}`;
     if (exports.default !== null && typeof exports.default === "object") {
       candidates.push(exports.default.default, exports.default.main);
       if (Object.keys(exports.default).length === 0) kind = "";
     }
-    const entry = [...candidates, main].find(
-      (candidate) => typeof candidate === "function",
-    );
+    const entry = [...candidates, main].find((candidate) => typeof candidate === "function");
     if (entry) return entry;
-    const message =
-      kind === ""
-        ? `The program has no entry point: ${ADVICE}`
-        : `The default export is ${kind}, not a function: ${ADVICE}`;
-    throw new Stop({
-      type: "runtime_error",
-      message,
-      file: host.entry,
-      line: 1,
-      column: 1,
-    });
+    const message = kind === "" ? `The program has no entry point: ${ADVICE}` : `The default export is ${kind}, not a function: ${ADVICE}`;
+    throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
   };
 
   // A program may export its schemas as input and output, made with any library that has Standard Schema, such as Zod. They
   // check what JSON Schema cannot say, and main receives the value that they return.
   const schemaOf = (exports, name) => {
     for (const holder of [exports, exports.default]) {
-      const own =
-        holder === undefined || holder === null
-          ? undefined
-          : holder[name]?.["~standard"];
+      const own = holder === undefined || holder === null ? undefined : holder[name]?.["~standard"];
       if (typeof own?.validate === "function") return own;
     }
     return undefined;
@@ -605,38 +355,13 @@
     const schema = schemaOf(exports, name);
     if (schema === undefined) return value;
     const result = await schema.validate(value);
-    if (result?.issues === undefined || result.issues === null)
-      return result?.value;
-    const errors = [...result.issues]
-      .slice(0, ISSUES)
-      .map(({ message, path = [] }) => ({
-        pointer: (
-          "/" +
-          name +
-          [...path]
-            .map(
-              (at) =>
-                "/" +
-                String(at?.key ?? at)
-                  .replaceAll("~", "~0")
-                  .replaceAll("/", "~1"),
-            )
-            .join("")
-        ).slice(0, FIELD),
-        message: String(message || "is not valid.").slice(0, FIELD),
-      }));
-    const listed = errors
-      .map((one) => `${one.pointer} ${one.message}`)
-      .join("; ");
-    throw new Stop({
-      type: `invalid_${name}`,
-      message:
-        `The exported ${name} schema refuses the ${name}: ${listed}`.slice(
-          0,
-          MESSAGE,
-        ),
-      errors,
-    });
+    if (result?.issues === undefined || result.issues === null) return result?.value;
+    const errors = [...result.issues].slice(0, ISSUES).map(({ message, path = [] }) => ({
+      pointer: ("/" + name + [...path].map((at) => "/" + String(at?.key ?? at).replaceAll("~", "~0").replaceAll("/", "~1")).join("")).slice(0, FIELD),
+      message: String(message || "is not valid.").slice(0, FIELD),
+    }));
+    const listed = errors.map((one) => `${one.pointer} ${one.message}`).join("; ");
+    throw new Stop({ type: `invalid_${name}`, message: `The exported ${name} schema refuses the ${name}: ${listed}`.slice(0, MESSAGE), errors });
   };
 
   Error.prepareStackTrace = prepare;
@@ -650,25 +375,16 @@
         return make();
       } catch (error) {
         const at = /^\/work\/\(program\):(\d+)/.exec(String(error.stack));
-        const [file, line] = at
-          ? host.source(Number(at[1]), 1e9).split(":")
-          : [];
-        throw new Stop({
-          type: "syntax_error",
-          message: title(error),
-          ...(file && { file, line: Number(line), column: 1 }),
-        });
+        const [file, line] = at ? host.source(Number(at[1]), 1e9).split(":") : [];
+        throw new Stop({ type: "syntax_error", message: title(error), ...(file && { file, line: Number(line), column: 1 }) });
       }
     },
     async run(start, input, env, largest) {
       let main;
       const exports = await start(host.load, (found) => (main = found));
       const entry = entryOf(exports, main);
-      const result = await entry(
-        await parse(exports, "input", decode(input)),
-        context(JSON.parse(env)),
-      );
+      const result = await entry(await parse(exports, "input", decode(input)), context(JSON.parse(env)));
       return `{"output":${encode(await parse(exports, "output", result), largest, "output")}}`;
     },
   };
-};
+}

@@ -104,12 +104,12 @@ func NewPool(options Options) *Pool {
 	return p
 }
 
-// maxAttempts bounds how often a run is given another worker because its worker or the launcher of its worker was killed,
+// maxAttempts bounds how often a run is given another worker because its worker or the launcher of its worker ended,
 // or memory of the host ran out. A run whose job itself ends launchers must not end one after the other.
 const maxAttempts = 3
 
 // Run executes one task on a worker of the pool. It returns an error only if the server failed. If a worker or
-// launcher is killed, or memory runs out, runs whose programs have not started get another worker.
+// launcher ends, or memory runs out, runs whose programs have not started get another worker.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -125,7 +125,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 
 // unrelatedToRun reports whether a worker ended for a reason that is not its run.
 func unrelatedToRun(err error) bool {
-	return errors.Is(err, errOrphaned) || errors.Is(err, errKilled) || errors.Is(err, errStarved)
+	return errors.Is(err, errOrphaned) || errors.Is(err, errEnded) || errors.Is(err, errStarved)
 }
 
 // try executes a task on one worker.

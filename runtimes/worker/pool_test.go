@@ -122,7 +122,7 @@ func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
 		"killed alone in its preparation": {deaths: 1, workers: 2, want: "1", end: killed, prelude: true},
 		"killed alone, always":            {deaths: 99, workers: 3, end: killed},
 		"killed alone, prompt":            {deaths: 1, workers: 2, want: "1", end: killed, unread: true, prompt: true},
-		"crashed":                         {deaths: 1, workers: 1, end: crashed},
+		"crashed":                         {deaths: 1, workers: 2, want: "1", end: crashed},
 		"once":                            {deaths: 1, workers: 2, want: "1"},
 		"in its preparation":              {deaths: 1, workers: 2, want: "1", prelude: true},
 		"always":                          {deaths: 99, workers: 3},

@@ -394,7 +394,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 		return runtimes.Outcome{}, false, starved("The server has too little memory to start the program.", errors.Join(ErrNotStarted, s.ended(cause, exit)))
 	}
 	if s.watch.late() { // the watch has killed it
-		exit.Signal, cause = 0, fmt.Errorf("no start within %v", startDeadline)
+		cause = fmt.Errorf("no start within %v", startDeadline)
 	}
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
@@ -413,20 +413,20 @@ func starved(message string, cause error) error {
 	return &fault.Error{Code: fault.SandboxUnavailable, Message: message, RetryAfter: starvedRetry, Err: errors.Join(errStarved, cause)}
 }
 
-// errOrphaned is in the error of a worker that ended with its launcher, and errKilled in that of a worker that somebody
-// killed before its program began. Neither the worker nor its run caused that.
+// errOrphaned is in the error of a worker that ended with its launcher, and errEnded in that of another worker that ended
+// before its program began. In both cases nothing of the program was executed.
 var (
 	errOrphaned = errors.New("the launcher ended")
-	errKilled   = errors.New("the worker was killed before its program began")
+	errEnded    = errors.New("the worker ended before its program began")
 )
 
-// accident returns why a worker ended before its program began, nil if the worker itself may be the cause.
+// accident returns why a worker ended before its program began, nil if it is still there, or too slow.
 func accident(cause error, exit sandbox.Exit) error {
 	switch {
 	case exit.Orphaned:
 		return errOrphaned
-	case exit.Signal == int(syscall.SIGKILL) && hungUp(cause):
-		return errKilled
+	case hungUp(cause):
+		return errEnded
 	}
 	return nil
 }
