@@ -249,5 +249,21 @@ func (s *Store) AgeMembership() {
 	s.member.steady = s.member.steady.Add(-time.Hour)
 }
 
+// AgeRenewal makes the last renewal of a server's lease one that long ago.
+func (s *Store) AgeRenewal(age time.Duration) {
+	s.member.mu.Lock()
+	defer s.member.mu.Unlock()
+	s.member.renewed = time.Now().Add(-age)
+}
+
+// BusyProbe keeps checks waiting until the returned function is called.
+func (s *Store) BusyProbe() (end func()) {
+	s.probe.checking.Lock()
+	return s.probe.checking.Unlock
+}
+
+// KeepLease renews the lease if the probe did not.
+func (s *Store) KeepLease(ctx context.Context) { s.keepOnce(ctx) }
+
 // LetProbeBeDue makes the next check write to the database.
 func (s *Store) LetProbeBeDue() { s.probe.written = time.Time{} }

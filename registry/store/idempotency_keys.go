@@ -53,24 +53,38 @@ func (s *Store) reserve(ctx context.Context, k registry.IdempotencyKey) (bool, e
 	return n == 1, err
 }
 
-// CompleteKey stores the response to the request that holds a key. Error: NotFound if no request holds it.
+// CompleteKey stores the response to the request of this server that holds a key. Errors: NotFound if no request holds it;
+// StorageUnavailable if a request of another server does, because that server took over.
 func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error {
 	if body == nil {
 		body = []byte{}
 	}
+	by := s.identity.Load()
 	result, err := s.write.NewUpdate().Model((*keyRow)(nil)).Set("status = ?", status).Set("body = ?", body).
-		Where("k.owner = ?", owner).Where("k.key = ?", key).Exec(ctx)
+		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.server_id = ?", by.server).Where("k.epoch = ?", by.epoch).Exec(ctx)
 	if err != nil {
 		return wrap("complete idempotency key", err)
 	}
-	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "Idempotency key not found.")))
+	none := errors.New("none")
+	if err := expectRow(result, none); !errors.Is(err, none) {
+		return wrap("complete idempotency key", err)
+	}
+	taken, err := s.write.NewSelect().Model((*keyRow)(nil)).Where("k.owner = ?", owner).Where("k.key = ?", key).Exists(ctx)
+	switch {
+	case err != nil:
+		return wrap("complete idempotency key", err)
+	case taken:
+		return keyTaken()
+	}
+	return fault.New(fault.NotFound, "Idempotency key not found.")
 }
 
-// ReleaseKey removes the key of a request that created nothing, so that the request can be repeated. A completed key
-// stays.
+// ReleaseKey removes the key of a request of this server that created nothing, so that the request can be repeated. A
+// completed key stays, and one that another server reserved meanwhile.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
-	_, err := s.write.NewDelete().Model((*keyRow)(nil)).
-		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)
+	by := s.identity.Load()
+	_, err := s.write.NewDelete().Model((*keyRow)(nil)).Where("k.owner = ?", owner).Where("k.key = ?", key).
+		Where("k.server_id = ?", by.server).Where("k.epoch = ?", by.epoch).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)
 	return wrap("release idempotency key", err)
 }
 

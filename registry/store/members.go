@@ -23,6 +23,13 @@ const (
 	// leaseFor is the time after which a server that does not renew its lease may be removed by another. Leases are
 	// renewed every probeEvery.
 	leaseFor = 15 * time.Second
+	// lateAfter is the time after which a renewal is late. An outage of the database that is shorter delays the renewals of
+	// no server by so much that its lease expires.
+	lateAfter = leaseFor / 2
+	// busyAfter is the time after which a lease is renewed apart from the probe. It is shorter than lateAfter by more than
+	// busyEvery, the interval at which that is examined.
+	busyAfter = probeEvery + time.Second
+	busyEvery = time.Second
 	// settleEvery is the interval at which a member looks for work of servers that have ended, in addition to the
 	// times at which one disappears.
 	settleEvery = 20 * time.Second
@@ -89,6 +96,12 @@ func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	if _, err := tx.NewDelete().Model((*serverRow)(nil)).Where("s.id = ? OR s.lease_until IS NULL", now.server).Exec(ctx); err != nil {
 		return err
 	}
+	// Otherwise other servers would count the runs of the earlier process for quotas until this one has a run of the workspace.
+	for _, table := range []string{"run_cancellations", "quota_shares"} {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE server_id = ?", now.server); err != nil {
+			return err
+		}
+	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO servers (id, epoch, started_at, seen_at, address, lease_until) VALUES (?, ?, clock_timestamp(), clock_timestamp(), ?, "+lease+")",
 		now.server, now.epoch, s.member.Address)
 	if err == nil {
@@ -99,11 +112,14 @@ func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	return err
 }
 
+// renewal is the statement that extends the lease of a server and an epoch.
+var renewal = "UPDATE servers SET seen_at = clock_timestamp(), lease_until = " + lease + " WHERE id = $1 AND epoch = $2"
+
 // renew extends the lease of this server on the connection that holds the lock. If another server has ended the lease,
 // runs are refused until this one has joined again.
 func (s *Store) renew(ctx context.Context) (held bool, err error) {
 	now, sent := s.identity.Load(), time.Now()
-	held, rows, err := s.exclusive.held(ctx, "UPDATE servers SET seen_at = clock_timestamp(), lease_until = "+lease+" WHERE id = $1 AND epoch = $2", now.server, now.epoch)
+	held, rows, err := s.exclusive.held(ctx, renewal, now.server, now.epoch)
 	if !held || err != nil || now.epoch == 0 {
 		return held, err
 	}
@@ -112,14 +128,49 @@ func (s *Store) renew(ctx context.Context) (held bool, err error) {
 		s.suspend(ctx, fenced, nil)
 		return true, nil
 	}
-	m := s.member
+	s.member.extended(sent)
+	return true, nil
+}
+
+// extended records when a renewal was sent that succeeded.
+func (m *member) extended(sent time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if sent.Sub(m.renewed) > leaseFor {
+	if sent.Sub(m.renewed) > lateAfter {
 		m.steady = sent
 	}
 	m.renewed = sent
-	return true, nil
+}
+
+// keepLease renews the lease while the probe is busy, until ctx ends. The probe also stores the records that wait and ends
+// the work of other servers. Both may take longer than a lease.
+func (s *Store) keepLease(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(max(every, busyEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.keepOnce(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keepOnce renews the lease if the probe did not. The probe finds out why a renewal failed.
+func (s *Store) keepOnce(ctx context.Context) {
+	m, now, sent := s.member, s.identity.Load(), time.Now()
+	m.mu.Lock()
+	busy := sent.Sub(m.renewed) > busyAfter
+	m.mu.Unlock()
+	if !busy || now.epoch == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(probing(ctx), watchFor)
+	defer cancel()
+	if held, rows, err := s.exclusive.held(ctx, renewal, now.server, now.epoch); held && err == nil && rows > 0 {
+		m.extended(sent)
+	}
 }
 
 // attend looks at the other servers: it removes those whose leases have expired and ends the work of those that are

@@ -127,6 +127,57 @@ func TestMembers_OwnRenewalsLate_OthersAreKept(t *testing.T) {
 	finish(t, first, run)
 }
 
+// An outage that is shorter than a lease can make the lease of another server expire that renewed it before this one did.
+func TestMembers_OwnRenewalLateByLessThanALease_OthersAreKept(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	run := queued()
+	begin(t, first, run)
+	second.AgeMembership()
+	second.AgeRenewal(12 * time.Second)
+	expireLease(t, first)
+	second.LetProbeBeDue()
+	second.Check(t.Context())
+	attend(t, second)
+	if got := read(t, second, run.ID); got.Status != run.Status {
+		t.Errorf("the run is %s", got.Status)
+	}
+}
+
+// A server that stores many records after an outage keeps its lease meanwhile.
+func TestMembers_ProbeIsBusy_LeaseIsRenewed(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	run := queued()
+	begin(t, first, run)
+	end := first.BusyProbe()
+	defer end()
+	expireLease(t, first)
+	first.AgeRenewal(7 * time.Second)
+	first.KeepLease(t.Context())
+	second.AgeMembership()
+	attend(t, second)
+	if got := read(t, second, run.ID); got.Status != run.Status {
+		t.Errorf("the run is %s", got.Status)
+	}
+}
+
+// Other servers do not count the runs of a killed process for quotas when its server has started again.
+func TestMembers_SameDataDirectoryStartsAgain_SharesRemoved(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	if err := first.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start, Live: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, one) // the earlier process was killed
+	if all, err := second.OthersUse(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("others use %+v, %v", all, err)
+	}
+}
+
 func TestMembers_SameDataDirectoryStartsAgain_OwnRunsInterruptedAtOnce(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
@@ -140,6 +191,34 @@ func TestMembers_SameDataDirectoryStartsAgain_OwnRunsInterruptedAtOnce(t *testin
 	}
 	if got := read(t, second, other.ID); got.Status != other.Status {
 		t.Errorf("the run of the other server is %s", got.Status)
+	}
+}
+
+// A server whose lease has expired must not release or complete a key that another server has reserved since: a third
+// request would be executed too, or get the wrong answer.
+func TestMembers_LeaseExpired_KeyOfAnotherServerStays(t *testing.T) {
+	t.Parallel()
+	one, two := members(t)
+	first, second := settled(t, one), settled(t, two)
+	k := registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(24 * time.Hour)}
+	if reserve(t, first, k) != nil {
+		t.Fatal("the key is not free")
+	}
+	expireLease(t, first)
+	second.AgeMembership()
+	attend(t, second)
+	if reserve(t, second, k) != nil {
+		t.Fatal("the key was not released")
+	}
+	if err := first.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, first.CompleteKey(t.Context(), k.Owner, k.Key, 200, []byte("old")), fault.StorageUnavailable)
+	if got := reserve(t, second, k); got == nil || got.Status != 0 {
+		t.Errorf("the key of the second server is %+v", got)
+	}
+	if err := second.CompleteKey(t.Context(), k.Owner, k.Key, 200, []byte("new")); err != nil {
+		t.Fatal(err)
 	}
 }
 

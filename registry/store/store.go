@@ -125,15 +125,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func (s *Store) startWatch(every time.Duration) {
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	var all sync.WaitGroup
 	s.stopWatch = sync.OnceFunc(func() {
 		stop()
-		<-ended
+		all.Wait()
 	})
-	go func() {
-		defer close(ended)
-		s.watch(ctx, every)
-	}()
+	all.Go(func() { s.watch(ctx, every) })
+	if s.member != nil {
+		all.Go(func() { s.keepLease(ctx, every) })
+	}
 }
 
 // asked is a query hook of bun that reports each statement.

@@ -55,7 +55,8 @@ func (s *Service) all() []*account {
 	return all
 }
 
-// share returns what this server counts for a workspace, and whether the others do not know it yet.
+// share returns the counts of this server for a workspace, and whether they must be stored. Those of active runs are
+// stored each time, because other servers remove the counts of a server whose lease has expired.
 func (s *Service) share(a *account) (registry.ServerUse, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *Service) share(a *account) (registry.ServerUse, bool) {
 	}
 	s.turn(a)
 	own := registry.ServerUse{Workspace: a.workspace, Day: a.day, Live: a.live, Used: a.own}
-	return own, own != a.shared
+	return own, own != a.shared || own.Live > 0
 }
 
 // add counts what other servers added since the last call. The first count of a server is only the start value,
