@@ -15,8 +15,9 @@ type Identity struct {
 // AccessToken is the content of a token that an identity provider issued to a client of a person.
 type AccessToken struct {
 	Identity  Identity
-	Grouped   bool     // the token names the groups of the person
-	Audiences []string // addresses that the token is for
+	Grouped   bool      // the token names the groups of the person
+	Audiences []string  // addresses that the token is for
+	Issued    time.Time // zero if the token does not say
 	Expires   time.Time
 }
 

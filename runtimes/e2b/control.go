@@ -22,6 +22,9 @@ const (
 	tagRun   = "atelier-run"
 )
 
+// allTraffic denies every destination that is not allowed.
+const allTraffic = "0.0.0.0/0"
+
 // These constants limit requests to the control API.
 const (
 	maxAttempts = 4
@@ -64,7 +67,8 @@ func (e *Engine) create(ctx context.Context, run string, allowed []string, lives
 		"metadata": map[string]string{tagOwner: e.options.Owner, tagRun: run},
 	}
 	if len(allowed) > 0 {
-		body["network"] = map[string]any{"allowOut": allowed}
+		// E2B refuses names without this entry, whatever allow_internet_access says.
+		body["network"] = map[string]any{"allowOut": allowed, "denyOut": []string{allTraffic}}
 	}
 	var box sandbox
 	var err error

@@ -64,10 +64,12 @@ func Pack(j runtimes.Job) (Parcel, error) {
 	return p, nil
 }
 
-// maxCall limits a marked line, and maxCalls their number.
+// maxCall limits a marked line, maxCalls the number of calls, and maxMarked the bytes of all marked lines: a program knows
+// the mark, and these lines do not count as its output.
 const (
-	maxCall  = 1 << 20
-	maxCalls = 10_000
+	maxCall   = 1 << 20
+	maxCalls  = 10_000
+	maxMarked = 32 << 20
 )
 
 // Reader passes the output of a parcel on and finds the calls of the host in it. Its methods must not be called
@@ -80,6 +82,7 @@ type Reader struct {
 	host    runtimes.Host
 	mark    []byte
 	held    []byte // the start of a marked line, or of a mark
+	marked  int64  // bytes of marked lines
 	calls   int
 	started bool
 }
@@ -92,39 +95,45 @@ func (p Parcel) Read(relay *worker.Relay, host runtimes.Host) *Reader {
 // Stdout takes output and reports whether it is within the limit.
 func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 	r.held = append(r.held, text...)
-	for len(r.held) > 0 {
-		at := bytes.IndexByte(r.held, 0)
+	rest := r.held
+	defer func() { r.held = append(r.held[:0], rest...) }()
+	for len(rest) > 0 {
+		at := bytes.IndexByte(rest, 0)
 		if at < 0 {
-			at = len(r.held)
+			at = len(rest)
 		}
 		if at > 0 {
-			if !r.relay.Stdout(r.held[:at]) {
+			if !r.relay.Stdout(rest[:at]) {
 				return false
 			}
-			r.held = append(r.held[:0], r.held[at:]...)
+			rest = rest[at:]
 			continue
 		}
-		known := min(len(r.held), len(r.mark))
+		known := min(len(rest), len(r.mark))
 		switch {
-		case !bytes.Equal(r.held[:known], r.mark[:known]): // a program may print a zero byte
-			if !r.relay.Stdout(r.held[:1]) {
+		case !bytes.Equal(rest[:known], r.mark[:known]): // a program may print a zero byte
+			if !r.relay.Stdout(rest[:1]) {
 				return false
 			}
-			r.held = append(r.held[:0], r.held[1:]...)
+			rest = rest[1:]
 			continue
 		case known < len(r.mark):
 			return true
 		}
-		end := bytes.IndexByte(r.held, '\n')
+		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			if len(r.held) > maxCall {
-				r.relay.Drop(int64(len(r.held)))
-				r.held = nil
+			if len(rest) > maxCall {
+				r.relay.Drop(int64(len(rest)))
+				r.marked += int64(len(rest))
+				rest = nil
 			}
-			return true
+			return r.marked <= maxMarked
 		}
-		r.call(ctx, r.held[len(r.mark):end])
-		r.held = append(r.held[:0], r.held[end+1:]...)
+		if r.marked += int64(end); r.marked > maxMarked {
+			return false
+		}
+		r.call(ctx, rest[len(r.mark):end])
+		rest = rest[end+1:]
 	}
 	return true
 }

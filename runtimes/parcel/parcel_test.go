@@ -70,3 +70,30 @@ func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 		t.Error("nothing was dropped")
 	}
 }
+
+// TestRead_MarkedLinesWithoutEnd_OverTheLimit expects that a program which forges marked lines is stopped, whether the lines
+// are calls or not.
+func TestRead_MarkedLinesWithoutEnd_OverTheLimit(t *testing.T) {
+	t.Parallel()
+	job := runtimetest.Python().Job("")
+	packed, err := parcel.Pack(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var brief struct{ Mark string }
+	if err := json.Unmarshal(packed.Files["job.json"], &brief); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`{"call":"none","args":"` + strings.Repeat("x", 1<<19) + "\"}\n", strings.Repeat("x", 2<<20)} {
+		host := runtimetest.NewHost()
+		relay := worker.NewRelay(job, host)
+		reader, pieces := packed.Read(relay, host), 0
+		for pieces < 1000 && reader.Stdout(t.Context(), []byte("\x00"+brief.Mark+line)) {
+			pieces++
+		}
+		relay.Close()
+		if pieces == 1000 {
+			t.Errorf("%d pieces of %d bytes are within the limit", pieces, len(line))
+		}
+	}
+}

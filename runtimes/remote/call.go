@@ -37,6 +37,9 @@ const (
 	maxBesides = 2 << 20
 )
 
+// maxStart limits the start time that a service names, in milliseconds: a larger number would overflow a duration.
+const maxStart = 1e9
+
 // maxGPUMs and maxCost limit what one run can add to the meters of its workspace: a service may report any number.
 const (
 	maxGPUMs = 1e10
@@ -327,7 +330,7 @@ func (c *call) outcome(a answer) runtimes.Outcome {
 		}
 	}
 	outcome.ExitCode = a.ExitCode
-	outcome.Usage.Start = time.Duration(max(a.Metrics.QueuedMs+a.Metrics.StartMs, 0) * float64(time.Millisecond))
+	outcome.Usage.Start = time.Duration(min(max(a.Metrics.QueuedMs+a.Metrics.StartMs, 0), maxStart) * float64(time.Millisecond))
 	outcome.Usage.PeakMemory = max(a.Metrics.PeakMemoryBytes, 0)
 	outcome.Usage.GPU = time.Duration(min(max(a.Metrics.GPUMs, 0), maxGPUMs) * float64(time.Millisecond))
 	outcome.Usage.RemoteCost = min(max(a.Metrics.RemoteCost, 0), maxCost)

@@ -116,7 +116,7 @@ type refusal struct{ *http.Response }
 
 func (r *refusal) Error() string { return r.Status }
 
-// bounded limits the size of each answer.
+// bounded limits the size of each answer. It adds the Idempotency-Key to calls of the tool of a service that knows keys.
 type bounded struct {
 	http.RoundTripper
 	call *call
@@ -124,6 +124,10 @@ type bounded struct {
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+	if b.call.service.Idempotent && b.call.running.Load() && request.Method == http.MethodPost {
+		request = request.Clone(request.Context())
+		request.Header.Set("Idempotency-Key", key(b.call.job))
+	}
 	answer, err := b.RoundTripper.RoundTrip(request)
 	if err != nil {
 		return nil, err

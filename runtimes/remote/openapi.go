@@ -49,8 +49,9 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 // key is the Idempotency-Key of a run.
 func key(job runtimes.Job) string { return "atelier-" + job.RunID }
 
-// started counts the program's time limit from now on.
+// started counts the program's time limit from now on. Only the first call counts: the service must not extend the time.
 func (c *call) started() {
-	c.running.Store(true)
-	c.timer.Reset(limit(c.job) + c.engine.options.Grace)
+	if c.running.CompareAndSwap(false, true) {
+		c.timer.Reset(limit(c.job) + c.engine.options.Grace)
+	}
 }

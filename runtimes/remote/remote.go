@@ -81,7 +81,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	outcome := e.run(ctx, cancel, job, host, relay)
 	relay.Close()
 	outcome.Level = Level
-	outcome.Usage.Run = max(time.Since(began)-outcome.Usage.Start, 1)
+	took := time.Since(began)
+	outcome.Usage.Start = min(max(outcome.Usage.Start, 0), took) // the service may name any time
+	outcome.Usage.Run = max(took-outcome.Usage.Start, 1)
 	outcome.Usage.Remote = outcome.Usage.Run
 	return outcome, nil
 }

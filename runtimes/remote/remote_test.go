@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -294,5 +295,55 @@ func TestRun_WithoutAService_Refused(t *testing.T) {
 		if outcome, _ := runtimetest.Run(t, engine, job(t, remote.Service{URL: "http://192.0.2.1/", Protocol: protocol, Tool: map[remote.Protocol]string{remote.MCP: "x"}[protocol]}, "http://198.51.100.1:80")); outcome.Error == nil || outcome.Error.Type != runtimes.Denied || outcome.Error.Grant == nil {
 			t.Errorf("%s: %+v", protocol, outcome.Error)
 		}
+	}
+}
+
+// TestAtelier_RunningReportedAgainAndAgain_TimesOut expects that a service cannot extend a program's time limit by
+// reporting its start again.
+func TestAtelier_RunningReportedAgainAndAgain_TimesOut(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = w.Write([]byte(`{"runId":"far"}`))
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for seq := 1; ; seq++ {
+			_, _ = fmt.Fprintf(w, "data: {\"seq\":%d,\"kind\":\"status\",\"data\":{\"status\":\"running\"}}\n\n", seq)
+			_ = http.NewResponseController(w).Flush() // the request ends if that fails
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	j := job(t, remote.Service{URL: server.URL, Protocol: remote.Atelier}, server.URL)
+	j.Limits.TimeoutMs = 100
+	outcome, err := newEngine(t, &clock{}).Run(ctx, j, runtimetest.NewHost())
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+}
+
+// TestOpenAPI_StartTimeOfTheService_Bounded expects that the start time of a run is not longer than the run.
+func TestOpenAPI_StartTimeOfTheService_Bounded(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"success":true,"output":1,"metrics":{"startMs":1e300}}`))
+	}))
+	t.Cleanup(server.Close)
+	began := time.Now()
+	outcome, _ := runtimetest.Run(t, newEngine(t, &clock{}), job(t, remote.Service{URL: server.URL, Protocol: remote.OpenAPI}, server.URL))
+	if u := outcome.Usage; outcome.Error != nil || u.Start < 0 || u.Start > time.Since(began) || u.Run <= 0 {
+		t.Errorf("%+v %+v", u, outcome.Error)
 	}
 }

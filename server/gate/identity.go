@@ -34,8 +34,12 @@ const WorkspaceParameter = "workspace"
 // maxWorkspace is the maximum length of a workspace name in characters.
 const maxWorkspace = 100
 
-// maxCredential is the maximum number of credential bytes hashed for one request.
-const maxCredential = 4096
+// maxCredential is the maximum number of credential bytes hashed for one request. Access tokens of a login provider list
+// groups, so they are longer than tokens of the server.
+const (
+	maxCredential = 4096
+	maxDelegated  = 16 << 10
+)
 
 type callerKey struct{}
 
@@ -112,8 +116,12 @@ func (g *Gate) caller(r *http.Request) (Caller, error) {
 	return caller, g.Attempts.Checked(r, TokenName(secret), secret, err)
 }
 
-// TokenName is the name under which failures of a token are counted: how it begins.
-func TokenName(token string) string { return "token " + token[:min(len(token), 8)] }
+// TokenName is the name under which failures of a token are counted: how it begins. Of a JWT it is the signature: all of
+// them begin alike, and the failures of one would hide from the others that they must sign in again.
+func TokenName(token string) string {
+	token = token[strings.LastIndexByte(token, '.')+1:]
+	return "token " + token[:min(len(token), 8)]
+}
 
 // known finds who asks, and returns the token that was shown.
 func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
@@ -124,10 +132,11 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		secret = strings.TrimSpace(secret)
-		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
+		delegated := g.delegates(r, secret)
+		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential && (!delegated || len(secret) > maxDelegated) {
 			return Caller{}, "", fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
 		}
-		if g.delegates(r, secret) {
+		if delegated {
 			found, err := g.Delegations.Delegated(r.Context(), secret, g.Resource(r), workspace)
 			return Caller{Caller: found}, secret, err
 		}

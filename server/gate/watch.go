@@ -58,5 +58,7 @@ func (g *Gate) still(r *http.Request) error {
 }
 
 // notAnswered reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
-// database, does not: the next check decides.
-func notAnswered(err error) bool { return err != nil && !fault.Is(err, fault.Internal) }
+// database or a login provider that is down, does not: the next check decides.
+func notAnswered(err error) bool {
+	return err != nil && !fault.Is(err, fault.Internal) && !fault.Is(err, fault.ProviderUnavailable)
+}

@@ -136,7 +136,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
-		identities: o.Identities, groups: o.Groups, provider: o.Provider, audiences: o.Audiences, delegations: delegations{known: map[string]delegated{}},
+		identities: o.Identities, groups: o.Groups, provider: o.Provider, audiences: o.Audiences, delegations: delegations{known: map[string]delegated{}, newest: map[string]time.Time{}},
 		now: o.Now, newID: o.NewID, cost: cmp.Or(o.Cost, rfc9106()),
 		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce), argon2: argon2.IDKey,
 	}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -31,8 +32,24 @@ type delegated struct {
 
 // delegations caches verified tokens by their hash. Changes of rights do not clear it: it holds no rights.
 type delegations struct {
-	mu    sync.Mutex
-	known map[string]delegated
+	mu     sync.Mutex
+	known  map[string]delegated
+	newest map[string]time.Time // issue time of the newest statement about a person's groups, by issuer and subject
+}
+
+// newer reports whether a statement about the groups of a person is not older than one that was seen, and remembers it.
+func (d *delegations) newer(who registry.Identity, issued time.Time) bool {
+	key := who.Issuer + "\x00" + who.Subject
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if issued.Before(d.newest[key]) {
+		return false
+	}
+	if len(d.newest) >= mostDelegated {
+		clear(d.newest)
+	}
+	d.newest[key] = issued
+	return true
 }
 
 // Delegated returns the caller of an access token of the identity provider in a workspace; "" is the person's first
@@ -63,7 +80,8 @@ func (s *Service) Delegated(ctx context.Context, token, resource, workspace stri
 	return person.in(workspace)
 }
 
-// delegate returns the person of a token. A token that names groups sets the person's roles, as a sign-in does.
+// delegate returns the person of a token. A token that names groups sets the person's roles, as a sign-in does, unless
+// it is older than the last sign-in or than another token: it would restore roles that the person has lost since.
 // Otherwise the roles are those of the last sign-in.
 func (s *Service) delegate(ctx context.Context, h, token string) (delegated, error) {
 	now := s.now()
@@ -77,7 +95,7 @@ func (s *Service) delegate(ctx context.Context, h, token string) (delegated, err
 	if err != nil {
 		return delegated{}, err
 	}
-	user, err := s.federate(ctx, read.Identity, read.Grouped)
+	user, err := s.federate(ctx, read.Identity, read.Grouped && s.delegations.newer(read.Identity, read.Issued))
 	if err != nil {
 		return delegated{}, err
 	}
@@ -95,6 +113,10 @@ func (s *Service) delegate(ctx context.Context, h, token string) (delegated, err
 func (s *Service) covers(audiences []string, resource string) bool {
 	return slices.ContainsFunc(audiences, func(audience string) bool {
 		above := strings.TrimRight(audience, "/") + "/"
-		return slices.Contains(s.audiences, audience) || audience == resource || above != "/" && strings.HasPrefix(resource, above)
+		if slices.Contains(s.audiences, audience) || audience == resource {
+			return true
+		}
+		at, err := url.Parse(audience)
+		return err == nil && at.Host != "" && strings.HasPrefix(resource, above) // "https:" is above every address
 	})
 }

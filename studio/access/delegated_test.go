@@ -96,3 +96,43 @@ func TestDelegated_AccessTokensOfTheProvider(t *testing.T) {
 		t.Errorf("another workspace: %v", err)
 	}
 }
+
+// TestDelegated_TokenOlderThanTheSignIn_RestoresNoRole expects that an access token from before a sign-in with lower roles
+// does not set the roles of then.
+func TestDelegated_TokenOlderThanTheSignIn_RestoresNoRole(t *testing.T) {
+	t.Parallel()
+	const mcp = "https://a.example/mcp"
+	who := func(group string) registry.Identity {
+		return registry.Identity{Issuer: "https://login.example", Subject: "ada", Names: []string{"ada"}, Groups: []string{group}}
+	}
+	token := func(group string, issued time.Time) registry.AccessToken {
+		return registry.AccessToken{Identity: who(group), Grouped: true, Audiences: []string{mcp}, Issued: issued, Expires: time.Now().Add(time.Hour)}
+	}
+	now := time.Now()
+	provider := &issued{tokens: map[string]registry.AccessToken{
+		"before": token("ops", now.Add(-time.Minute)), "again": token("ops", now.Add(-30*time.Second)), "after": token("ops", now.Add(time.Minute)),
+	}}
+	db := storetest.Open(t, storetest.SQLite)
+	var ids atomic.Int64
+	s := access.New(access.Options{
+		Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Identities: db, Now: func() time.Time { return now },
+		NewID: func() string { return "id-" + strconv.FormatInt(ids.Add(1), 10) }, Provider: provider,
+		Groups: []access.GroupRole{
+			{Group: "ops", Workspace: "default", Role: registry.Developer}, {Group: "guests", Workspace: "default", Role: registry.Viewer},
+		},
+	})
+	both, reads := []registry.Scope{registry.ReadScope, registry.RunScope}, []registry.Scope{registry.ReadScope}
+	scopes := func(token string, want []registry.Scope) {
+		t.Helper()
+		caller, err := s.Delegated(t.Context(), token, mcp, "")
+		if err != nil || !slices.Equal(caller.Scopes, want) {
+			t.Errorf("%s: %v, %v; want %v", token, caller.Scopes, err, want)
+		}
+	}
+	scopes("before", both)
+	if _, _, err := s.Federate(t.Context(), who("guests"), registry.Device{}); err != nil {
+		t.Fatal(err)
+	}
+	scopes("again", reads)
+	scopes("after", both)
+}

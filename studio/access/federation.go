@@ -35,6 +35,7 @@ type Identities interface {
 // Federate signs a browser in as a user of an identity provider. In every workspace that the configuration names, the
 // user has exactly the roles of the user's groups, or none.
 func (s *Service) Federate(ctx context.Context, who registry.Identity, from registry.Device) (string, time.Time, error) {
+	s.delegations.newer(who, s.now().Truncate(time.Second)) // as tokens name it; older tokens no longer set the roles
 	user, err := s.federate(ctx, who, true)
 	if err != nil {
 		return "", time.Time{}, err

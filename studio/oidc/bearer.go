@@ -2,9 +2,8 @@ package oidc
 
 import (
 	"context"
-	"errors"
-	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
@@ -15,18 +14,16 @@ import (
 // Read verifies an access token of the provider and returns its content. The caller must check the audiences. Only a
 // signed JWT can be read. Errors: Unauthenticated; ProviderUnavailable.
 func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken, error) {
-	ctx = oidc.ClientContext(ctx, s.http)
-	provider, err := s.reach(ctx)
+	verifier, err := s.verifier(oidc.ClientContext(ctx, s.http))
 	if err != nil {
 		return registry.AccessToken{}, err
 	}
-	proof, err := provider.VerifierContext(ctx, &oidc.Config{SkipClientIDCheck: true, Now: s.Now}).Verify(ctx, token)
-	var network *url.Error
+	proof, err := verifier.Verify(ctx, token)
 	switch {
-	case errors.As(err, &network):
-		return registry.AccessToken{}, s.unavailable(ctx, err)
 	case err != nil:
-		return registry.AccessToken{}, unread("it has expired, or the configured provider did not issue it")
+		return registry.AccessToken{}, s.unverified(ctx, err)
+	case proof.Subject == "":
+		return registry.AccessToken{}, unread("it names no person")
 	case slices.Contains(proof.Audience, s.Client):
 		return registry.AccessToken{}, unread("it is for the Studio and not for this address")
 	}
@@ -36,8 +33,31 @@ func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken,
 	}
 	_, grouped := said[s.GroupsClaim]
 	return registry.AccessToken{
-		Identity: said.identity(proof.Issuer, proof.Subject, s.GroupsClaim), Grouped: grouped, Audiences: proof.Audience, Expires: proof.Expiry,
+		Identity: said.identity(proof.Issuer, proof.Subject, s.GroupsClaim), Grouped: grouped, Audiences: proof.Audience, Issued: proof.IssuedAt, Expires: proof.Expiry,
 	}, nil
+}
+
+// verifier returns the verifier of access tokens. It keeps the provider's keys.
+func (s *Service) verifier(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	provider, err := s.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens == nil {
+		s.tokens = provider.VerifierContext(oidc.ClientContext(context.Background(), s.keys), &oidc.Config{SkipClientIDCheck: true, Now: s.Now}) //nolint:contextcheck // it outlives the request
+	}
+	return s.tokens, nil
+}
+
+// unverified distinguishes a token that is wrong from keys that cannot be fetched. The library keeps only the text of such
+// an error.
+func (s *Service) unverified(ctx context.Context, err error) error {
+	if text := err.Error(); strings.Contains(text, "fetching keys") && !strings.Contains(text, errEarly.Error()) {
+		return s.unavailable(ctx, err)
+	}
+	return unread("it has expired, or the configured provider did not issue it")
 }
 
 func unread(why string) error {

@@ -80,3 +80,57 @@ func TestRead_ProviderDown_Unavailable(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// TestRead_ManyWrongTokens_KeysFetchedOnce expects that tokens of strangers do not become requests to the provider, and
+// that a right token passes among them.
+func TestRead_ManyWrongTokens_KeysFetchedOnce(t *testing.T) {
+	t.Parallel()
+	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newLiar(t)
+	p.claims = map[string]any{"iss": p.URL, "sub": "1", "aud": []string{"https://a.example/mcp"}, "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix()}
+	now := time.Now()
+	s := oidc.New(oidc.Options{Issuer: p.URL, Client: "studio", GroupsClaim: "groups", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }})
+	t.Cleanup(s.Close)
+	for range 20 {
+		if _, err := s.Read(t.Context(), p.sign(t, stranger)); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("error is %v", err)
+		}
+	}
+	if _, err := s.Read(t.Context(), p.sign(t, p.key)); err != nil {
+		t.Errorf("a right token is refused: %v", err)
+	}
+	if n := p.fetched.Load(); n != 1 {
+		t.Errorf("the keys were fetched %d times", n)
+	}
+}
+
+// TestRead_KeysUnreachable_Unavailable expects that a token which cannot be verified now is not called wrong, and that
+// known keys verify tokens while the provider is down.
+func TestRead_KeysUnreachable_Unavailable(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{"keys unknown": false, "keys known": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newLiar(t)
+			p.claims = map[string]any{"iss": p.URL, "sub": "1", "aud": []string{"https://a.example/mcp"}, "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix()}
+			s := oidc.New(oidc.Options{Issuer: p.URL, Client: "studio", GroupsClaim: "groups", Log: slog.New(slog.DiscardHandler), Now: time.Now})
+			t.Cleanup(s.Close)
+			if _, _, err := s.Begin(t.Context(), callback); err != nil { // reads the metadata, but no keys
+				t.Fatal(err)
+			}
+			token := p.sign(t, p.key)
+			if known {
+				if _, err := s.Read(t.Context(), token); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.Close()
+			if _, err := s.Read(t.Context(), token); known && err != nil || !known && !fault.Is(err, fault.ProviderUnavailable) {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+}

@@ -35,15 +35,21 @@ type Options struct {
 type Service struct {
 	Options
 	http *http.Client
+	keys *http.Client // fetches the keys of access tokens
 
 	mu       sync.Mutex
-	provider *oidc.Provider // nil until it was reached
+	provider *oidc.Provider        // nil until it was reached
+	tokens   *oidc.IDTokenVerifier // of access tokens; nil until the first one
 }
 
 // New returns the service. It contacts the provider only at the first sign-in, so that the server starts even if the
 // provider is down.
 func New(o Options) *Service {
-	return &Service{Options: o, http: &http.Client{Timeout: responseTimeout, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}
+	transport := bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}
+	return &Service{
+		Options: o, http: &http.Client{Timeout: responseTimeout, Transport: transport},
+		keys: &http.Client{Timeout: responseTimeout, Transport: &spaced{next: transport, now: o.Now}},
+	}
 }
 
 // Close closes the connections to the provider.

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type liar struct {
 	issuers string     // what it calls itself, "" for the truth
 	tokens  string     // where it says that codes are exchanged, "" for the truth
 	log     bytes.Buffer
+	fetched atomic.Int64 // how often its keys were fetched
 }
 
 func newLiar(t *testing.T) *liar {
@@ -64,6 +66,7 @@ func newLiar(t *testing.T) *liar {
 		answer(w, about)
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
+		p.fetched.Add(1)
 		answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k", Algorithm: "RS256", Use: "sig"}}})
 	})
 	mux.HandleFunc("/info", func(w http.ResponseWriter, _ *http.Request) { answer(w, p.info) })

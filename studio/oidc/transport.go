@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -28,6 +29,39 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = limited{io.LimitReader(response.Body, maxBody), response.Body}
 	return response, nil
+}
+
+// keysEvery is the least time between two fetches of the provider's keys.
+const keysEvery = 10 * time.Second
+
+// errEarly refuses to fetch the keys again.
+var errEarly = errors.New("the keys were fetched a moment ago")
+
+// spaced limits how often the provider's keys are fetched: anyone can send a token that no known key has signed, and each
+// one would be a request to the provider. A fetch that failed can be repeated at once.
+type spaced struct {
+	next http.RoundTripper
+	now  func() time.Time
+
+	mu   sync.Mutex
+	last time.Time // of the last fetch that succeeded
+}
+
+// RoundTrip fetches the keys.
+func (s *spaced) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	early := s.now().Sub(s.last) < keysEvery
+	s.mu.Unlock()
+	if early {
+		return nil, errEarly
+	}
+	response, err := s.next.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusOK {
+		s.mu.Lock()
+		s.last = s.now()
+		s.mu.Unlock()
+	}
+	return response, err
 }
 
 // CloseIdleConnections implements the optional interface of http.Client.

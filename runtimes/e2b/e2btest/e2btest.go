@@ -141,11 +141,16 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) {
 		TemplateID string
 		Timeout    int
 		Metadata   map[string]string
+		Network    struct{ AllowOut, DenyOut []string }
 	}
 	text, err := io.ReadAll(r.Body)
 	var all map[string]any
 	if err != nil || json.Unmarshal(text, &body) != nil || json.Unmarshal(text, &all) != nil || body.TemplateID == "" || body.Timeout <= 0 {
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "bad body"})
+		return
+	}
+	if len(body.Network.AllowOut) > 0 && !slices.Contains(body.Network.DenyOut, "0.0.0.0/0") { // E2B demands it for names
+		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "denyOut must include ALL_TRAFFIC"})
 		return
 	}
 	b := &box{id: "i" + strings.ToLower(rand.Text()), token: rand.Text(), metadata: body.Metadata, procs: map[int]*proc{}}
