@@ -23,6 +23,8 @@ export const usagePage = {
   theBudgets: 'the budgets',
   budgetsNotLoaded: (reason: string) => `The budgets could not be loaded. ${reason}`,
   noBudgets: 'This workspace has no budgets. An administrator sets one with',
+  raiseWith: (name: string, meter: string, refuse: string) =>
+    `atelier budget set ${name} --meter ${meter} --refuse ${refuse} --amount …`,
   usedOf: (used: string, amount: string, percent: number) => `${used} of ${amount} · ${measured(percent, 0)} %`,
   refuses: {
     remote: 'Refuses runs at other services when it is used up.',

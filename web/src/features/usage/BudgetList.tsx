@@ -59,10 +59,7 @@ function Row({ budget, currency }: { budget: Budget; currency: string }) {
       </div>
       {exceeded ? (
         <p className={css.usedUp}>
-          {say.refusesNow[refuse](day(until))}{' '}
-          {refuse !== 'none' && (
-            <code>{`atelier budget set ${name} --meter ${meter} --refuse ${refuse} --amount …`}</code>
-          )}
+          {say.refusesNow[refuse](day(until))} {refuse !== 'none' && <code>{say.raiseWith(name, meter, refuse)}</code>}
         </p>
       ) : (
         <p className={css.quiet}>{say.refuses[refuse]}</p>
