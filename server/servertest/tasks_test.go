@@ -271,7 +271,7 @@ func TestTask_Refusals(t *testing.T) {
 		{422, `{"agent":"appends","project":"shop","version":"draft"}`, `/version`},
 		{422, `{"agent":"appends","project":"shop","priority":10}`, `/priority`},
 		{422, `{"agent":"appends","project":"shop","input":{"path":7}}`, `/input/path`},
-		{404, `{"agent":"appends","project":"none"}`, `project`},
+		{404, `{"agent":"appends","project":"none"}`, `Project not found`},
 		{404, `{"agent":"none","project":"shop"}`, `not found`},
 	} {
 		if answer := s.Want(t, tt.status, http.MethodPost, "/api/v1/tasks", tt.body); !strings.Contains(string(answer.Body), tt.want) {
