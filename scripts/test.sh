@@ -118,7 +118,7 @@ main() {
   # The race detector sees only Go's memory, but SQLite, which is C translated to Go, allocates outside of it. Instrumenting
   # SQLite found nothing and took three times as long. The code that calls SQLite is instrumented.
   uninstrumented='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
-  go test $race "$uninstrumented" -p $(($(nproc) + 1)) -shuffle=on -timeout 40m -json -coverpkg="$packages" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$uninstrumented" -timeout 40m
+  go test $race "$uninstrumented" -p $(($(nproc) + 1)) -shuffle=on -timeout 60m -json -coverpkg="$packages" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$uninstrumented" -timeout 60m
 
   wait
   cat "$work/unit-tests.log"
