@@ -248,7 +248,7 @@ func TestFiles_Bounds(t *testing.T) {
 	importProject(t, s, "bounds", map[string]string{"a/file.txt": "text", "binary.bin": "\xff\xfe"})
 	program := func(language, runtime, code string) servertest.Answer {
 		body := onProject("bounds", language, runtime, code)
-		body["limits"] = map[string]any{"memoryBytes": 1 << 30, "timeoutMs": 120_000, "cpuMs": 120_000}
+		body["limits"] = map[string]any{"memoryBytes": 1 << 30, "timeoutMs": 400_000, "cpuMs": 400_000}
 		return s.Want(t, 200, http.MethodPost, "/api/v1/execute", body)
 	}
 	largest := program("python", "python", `
