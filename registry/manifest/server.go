@@ -72,7 +72,7 @@ func ServerOf(o Offer) Server {
 	return Server{
 		Schema: ServerSchema, Name: namespace(o.Base) + "/" + shortened(o.Name, mostServerName/2), Title: shortened(o.Title, mostServerTitle),
 		Description: shortened(o.Description, mostServerText), Version: o.Version,
-		Remotes: []ServerRemote{{Type: "streamable-http", URL: o.Base + o.Path, Headers: []ServerHeader{{
+		Remotes: []ServerRemote{{Type: "streamable-http", URL: o.Base + (&url.URL{Path: o.Path}).EscapedPath(), Headers: []ServerHeader{{
 			Name: "Authorization", Description: "Bearer, a space and a token with the scope run", IsRequired: !o.LogIn, IsSecret: true,
 		}}}},
 		Meta: ServerMeta{Publisher: ServerTools{Tools: o.Tools}},

@@ -425,7 +425,7 @@ func TestToolsetCommand_PutListShowDelete(t *testing.T) {
 		{"toolset show daily", "1.0.0"},
 		{"toolset server-json daily", `/daily","description":"The tool set daily."`},
 		{"toolset server-json", `"url":"` + s.URL + `/mcp"`},
-		{"toolset server-json --reference weather@^1", `/mcp/weather@^1"`},
+		{"toolset server-json --reference weather@^1", `/mcp/weather@%5E1"`},
 		{"toolset delete daily", "deleted the tool set daily"},
 	} {
 		said := servertest.Command(t, "", append(strings.Fields(tt.args), where...)...)
