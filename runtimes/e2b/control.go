@@ -187,9 +187,9 @@ func (e *Engine) request(ctx context.Context, method, path string, body, into an
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxReply))
 	if answer.StatusCode >= 300 {
-		var told struct{ Message string }
-		_ = json.Unmarshal(data, &told) // the status says enough
-		return "", &status{answer.StatusCode, told.Message}
+		var problem struct{ Message string }
+		_ = json.Unmarshal(data, &problem) // the status says enough
+		return "", &status{answer.StatusCode, problem.Message}
 	}
 	if err == nil && into != nil {
 		err = json.Unmarshal(data, into)

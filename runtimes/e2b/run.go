@@ -195,16 +195,16 @@ func (w *watched) read(ctx context.Context, s *stream) (*int, error) {
 			return nil, fmt.Errorf("%w: %w", errBroken, err)
 		}
 		quiet.Reset(silence)
-		switch told := e.Event; {
-		case told.Start != nil && w.pid == 0:
-			w.pid, w.started = told.Start.PID, time.Now()
+		switch event := e.Event; {
+		case event.Start != nil && w.pid == 0:
+			w.pid, w.started = event.Start.PID, time.Now()
 			w.limit = time.AfterFunc(w.run.time()+interpreter, func() { w.run.cancel(errTime) })
-		case told.Data != nil:
-			if !w.reader.Stdout(ctx, told.Data.Stdout) || !w.reader.Stderr(told.Data.Stderr) {
+		case event.Data != nil:
+			if !w.reader.Stdout(ctx, event.Data.Stdout) || !w.reader.Stderr(event.Data.Stderr) {
 				return nil, errOver
 			}
-		case told.End != nil:
-			code := told.End.ExitCode
+		case event.End != nil:
+			code := event.End.ExitCode
 			return &code, nil
 		}
 	}

@@ -170,22 +170,22 @@ func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 	if len(r.held) > 0 && !bytes.HasPrefix(r.held, r.mark) {
 		_ = r.relay.Stdout(r.held) // its limit is part of the outcome
 	}
-	var told struct {
+	var answer struct {
 		Output json.RawMessage        `json:"output"`
 		Error  *runtimes.ProgramError `json:"error"`
 	}
 	var outcome runtimes.Outcome
-	switch err := json.Unmarshal(result, &told); {
-	case err != nil || told.Error == nil && len(told.Output) == 0:
+	switch err := json.Unmarshal(result, &answer); {
+	case err != nil || answer.Error == nil && len(answer.Output) == 0:
 		message := "The program ended without a result."
 		if exit != nil && *exit != 0 {
 			message = fmt.Sprintf("The program ended with exit code %d and without a result.", *exit)
 		}
 		outcome = r.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: message})
-	case told.Error != nil:
-		outcome = r.relay.Failed(*told.Error)
+	case answer.Error != nil:
+		outcome = r.relay.Failed(*answer.Error)
 	default:
-		outcome = r.relay.Succeeded(told.Output)
+		outcome = r.relay.Succeeded(answer.Output)
 	}
 	outcome.ExitCode = exit
 	return outcome

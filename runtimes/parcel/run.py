@@ -159,12 +159,12 @@ def describe(error, entry):
         kind = "memory_limit"
     elif isinstance(error, Denied):
         kind = "denied"
-    told = {"type": kind, "message": message if kind in ("runtime_error", "denied") else ""}
+    failure = {"type": kind, "message": message if kind in ("runtime_error", "denied") else ""}
     steps = [s for s in traceback.extract_tb(error.__traceback__) if relative(s.filename)]
     if steps:
-        told.update(file=relative(steps[-1].filename), line=steps[-1].lineno or 0)
-        told["stack"] = "".join(traceback.format_list(steps)).replace(ROOT + "/", "")
-    return told
+        failure.update(file=relative(steps[-1].filename), line=steps[-1].lineno or 0)
+        failure["stack"] = "".join(traceback.format_list(steps)).replace(ROOT + "/", "")
+    return failure
 
 
 def load(entry):
@@ -228,8 +228,8 @@ def main():
         data = b'{"output":' + run(job) + b"}"
     except SystemExit as e:
         status = e.code if isinstance(e.code, int) else 0 if e.code is None else 1
-        told = {"type": "runtime_error", "message": f"The program ended with exit code {status} and no result."}
-        data = json.dumps({"error": told}).encode()
+        failure = {"type": "runtime_error", "message": f"The program ended with exit code {status} and no result."}
+        data = json.dumps({"error": failure}).encode()
     except BaseException as e:
         sys.setrecursionlimit(10_000)
         status = 1

@@ -311,21 +311,21 @@ func (c *call) whole(data []byte) runtimes.Outcome {
 // outcome converts an answer.
 func (c *call) outcome(a answer) runtimes.Outcome {
 	var outcome runtimes.Outcome
-	switch told := a.Error; {
-	case a.Success != nil && *a.Success && told == nil:
+	switch failure := a.Error; {
+	case a.Success != nil && *a.Success && failure == nil:
 		outcome = c.relay.Succeeded(a.Output)
-	case told == nil:
+	case failure == nil:
 		outcome = c.failed("says that the program failed, and not why.", "Look at the service.")
 	default:
-		outcome = c.relay.Failed(*told)
+		outcome = c.relay.Failed(*failure)
 		ends := []runtimes.ErrorType{runtimes.Timeout, runtimes.Interrupted} // only a server can say so
-		if slices.Contains(ends, told.Type) {
-			outcome.Error.Type = told.Type
+		if slices.Contains(ends, failure.Type) {
+			outcome.Error.Type = failure.Type
 		}
-		if told.Type == runtimes.Timeout && outcome.Error.Remedy == "" {
+		if failure.Type == runtimes.Timeout && outcome.Error.Remedy == "" {
 			outcome.Error.Remedy = c.relay.Reached(runtimes.Timeout).Error.Remedy
 		}
-		if told.Type == runtimes.Cancelled {
+		if failure.Type == runtimes.Cancelled {
 			outcome.Error.Type, outcome.Error.Message, outcome.Error.Remedy = runtimes.Interrupted, "The run was cancelled at the service.", "Run it again."
 		}
 	}

@@ -59,11 +59,11 @@ func (r *Relay) Succeeded(result json.RawMessage) runtimes.Outcome {
 }
 
 // Failed returns the outcome of a program with its report of its failure, as far as that is plausible.
-func (r *Relay) Failed(told runtimes.ProgramError) runtimes.Outcome {
+func (r *Relay) Failed(failure runtimes.ProgramError) runtimes.Outcome {
 	if r.over {
 		return r.Reached(runtimes.OutputLimit)
 	}
-	return runtimes.Outcome{Error: complete(clean(told, r.job.Files), r.job.Limits)}
+	return runtimes.Outcome{Error: complete(clean(failure, r.job.Files), r.job.Limits)}
 }
 
 // Reached returns the outcome of a run that reached a limit or was cancelled.

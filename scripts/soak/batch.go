@@ -23,13 +23,13 @@ type batch struct {
 	server *load.Server
 	runs   atomic.Int64
 
-	mu    sync.Mutex
-	ends  map[string]int // by status
-	kills []kill
-	told  int // runs in killed processes, which say so
-	cut   int // runs that the server answered as interrupted
-	wrong int
-	first []error // the first few
+	mu     sync.Mutex
+	ends   map[string]int // by status
+	kills  []kill
+	killed int // runs in killed processes, which say so
+	cut    int // runs that the server answered as interrupted
+	wrong  int
+	first  []error // the first few
 }
 
 // kill is one process that was killed from outside with its descendants.
@@ -190,7 +190,7 @@ func (c *batch) note(began time.Time, err error) {
 	defer c.mu.Unlock()
 	if i := c.cause(began); i >= 0 && toldOfKill(err) {
 		c.kills[i].ended++
-		c.told++
+		c.killed++
 		if strings.Contains(err.Error(), lostContact) {
 			c.cut++
 		}
@@ -300,7 +300,7 @@ func (c *batch) String() string {
 		}
 	}
 	return fmt.Sprintf("%d runs: %s; %d processes killed while runs executed, and %d between runs; %d runs executed in a killed process and say so; %d wrong\n",
-		c.runs.Load(), strings.Join(ends, ", "), len(c.kills)-idle, idle, c.told, c.wrong)
+		c.runs.Load(), strings.Join(ends, ", "), len(c.kills)-idle, idle, c.killed, c.wrong)
 }
 
 func (c *batch) fault() error {

@@ -133,8 +133,8 @@ func (l *execution) tellOthers(ctx context.Context) {
 func (f *Follower) await(ctx context.Context) error {
 	stored, end := f.service.awaitStored(f.run.ID)
 	defer end()
-	if time.Since(f.told) >= followEvery {
-		f.told = time.Now()
+	if time.Since(f.notified) >= followEvery {
+		f.notified = time.Now()
 		f.service.signal(ctx, SignalFollow, f.run.ID)
 	}
 	// Events that were stored since the last look, and before this reader waited, had no signal for it.

@@ -42,7 +42,7 @@ type Follower struct {
 	recording *recorder.Recording // nil if the run is not live here
 	run       registry.Run        // summary of the run, if it is not live here
 	waits     bool                // another server executes the run, and the reader waits for its end
-	told      time.Time           // when this server last notified the other that it follows the run
+	notified  time.Time           // when this server last notified the other that it follows the run
 	bytes     int64               // size of the parts that the summary lacks
 	from      int64               // first position of the reader
 	seq       int64               // last event that the reader has received

@@ -51,11 +51,11 @@ function Shown({ task }: { task: Task }) {
   const [asking, setAsking] = useState(false);
   const { may, why } = useRights();
   const runs = may('run');
-  const act = async (work: () => Promise<unknown>, told: string): Promise<void> => {
+  const act = async (work: () => Promise<unknown>, message: string): Promise<void> => {
     setBusy(true);
     try {
       await work();
-      notify('done', told);
+      notify('done', message);
     } catch (fault) {
       notify('failed', explain(fault));
     }
