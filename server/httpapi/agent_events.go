@@ -24,7 +24,7 @@ func (a *API) followAgent() {
 			"version: {version}, at every publication. presence: {people: [{id, name, since}]}, who follows the agent, each person once. " +
 			"A comment every 15 seconds keeps the stream open. It ends when the agent is deleted, when the reader may no longer read it, and when the reader does not keep up.",
 		answers: map[string]*huma.Response{"200": {Description: "The events.",
-			Content: map[string]*huma.MediaType{"text/event-stream": {}}}},
+			Content: map[string]*huma.MediaType{"text/event-stream": {Example: "event: draft\ndata: {\"revision\":7,\"savedAt\":\"2026-11-26T09:00:00Z\",\"savedBy\":{\"id\":\"01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e\",\"name\":\"Grace\"}}\n\n"}}}},
 		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests, fault.ShuttingDown},
 	}, []*huma.Param{{Name: "agent", In: "path", Required: true, Description: "Name or ID.", Schema: &huma.Schema{Type: huma.TypeString}}}, nil, a.sendAgentEvents)
 }

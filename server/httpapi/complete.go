@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -20,6 +18,10 @@ const problemRef = "#/components/schemas/Problem"
 // complete adds to the description what holds for many operations: the errors and headers of the gate, required headers,
 // null, examples. It may be called again after more operations were added.
 func complete(api *huma.OpenAPI) error {
+	known, err := readExamples()
+	if err != nil {
+		return err
+	}
 	for name, schema := range api.Components.Schemas.Map() {
 		neverNull(schema, map[*huma.Schema]bool{})
 		if t := api.Components.Schemas.TypeFromRef(componentsPath + name); t != nil {
@@ -30,8 +32,8 @@ func complete(api *huma.OpenAPI) error {
 		for method, op := range operationsOf(item) {
 			completeOperation(op, method, path)
 			describeTexts(api, op)
-			if err := addExamples(op); err != nil {
-				return fmt.Errorf("operation %s: %w", op.OperationID, err)
+			if err := known.add(op); err != nil {
+				return err
 			}
 		}
 	}
@@ -129,27 +131,4 @@ func admitNull(schema *huma.Schema, t reflect.Type) {
 		}
 		schema.Properties[name] = &huma.Schema{Description: property.Description, AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
 	}
-}
-
-// addExamples gives each parameter and body of an operation an example.
-func addExamples(op *huma.Operation) error {
-	examples := parameterExamples()
-	for _, p := range op.Parameters {
-		if p.Example == nil {
-			p.Example = examples[op.OperationID+" "+p.Name]
-		}
-		if p.Example == nil {
-			p.Example = examples[p.Name]
-		}
-	}
-	text := bodyExamples()[op.OperationID]
-	if op.RequestBody == nil || text == "" {
-		return nil
-	}
-	var example any
-	if err := json.Unmarshal([]byte(text), &example); err != nil {
-		return err
-	}
-	op.RequestBody.Content["application/json"].Example = example
-	return nil
 }

@@ -44,6 +44,7 @@ type docRoute struct {
 	ID, Method, Path, Summary, About string
 	Parameters                       []docParameter
 	Body                             string // name of a schema
+	Request, Answer                  string // examples
 	Answers                          []docAnswer
 	order                            int
 }
@@ -92,9 +93,13 @@ func docRouteOf(op *huma.Operation) docRoute {
 	}
 	if op.RequestBody != nil {
 		route.Body = schemaIn(op.RequestBody.Content)
+		route.Request = exampleIn(op.RequestBody.Content)
 	}
 	for status, answer := range op.Responses {
 		route.Answers = append(route.Answers, docAnswer{Status: status, About: answer.Description, Schema: schemaIn(answer.Content)})
+		if example := exampleIn(answer.Content); example != "" {
+			route.Answer = example
+		}
 	}
 	slices.SortFunc(route.Answers, func(a, b docAnswer) int { return cmp.Compare(a.Status, b.Status) })
 	return route
@@ -105,6 +110,22 @@ func schemaIn(content map[string]*huma.MediaType) string {
 	for _, media := range content {
 		if media.Schema != nil && media.Schema.Ref != "" {
 			return media.Schema.Ref[strings.LastIndexByte(media.Schema.Ref, '/')+1:]
+		}
+	}
+	return ""
+}
+
+// exampleIn returns the example of a body as text.
+func exampleIn(content map[string]*huma.MediaType) string {
+	for _, media := range content {
+		if text, ok := media.Example.(string); ok {
+			return text
+		}
+		if media.Example != nil {
+			text, err := json.MarshalIndent(media.Example, "", "  ")
+			if err == nil {
+				return string(text)
+			}
 		}
 	}
 	return ""

@@ -1,5 +1,76 @@
 package httpapi
 
+import (
+	_ "embed" // the answers
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// recordedAnswers has an answer of each operation, by the operation's ID. A test records them from a server.
+//
+//go:embed answers.json
+var recordedAnswers []byte
+
+// examples are the examples of parameters, bodies and answers.
+type examples struct {
+	parameters map[string]any
+	bodies     map[string]string
+	answers    map[string]any
+}
+
+func readExamples() (examples, error) {
+	e := examples{parameters: parameterExamples(), bodies: bodyExamples()}
+	if err := json.Unmarshal(recordedAnswers, &e.answers); err != nil {
+		return e, fmt.Errorf("answers.json: %w", err)
+	}
+	return e, nil
+}
+
+// add gives each parameter, the body and the successful answer of an operation an example.
+func (e examples) add(op *huma.Operation) error {
+	for _, p := range op.Parameters {
+		if p.Example == nil {
+			p.Example = e.parameters[op.OperationID+" "+p.Name]
+		}
+		if p.Example == nil {
+			p.Example = e.parameters[p.Name]
+		}
+	}
+	e.addAnswer(op)
+	text := e.bodies[op.OperationID]
+	if op.RequestBody == nil || text == "" {
+		return nil
+	}
+	var example any
+	if err := json.Unmarshal([]byte(text), &example); err != nil {
+		return fmt.Errorf("operation %s: %w", op.OperationID, err)
+	}
+	op.RequestBody.Content["application/json"].Example = example
+	return nil
+}
+
+// addAnswer adds the recorded answer to the first successful status that has a body.
+func (e examples) addAnswer(op *huma.Operation) {
+	answer, recorded := e.answers[op.OperationID]
+	if !recorded {
+		return
+	}
+	for _, status := range []string{"201", "200"} {
+		if op.Responses[status] == nil {
+			continue
+		}
+		for kind, media := range op.Responses[status].Content {
+			if strings.HasSuffix(kind, "json") {
+				media.Example = answer
+				return
+			}
+		}
+	}
+}
+
 // parameterExamples returns an example of each parameter by its name, or by the ID of its operation and its name.
 func parameterExamples() map[string]any {
 	const run = "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e"

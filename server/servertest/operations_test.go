@@ -137,6 +137,7 @@ func (api apiDescription) incomplete(method, path string, op apiOperation) (faul
 			fail("body: %v", err)
 		}
 	}
+	faults = append(faults, api.unexemplified(op)...)
 	if gate.NeedsCaller(method, path) {
 		if op.parameter("header", "X-Workspace") == nil {
 			fail("X-Workspace is not described")
@@ -155,6 +156,30 @@ func (api apiDescription) incomplete(method, path string, op apiOperation) (faul
 		fail("Idempotency-Key is not described")
 	}
 	return append(faults, api.unpaged(method, op)...)
+}
+
+// unexemplified says which example a successful answer lacks. Archives are binary and need none.
+func (api apiDescription) unexemplified(op apiOperation) (faults []string) {
+	described, exemplified := false, false
+	for status, answer := range op.Responses {
+		for kind, media := range answer.Content {
+			if status[0] != '2' || kind == "application/gzip" {
+				continue
+			}
+			described = true
+			if len(media.Example) == 0 {
+				continue
+			}
+			exemplified = true
+			if err := api.fits(media.Schema, media.Example); len(media.Schema) > 0 && err != nil {
+				faults = append(faults, fmt.Sprintf("answer %s: %v", status, err))
+			}
+		}
+	}
+	if described && !exemplified {
+		faults = append(faults, "the answer has no example")
+	}
+	return faults
 }
 
 // unpaged says what a list lacks: pages, or the statement that it is complete.

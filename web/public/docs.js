@@ -6,7 +6,11 @@
   if (!box || !none) return;
   var parts = [...document.querySelectorAll('main details')].map((part) => ({
     part,
-    text: part.textContent.toLowerCase(),
+    // Most examples are about the same agent, so their words would match everything.
+    text: [...part.children]
+      .filter((child) => child.className !== 'example')
+      .map((child) => child.textContent.toLowerCase())
+      .join(' '),
   }));
   function find() {
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -6151,6 +6151,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "approvalId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
+           *           "attempts": 1,
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "deliveredAt": "2026-11-26T09:00:00Z",
+           *           "event": "approval.requested",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002f",
+           *           "state": "delivered"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['DeliveryList'];
         };
       };
@@ -6271,6 +6287,45 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": "asks",
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0014",
+           *           "contentDigest": "sha256:d51d1cda5c661a1952c4740d2d1444b66ac95cad1609c5ca573fed0bb46d096d",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "digest": "sha256:c6cee3c8e9142aa964c7f83d527b0e926916f16f8ce10dbb073dc132953609ca",
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
+           *           "kind": "run",
+           *           "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *           "reasons": [
+           *             "Each run of this version needs an approval."
+           *           ],
+           *           "requester": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token",
+           *             "workspace": "default"
+           *           },
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0015",
+           *           "status": "pending",
+           *           "verdict": {
+           *             "capabilityChanges": [],
+           *             "findings": [],
+           *             "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *             "rulePack": "standard",
+           *             "score": 1,
+           *             "verdict": "APPROVE"
+           *           },
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "nextCursor": "",
+           *       "pending": 1
+           *     }
+           */
           'application/json': components['schemas']['ApprovalList'];
         };
       };
@@ -6372,6 +6427,53 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "asks",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0014",
+           *       "comparison": {
+           *         "capabilityChanges": [],
+           *         "files": [
+           *           {
+           *             "path": "main.py",
+           *             "status": "added"
+           *           }
+           *         ],
+           *         "packages": [],
+           *         "with": ""
+           *       },
+           *       "contentDigest": "sha256:d51d1cda5c661a1952c4740d2d1444b66ac95cad1609c5ca573fed0bb46d096d",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "digest": "sha256:c6cee3c8e9142aa964c7f83d527b0e926916f16f8ce10dbb073dc132953609ca",
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
+           *       "input": {
+           *         "city": "Oslo"
+           *       },
+           *       "kind": "run",
+           *       "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *       "reasons": [
+           *         "Each run of this version needs an approval."
+           *       ],
+           *       "requester": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0015",
+           *       "status": "pending",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Details'];
         };
       };
@@ -6483,6 +6585,48 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "asks",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0014",
+           *       "comment": "Only reads.",
+           *       "contentDigest": "sha256:d51d1cda5c661a1952c4740d2d1444b66ac95cad1609c5ca573fed0bb46d096d",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "decidedAt": "2026-11-26T09:00:00Z",
+           *       "decider": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "digest": "sha256:c6cee3c8e9142aa964c7f83d527b0e926916f16f8ce10dbb073dc132953609ca",
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
+           *       "kind": "run",
+           *       "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *       "reasons": [
+           *         "Each run of this version needs an approval."
+           *       ],
+           *       "requester": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0015",
+           *       "scope": "once",
+           *       "status": "approved",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Approval'];
         };
       };
@@ -6611,6 +6755,44 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "advice": {
+           *         "base": "",
+           *         "bump": "none",
+           *         "reasons": [],
+           *         "version": ""
+           *       },
+           *       "capabilityChanges": [],
+           *       "files": [
+           *         {
+           *           "binary": false,
+           *           "path": "main.py",
+           *           "status": "added",
+           *           "unified": "--- a/main.py\n+++ b/main.py\n@@ -0,0 +1,2 @@\n+def main(city):\n+    return city\n"
+           *         }
+           *       ],
+           *       "from": "",
+           *       "packages": [],
+           *       "settings": [
+           *         {
+           *           "after": {
+           *             "properties": {
+           *               "city": {}
+           *             },
+           *             "required": [
+           *               "city"
+           *             ],
+           *             "type": "object"
+           *           },
+           *           "before": null,
+           *           "group": "schema",
+           *           "name": "inputSchema"
+           *         }
+           *       ],
+           *       "to": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Diff'];
         };
       };
@@ -6808,6 +6990,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agents": [
+           *         {
+           *           "added": 0,
+           *           "kept": 1,
+           *           "listed": false,
+           *           "name": "add-docstrings",
+           *           "names": 0,
+           *           "outcome": "unchanged"
+           *         }
+           *       ],
+           *       "dryRun": false
+           *     }
+           */
           'application/json': components['schemas']['ImportReport'];
         };
       };
@@ -6931,6 +7128,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "attempts": [],
+           *       "explanation": "The unit can be chosen.",
+           *       "files": {
+           *         "main.py": "def main(city, unit='celsius'):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *       },
+           *       "model": "scripted",
+           *       "revision": 5,
+           *       "sampleInput": {
+           *         "city": "Oslo"
+           *       },
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       },
+           *       "trial": {
+           *         "durationMs": 1.82,
+           *         "output": {
+           *           "city": "Oslo",
+           *           "degrees": 21
+           *         },
+           *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0007"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Proposal'];
           'text/event-stream': unknown;
         };
@@ -7075,6 +7298,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "findings": [],
+           *       "model": "scripted",
+           *       "revision": 5,
+           *       "text": "It returns the temperature of a city.",
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Opinion'];
         };
       };
@@ -7205,6 +7440,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "attempts": [],
+           *       "explanation": "text may be missing.",
+           *       "files": {
+           *         "main.py": "def main(input, ctx):\n    return len(input.get(\"text\", \"\").split())\n"
+           *       },
+           *       "model": "scripted",
+           *       "revision": 1,
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       },
+           *       "trial": {
+           *         "durationMs": 1.429,
+           *         "output": 0,
+           *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Proposal'];
           'text/event-stream': unknown;
         };
@@ -7358,6 +7613,66 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "attempts": [],
+           *       "description": "Counts the words of a text.",
+           *       "entrypoint": "main.py",
+           *       "files": {
+           *         "main.py": "def main(input, ctx):\n    return len(input[\"text\"].split())\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "text": {
+           *             "description": "Text.",
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "text"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "model": "scripted",
+           *       "name": "word-count",
+           *       "outputSchema": {
+           *         "type": "integer"
+           *       },
+           *       "plan": [
+           *         "split",
+           *         "count"
+           *       ],
+           *       "rules": {
+           *         "pack": "restricted"
+           *       },
+           *       "sampleInput": {
+           *         "text": "one two"
+           *       },
+           *       "tests": [
+           *         {
+           *           "expect": {
+           *             "output": 2
+           *           },
+           *           "input": {
+           *             "text": "a b"
+           *           },
+           *           "name": "two",
+           *           "source": "generated"
+           *         }
+           *       ],
+           *       "title": "Count words",
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       },
+           *       "trial": {
+           *         "durationMs": 2.204,
+           *         "output": 2,
+           *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Program'];
           'text/event-stream': unknown;
         };
@@ -7502,6 +7817,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "findings": [
+           *         {
+           *           "file": "main.py",
+           *           "line": 2,
+           *           "message": "The unit is not documented.",
+           *           "severity": "low"
+           *         }
+           *       ],
+           *       "model": "scripted",
+           *       "revision": 5,
+           *       "text": "One fault.",
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Opinion'];
         };
       };
@@ -7639,6 +7973,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": "weather",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
+           *           "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *           "reason": "The policy service denies this run.",
+           *           "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
+           *           "requester": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token",
+           *             "workspace": "default"
+           *           },
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0017",
+           *           "status": "blocked",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['BlockedList'];
         };
       };
@@ -7748,6 +8107,35 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "decidedAt": "2026-11-26T09:00:00Z",
+           *       "decider": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
+           *       "outcome": "Runs as 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016.",
+           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "reason": "The policy service denies this run.",
+           *       "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
+           *       "requester": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "resubmittedRunId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0017",
+           *       "status": "resubmitted",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['BlockedRequest'];
         };
       };
@@ -7880,6 +8268,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "amount": 60,
+           *           "exceeded": false,
+           *           "meter": "gpuMinutes",
+           *           "month": "2026-11",
+           *           "name": "gpu",
+           *           "percent": 0,
+           *           "refuse": "remote",
+           *           "unit": "GPU minutes",
+           *           "until": "2026-11-26T09:00:00Z",
+           *           "updatedAt": "2026-11-26T09:00:00Z",
+           *           "updatedBy": "test",
+           *           "used": 0,
+           *           "warnings": []
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['BudgetList'];
         };
       };
@@ -7991,6 +8401,23 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "amount": 60,
+           *       "exceeded": false,
+           *       "meter": "gpuMinutes",
+           *       "month": "2026-11",
+           *       "name": "gpu",
+           *       "percent": 0,
+           *       "refuse": "remote",
+           *       "unit": "GPU minutes",
+           *       "until": "2026-11-26T09:00:00Z",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "updatedBy": "test",
+           *       "used": 0,
+           *       "warnings": []
+           *     }
+           */
           'application/json': components['schemas']['Balance'];
         };
       };
@@ -8238,6 +8665,63 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "exportFormats": [
+           *         "atelier",
+           *         "openai",
+           *         "langchain"
+           *       ],
+           *       "hostFunctions": [
+           *         "askLLM",
+           *         "fetch",
+           *         "log"
+           *       ],
+           *       "languageModel": "scripted",
+           *       "languages": [
+           *         {
+           *           "available": true,
+           *           "engines": [
+           *             {
+           *               "available": true,
+           *               "runtime": "goja"
+           *             }
+           *           ],
+           *           "entrypoint": "main.ts",
+           *           "language": "typescript",
+           *           "runtimes": [
+           *             "goja",
+           *             "node",
+           *             "remote"
+           *           ]
+           *         }
+           *       ],
+           *       "limits": {
+           *         "ceilings": {
+           *           "cpuMs": 600000,
+           *           "diskBytes": 1073741824,
+           *           "memoryBytes": 2147483648,
+           *           "outputBytes": 16777216,
+           *           "processes": 512,
+           *           "recursionDepth": 10000,
+           *           "timeoutMs": 600000
+           *         },
+           *         "defaults": {
+           *           "cpuMs": 30000,
+           *           "diskBytes": 67108864,
+           *           "memoryBytes": 268435456,
+           *           "outputBytes": 1048576,
+           *           "processes": 64,
+           *           "recursionDepth": 1000,
+           *           "timeoutMs": 30000
+           *         }
+           *       },
+           *       "sandbox": {
+           *         "level": "full",
+           *         "missing": []
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['ServerCapabilities'];
         };
       };
@@ -8383,6 +8867,45 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "createdBy": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token"
+           *           },
+           *           "description": "",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "language": "python",
+           *           "lastRun": {
+           *             "at": "2026-11-26T09:00:00Z",
+           *             "status": "succeeded"
+           *           },
+           *           "latestVersion": "1.1.0",
+           *           "listed": false,
+           *           "name": "weather",
+           *           "revision": 3,
+           *           "state": "published",
+           *           "tags": [
+           *             "demo"
+           *           ],
+           *           "title": "Weather",
+           *           "unpublishedChanges": false,
+           *           "updatedAt": "2026-11-26T09:00:00Z",
+           *           "updatedBy": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token"
+           *           },
+           *           "usageCount": 0
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['AgentPage'];
         };
       };
@@ -8504,6 +9027,68 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 1,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": []
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [],
+           *       "title": "",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -8655,6 +9240,68 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "Forecasts the weather.",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(input, ctx):\n    raise NotImplementedError(\"getForecast is not implemented yet.\")\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 1,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": []
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002d",
+           *       "latestVersion": "",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "get-forecast",
+           *       "tags": [],
+           *       "title": "",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -8802,6 +9449,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "description": "",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "language": "python",
+           *           "latestVersion": "1.1.0",
+           *           "listed": true,
+           *           "name": "weather",
+           *           "publisher": "default",
+           *           "revision": 0,
+           *           "state": "published",
+           *           "tags": [
+           *             "demo"
+           *           ],
+           *           "title": "Weather",
+           *           "unpublishedChanges": false,
+           *           "updatedAt": "2026-11-26T09:00:00Z",
+           *           "usageCount": 0
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['AgentPage'];
         };
       };
@@ -8915,6 +9588,90 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 1,
+           *         "runtime": "python",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000f",
+           *       "latestVersion": "",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather-of-others",
+           *       "origin": {
+           *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *         "name": "weather",
+           *         "newer": "1.1.0",
+           *         "publisher": "default",
+           *         "version": "1.0.0"
+           *       },
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -9048,6 +9805,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "description": "",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "language": "python",
+           *       "latestVersion": "1.1.0",
+           *       "name": "weather",
+           *       "publisher": "default",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "usageCount": 0,
+           *       "versions": [
+           *         {
+           *           "changelog": "Degrees may be negative.",
+           *           "deprecated": false,
+           *           "digest": "sha256:7d457317c1ad6bf0abe045604e1def0218a07e2ee367f406325fe38d3d08acea",
+           *           "publishedAt": "2026-11-26T09:00:00Z",
+           *           "runtime": "python",
+           *           "version": "1.1.0"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['ListedAgent'];
         };
       };
@@ -9159,6 +9941,82 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "changelog": "First version.",
+           *       "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
+           *       "contentDigest": "sha256:c69915171d422bdc44c7806fcbb3f24a44869f75fbb2014540f8ec3ac24348c7",
+           *       "deprecated": true,
+           *       "description": "",
+           *       "deterministic": false,
+           *       "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *       "entrypoint": "main.py",
+           *       "environment": {},
+           *       "files": {
+           *         "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "limits": {
+           *         "cpuMs": 0,
+           *         "diskBytes": 0,
+           *         "memoryBytes": 0,
+           *         "outputBytes": 0,
+           *         "processes": 0,
+           *         "recursionDepth": 0,
+           *         "timeoutMs": 0
+           *       },
+           *       "outputSchema": {},
+           *       "packages": [],
+           *       "publishedAt": "2026-11-26T09:00:00Z",
+           *       "publishedBy": "",
+           *       "reason": "Wrong unit.",
+           *       "requiresApproval": false,
+           *       "runtime": "python",
+           *       "safetyFlags": [],
+           *       "secrets": [],
+           *       "successor": "weather@1.1.0",
+           *       "tests": [
+           *         {
+           *           "expect": {
+           *             "schema": true
+           *           },
+           *           "input": {
+           *             "city": "Oslo"
+           *           },
+           *           "name": "Oslo",
+           *           "source": "person"
+           *         }
+           *       ],
+           *       "title": "Weather",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Version'];
         };
       };
@@ -9263,6 +10121,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "Degrees may be negative.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 3,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "1.1.0",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -9380,6 +10320,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "First version.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 3,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "1.0.0",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -9667,6 +10689,70 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 1,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": []
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -9813,6 +10899,82 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 1,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000e",
+           *       "latestVersion": "",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather-copy",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -9962,6 +11124,23 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "advice": {
+           *         "base": "1.1.0",
+           *         "bump": "none",
+           *         "reasons": [],
+           *         "version": "1.1.1"
+           *       },
+           *       "capabilityChanges": [],
+           *       "draftRevision": 3,
+           *       "files": [],
+           *       "from": "1.1.0",
+           *       "packages": [],
+           *       "settings": [],
+           *       "to": "draft"
+           *     }
+           */
           'application/json': components['schemas']['Diff'];
         };
       };
@@ -10088,6 +11267,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "Degrees may be negative.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 5,
+           *         "runtime": "python",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "1.1.0",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -10235,6 +11496,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "files": [
+           *             "main.py"
+           *           ],
+           *           "revision": 3,
+           *           "savedAt": "2026-11-26T09:00:00Z",
+           *           "savedBy": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test"
+           *           },
+           *           "settings": false
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['DraftHistory'];
         };
       };
@@ -10341,6 +11621,54 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "deterministic": false,
+           *       "entrypoint": "main.py",
+           *       "environment": {},
+           *       "files": {
+           *         "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "limits": {
+           *         "cpuMs": 0,
+           *         "diskBytes": 0,
+           *         "memoryBytes": 0,
+           *         "outputBytes": 0,
+           *         "processes": 0,
+           *         "recursionDepth": 0,
+           *         "timeoutMs": 0
+           *       },
+           *       "outputSchema": {},
+           *       "packages": [],
+           *       "requiresApproval": false,
+           *       "revision": 1,
+           *       "runtime": "auto",
+           *       "safetyFlags": [],
+           *       "savedAt": "2026-11-26T09:00:00Z",
+           *       "savedBy": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test"
+           *       },
+           *       "secrets": []
+           *     }
+           */
           'application/json': components['schemas']['Draft'];
         };
       };
@@ -10593,6 +11921,76 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "Degrees may be negative.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 4,
+           *         "runtime": "auto",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": []
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "1.1.0",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -10730,6 +12128,10 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example event: draft
+           *     data: {"revision":7,"savedAt":"2026-11-26T09:00:00Z","savedBy":{"id":"01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e","name":"Grace"}}
+           */
           'text/event-stream': unknown;
         };
       };
@@ -10862,6 +12264,61 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "exitCode": 0,
+           *       "language": "python",
+           *       "metadata": {
+           *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *         "executionTime": 1.266,
+           *         "version": "1.0.0"
+           *       },
+           *       "metrics": {
+           *         "cpuMs": 0.241,
+           *         "peakMemoryBytes": 1155072,
+           *         "queuedMs": 0,
+           *         "runMs": 0.354,
+           *         "startMs": 0.401,
+           *         "totalMs": 1.266
+           *       },
+           *       "nodeId": null,
+           *       "output": {
+           *         "city": "Oslo",
+           *         "degrees": 21
+           *       },
+           *       "parentRunId": null,
+           *       "provenance": {
+           *         "actorId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "actorType": "token",
+           *         "agent": "weather",
+           *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
+           *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
+           *         "executionTimeMs": 1.266,
+           *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
+           *         "isolation": "full",
+           *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
+           *         "runtime": "python",
+           *         "success": true,
+           *         "timestamp": "2026-11-26T09:00:00Z",
+           *         "toolIds": [],
+           *         "version": "1.0.0"
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
+           *       "status": "succeeded",
+           *       "stderr": "",
+           *       "stdout": "",
+           *       "success": true,
+           *       "tokensUsed": 0,
+           *       "trigger": "api",
+           *       "truncated": false,
+           *       "validation": {
+           *         "input": "passed",
+           *         "output": "passed"
+           *       },
+           *       "workflowRunId": null
+           *     }
+           */
           'application/json': components['schemas']['RunAnswer'];
         };
       };
@@ -11041,6 +12498,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "function": {
+           *         "description": "Weather",
+           *         "name": "weather",
+           *         "parameters": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "strict": false
+           *       },
+           *       "type": "function"
+           *     }
+           */
           'application/json': unknown;
         };
       };
@@ -11188,6 +12666,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changes": [
+           *         {
+           *           "after": "1.0.0",
+           *           "name": "greetings"
+           *         }
+           *       ],
+           *       "digest": "sha256:38a92c573b2e7a62dede01cd1a4b1519476e0e209e68244efd4df11dbb33ff6a",
+           *       "lock": {
+           *         "ecosystem": "pypi",
+           *         "packages": [
+           *           {
+           *             "hash": "sha256:3a3337474e6d1d05f6ddceb0371a4f5bf7920d0c8eb60e1bfb05801195e6e211",
+           *             "name": "greetings",
+           *             "url": "https://atelier.example.com/files/greetings/greetings-1.0.0-py3-none-any.whl",
+           *             "version": "1.0.0"
+           *           }
+           *         ],
+           *         "platform": "cp311-linux_x86_64"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Resolved'];
         };
       };
@@ -11330,6 +12831,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "complete": true,
+           *       "digest": "sha256:38a92c573b2e7a62dede01cd1a4b1519476e0e209e68244efd4df11dbb33ff6a",
+           *       "files": {
+           *         "greetings/__init__.py": "from shout import shout\nVERSION = '1.0.0'\n\ndef greet(name):\n    return shout('hello ' + name)\n",
+           *         "shout.py": "def shout(text):\n    return text.upper()\n"
+           *       },
+           *       "installed": true
+           *     }
+           */
           'application/json': components['schemas']['Types'];
         };
       };
@@ -11442,6 +12954,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "deprecated": true,
+           *           "label": "Tool set travel",
+           *           "owner": "tool-set:travel",
+           *           "reference": "weather@1.0.0",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['PinList'];
         };
       };
@@ -11554,6 +13082,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "Degrees may be negative.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 5,
+           *         "runtime": "python",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "latestVersion": "1.1.0",
+           *       "listed": true,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 0
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -11701,6 +13311,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "counts": {},
+           *       "items": [],
+           *       "version": "1.1.0"
+           *     }
+           */
           'application/json': components['schemas']['Report'];
         };
       };
@@ -11840,6 +13458,89 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "changelog": [
+           *         {
+           *           "changes": "Degrees may be negative.",
+           *           "date": "2026-11-26T09:00:00Z",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "draft": {
+           *         "capabilities": {
+           *           "hostFunctions": [],
+           *           "hosts": [],
+           *           "subprocess": false
+           *         },
+           *         "deterministic": false,
+           *         "entrypoint": "main.py",
+           *         "environment": {},
+           *         "files": {
+           *           "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *         },
+           *         "inputSchema": {
+           *           "properties": {
+           *             "city": {
+           *               "type": "string"
+           *             }
+           *           },
+           *           "required": [
+           *             "city"
+           *           ],
+           *           "type": "object"
+           *         },
+           *         "language": "python",
+           *         "limits": {
+           *           "cpuMs": 0,
+           *           "diskBytes": 0,
+           *           "memoryBytes": 0,
+           *           "outputBytes": 0,
+           *           "processes": 0,
+           *           "recursionDepth": 0,
+           *           "timeoutMs": 0
+           *         },
+           *         "outputSchema": {},
+           *         "packages": [],
+           *         "requiresApproval": false,
+           *         "revision": 5,
+           *         "runtime": "python",
+           *         "safetyFlags": [],
+           *         "savedAt": "2026-11-26T09:00:00Z",
+           *         "savedBy": {
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "name": "test"
+           *         },
+           *         "secrets": [],
+           *         "tests": [
+           *           {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "Oslo"
+           *             },
+           *             "name": "Oslo",
+           *             "source": "person"
+           *           }
+           *         ]
+           *       },
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "lastUsedAt": "2026-11-26T09:00:00Z",
+           *       "latestVersion": "1.1.0",
+           *       "listed": false,
+           *       "metadata": {},
+           *       "name": "weather",
+           *       "tags": [
+           *         "demo"
+           *       ],
+           *       "title": "Weather",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "usageCount": 3
+           *     }
+           */
           'application/json': components['schemas']['Agent'];
         };
       };
@@ -11978,6 +13679,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "runtime": "python"
+           *     }
+           */
           'application/json': components['schemas']['DraftRuntime'];
         };
       };
@@ -12116,6 +13822,45 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "cases": [
+           *         {
+           *           "kind": "valid",
+           *           "result": {
+           *             "name": "generated valid 1",
+           *             "output": {
+           *               "city": "a b",
+           *               "degrees": 22
+           *             },
+           *             "passed": true,
+           *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
+           *             "runMs": 0.01
+           *           },
+           *           "test": {
+           *             "expect": {
+           *               "schema": true
+           *             },
+           *             "input": {
+           *               "city": "a b"
+           *             },
+           *             "name": "generated valid 1",
+           *             "source": "generated",
+           *             "tags": [
+           *               "valid"
+           *             ]
+           *           }
+           *         }
+           *       ],
+           *       "draftRevision": 3,
+           *       "failed": 0,
+           *       "passed": 19,
+           *       "seed": 42,
+           *       "totalMs": 47.79,
+           *       "version": "draft"
+           *     }
+           */
           'application/json': components['schemas']['Generation'];
         };
       };
@@ -12283,6 +14028,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "draftRevision": 3,
+           *       "failed": 0,
+           *       "passed": 1,
+           *       "results": [
+           *         {
+           *           "name": "Oslo",
+           *           "output": {
+           *             "city": "Oslo",
+           *             "degrees": 22
+           *           },
+           *           "passed": true,
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
+           *           "runMs": 0.35
+           *         }
+           *       ],
+           *       "totalMs": 3.449,
+           *       "version": "draft"
+           *     }
+           */
           'application/json': components['schemas']['TestsReport'];
           'text/event-stream': unknown;
         };
@@ -12435,6 +14202,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "capabilityChanges": [],
+           *       "findings": [],
+           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "rulePack": "standard",
+           *       "score": 1,
+           *       "verdict": "APPROVE"
+           *     }
+           */
           'application/json': components['schemas']['Verdict'];
         };
       };
@@ -12565,6 +14342,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "changelog": "Degrees may be negative.",
+           *           "codeDigest": "sha256:0ae748751b0e6a5ced77c17ad4363c62d0da4f855f72adc72c42ea15cda29879",
+           *           "contentDigest": "sha256:a32b3b6510a401d3f84e0d89df47648c3a1f875ab9cb04f66db6be453ced0348",
+           *           "deprecated": false,
+           *           "digest": "sha256:7d457317c1ad6bf0abe045604e1def0218a07e2ee367f406325fe38d3d08acea",
+           *           "language": "python",
+           *           "publishedAt": "2026-11-26T09:00:00Z",
+           *           "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "reference": "weather@1.1.0",
+           *           "runtime": "python",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['VersionPage'];
         };
       };
@@ -12690,6 +14487,81 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "changelog": "Degrees may be negative.",
+           *       "codeDigest": "sha256:0ae748751b0e6a5ced77c17ad4363c62d0da4f855f72adc72c42ea15cda29879",
+           *       "contentDigest": "sha256:a32b3b6510a401d3f84e0d89df47648c3a1f875ab9cb04f66db6be453ced0348",
+           *       "deprecated": false,
+           *       "description": "",
+           *       "deterministic": false,
+           *       "digest": "sha256:7d457317c1ad6bf0abe045604e1def0218a07e2ee367f406325fe38d3d08acea",
+           *       "draftRevision": 3,
+           *       "entrypoint": "main.py",
+           *       "environment": {},
+           *       "files": {
+           *         "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 22}\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "limits": {
+           *         "cpuMs": 0,
+           *         "diskBytes": 0,
+           *         "memoryBytes": 0,
+           *         "outputBytes": 0,
+           *         "processes": 0,
+           *         "recursionDepth": 0,
+           *         "timeoutMs": 0
+           *       },
+           *       "outputSchema": {},
+           *       "packages": [],
+           *       "publishedAt": "2026-11-26T09:00:00Z",
+           *       "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *       "requiresApproval": false,
+           *       "runtime": "python",
+           *       "safetyFlags": [],
+           *       "secrets": [],
+           *       "tests": [
+           *         {
+           *           "expect": {
+           *             "schema": true
+           *           },
+           *           "input": {
+           *             "city": "Oslo"
+           *           },
+           *           "name": "Oslo",
+           *           "source": "person"
+           *         }
+           *       ],
+           *       "title": "Weather",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.1.0"
+           *     }
+           */
           'application/json': components['schemas']['Published'];
         };
       };
@@ -12843,6 +14715,80 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "changelog": "First version.",
+           *       "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
+           *       "contentDigest": "sha256:c69915171d422bdc44c7806fcbb3f24a44869f75fbb2014540f8ec3ac24348c7",
+           *       "deprecated": false,
+           *       "description": "",
+           *       "deterministic": false,
+           *       "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *       "entrypoint": "main.py",
+           *       "environment": {},
+           *       "files": {
+           *         "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "limits": {
+           *         "cpuMs": 0,
+           *         "diskBytes": 0,
+           *         "memoryBytes": 0,
+           *         "outputBytes": 0,
+           *         "processes": 0,
+           *         "recursionDepth": 0,
+           *         "timeoutMs": 0
+           *       },
+           *       "outputSchema": {},
+           *       "packages": [],
+           *       "publishedAt": "2026-11-26T09:00:00Z",
+           *       "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *       "requiresApproval": false,
+           *       "runtime": "python",
+           *       "safetyFlags": [],
+           *       "secrets": [],
+           *       "tests": [
+           *         {
+           *           "expect": {
+           *             "schema": true
+           *           },
+           *           "input": {
+           *             "city": "Oslo"
+           *           },
+           *           "name": "Oslo",
+           *           "source": "person"
+           *         }
+           *       ],
+           *       "title": "Weather",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Version'];
         };
       };
@@ -12959,6 +14905,83 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "weather",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "changelog": "First version.",
+           *       "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
+           *       "contentDigest": "sha256:c69915171d422bdc44c7806fcbb3f24a44869f75fbb2014540f8ec3ac24348c7",
+           *       "deprecated": true,
+           *       "description": "",
+           *       "deterministic": false,
+           *       "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *       "entrypoint": "main.py",
+           *       "environment": {},
+           *       "files": {
+           *         "main.py": "def main(city):\n    return {\"city\": city, \"degrees\": 21}\n"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "limits": {
+           *         "cpuMs": 0,
+           *         "diskBytes": 0,
+           *         "memoryBytes": 0,
+           *         "outputBytes": 0,
+           *         "processes": 0,
+           *         "recursionDepth": 0,
+           *         "timeoutMs": 0
+           *       },
+           *       "outputSchema": {},
+           *       "packages": [],
+           *       "pins": [],
+           *       "publishedAt": "2026-11-26T09:00:00Z",
+           *       "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *       "reason": "Wrong unit.",
+           *       "requiresApproval": false,
+           *       "runtime": "python",
+           *       "safetyFlags": [],
+           *       "secrets": [],
+           *       "successor": "weather@1.1.0",
+           *       "tests": [
+           *         {
+           *           "expect": {
+           *             "schema": true
+           *           },
+           *           "input": {
+           *             "city": "Oslo"
+           *           },
+           *           "name": "Oslo",
+           *           "source": "person"
+           *         }
+           *       ],
+           *       "title": "Weather",
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['DeprecatedVersion'];
         };
       };
@@ -13108,6 +15131,35 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "advice": {
+           *         "base": "1.0.0",
+           *         "bump": "patch",
+           *         "reasons": [
+           *           {
+           *             "bump": "patch",
+           *             "message": "the file main.py changed",
+           *             "pointer": "/files/main.py"
+           *           }
+           *         ],
+           *         "version": "1.0.1"
+           *       },
+           *       "capabilityChanges": [],
+           *       "files": [
+           *         {
+           *           "binary": false,
+           *           "path": "main.py",
+           *           "status": "changed",
+           *           "unified": "--- a/main.py\n+++ b/main.py\n@@ -1,2 +1,2 @@\n def main(city):\n-    return {\"city\": city, \"degrees\": 21}\n+    return {\"city\": city, \"degrees\": 22}\n"
+           *         }
+           *       ],
+           *       "from": "1.0.0",
+           *       "packages": [],
+           *       "settings": [],
+           *       "to": "1.1.0"
+           *     }
+           */
           'application/json': components['schemas']['Diff'];
         };
       };
@@ -13231,6 +15283,43 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "capabilities": {
+           *         "hostFunctions": [],
+           *         "hosts": [],
+           *         "subprocess": false
+           *       },
+           *       "deprecated": false,
+           *       "description": "",
+           *       "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *       "handler": {
+           *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *         "type": "code_agent",
+           *         "url": "https://atelier.example.com/api/v1/code-agents/weather/execute",
+           *         "version": "1.0.0"
+           *       },
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "manifestVersion": "1",
+           *       "name": "weather",
+           *       "outputSchema": {},
+           *       "reference": "weather@1.0.0",
+           *       "requiresApproval": false,
+           *       "safetyFlags": [],
+           *       "title": "Weather",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': unknown;
         };
       };
@@ -13337,6 +15426,35 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "bomFormat": "CycloneDX",
+           *       "components": [],
+           *       "dependencies": [
+           *         {
+           *           "dependsOn": [],
+           *           "ref": "weather@1.0.0"
+           *         }
+           *       ],
+           *       "metadata": {
+           *         "component": {
+           *           "bom-ref": "weather@1.0.0",
+           *           "hashes": [
+           *             {
+           *               "alg": "SHA-256",
+           *               "content": "201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd"
+           *             }
+           *           ],
+           *           "name": "weather",
+           *           "type": "application",
+           *           "version": "1.0.0"
+           *         },
+           *         "timestamp": "2026-11-26T09:00:00Z"
+           *       },
+           *       "specVersion": "1.6",
+           *       "version": 1
+           *     }
+           */
           'application/json': components['schemas']['BOM'];
         };
       };
@@ -13453,6 +15571,53 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "exitCode": 0,
+           *       "language": "python",
+           *       "metadata": {
+           *         "executionTime": 1.344
+           *       },
+           *       "metrics": {
+           *         "cpuMs": 0.433,
+           *         "peakMemoryBytes": 1576960,
+           *         "queuedMs": 0.002,
+           *         "runMs": 0.475,
+           *         "startMs": 0.436,
+           *         "totalMs": 1.344
+           *       },
+           *       "nodeId": null,
+           *       "output": "Hello, Grace",
+           *       "parentRunId": null,
+           *       "provenance": {
+           *         "actorId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "actorType": "token",
+           *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
+           *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
+           *         "executionTimeMs": 1.344,
+           *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
+           *         "isolation": "full",
+           *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
+           *         "runtime": "python",
+           *         "success": true,
+           *         "timestamp": "2026-11-26T09:00:00Z",
+           *         "toolIds": []
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
+           *       "status": "succeeded",
+           *       "stderr": "",
+           *       "stdout": "",
+           *       "success": true,
+           *       "tokensUsed": 0,
+           *       "trigger": "api",
+           *       "truncated": false,
+           *       "validation": {
+           *         "input": "passed",
+           *         "output": "passed"
+           *       },
+           *       "workflowRunId": null
+           *     }
+           */
           'application/json': components['schemas']['RunAnswer'];
         };
       };
@@ -13607,6 +15772,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "code": "if true; then echo yes; fi\n",
+           *       "errors": []
+           *     }
+           */
           'application/json': components['schemas']['FormatReport'];
         };
       };
@@ -13729,6 +15900,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "approvalHours": 72,
+           *       "approveSideEffects": true,
+           *       "blockAt": "critical",
+           *       "disabledRules": [],
+           *       "escalateAt": "high",
+           *       "gate": "enforce",
+           *       "newCapability": "escalate",
+           *       "packs": [
+           *         "standard"
+           *       ],
+           *       "selfApproval": false
+           *     }
+           */
           'application/json': components['schemas']['GateSettings'];
         };
       };
@@ -13837,6 +16023,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "approvalHours": 72,
+           *       "approveSideEffects": true,
+           *       "blockAt": "critical",
+           *       "disabledRules": [],
+           *       "escalateAt": "high",
+           *       "gate": "enforce",
+           *       "newCapability": "escalate",
+           *       "packs": [
+           *         "standard"
+           *       ],
+           *       "selfApproval": false
+           *     }
+           */
           'application/json': components['schemas']['GateSettings'];
         };
       };
@@ -13955,6 +16156,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "capabilityChanges": [],
+           *       "findings": [
+           *         {
+           *           "column": 1,
+           *           "file": "main.py",
+           *           "line": 2,
+           *           "message": "Runs a command line: os.system.",
+           *           "remedy": "Start a program with subprocess.run and a list of arguments, or do the work in Python.",
+           *           "ruleId": "standard/py-os-command",
+           *           "severity": "high",
+           *           "weight": 0.5
+           *         }
+           *       ],
+           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "rulePack": "standard",
+           *       "score": 0.25,
+           *       "verdict": "ESCALATE"
+           *     }
+           */
           'application/json': components['schemas']['Verdict'];
         };
       };
@@ -14090,6 +16312,44 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "codeDigest": "sha256:1b792c4f08e6ea1fa872fb87b1b316f0654efe4c4adef0c4f0fe3e1fd21ec778",
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           },
+           *           "days": {
+           *             "default": 3,
+           *             "type": "integer"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "notes": [],
+           *       "outputSchema": {
+           *         "items": {
+           *           "type": "number"
+           *         },
+           *         "type": "array"
+           *       },
+           *       "schemaSources": {
+           *         "input": {
+           *           "codeDigest": "sha256:1b792c4f08e6ea1fa872fb87b1b316f0654efe4c4adef0c4f0fe3e1fd21ec778",
+           *           "source": "python"
+           *         },
+           *         "output": {
+           *           "codeDigest": "sha256:1b792c4f08e6ea1fa872fb87b1b316f0654efe4c4adef0c4f0fe3e1fd21ec778",
+           *           "source": "python"
+           *         }
+           *       },
+           *       "source": "python"
+           *     }
+           */
           'application/json': components['schemas']['InferredSchemas'];
         };
       };
@@ -14222,6 +16482,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "createdBy": "test",
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0010",
+           *           "note": "For Grace",
+           *           "role": "developer"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['InvitationList'];
         };
       };
@@ -14321,6 +16596,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "createdBy": "test",
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0010",
+           *       "link": "https://atelier.example.com/studio/invitation#ati_example",
+           *       "note": "For Grace",
+           *       "role": "developer"
+           *     }
+           */
           'application/json': components['schemas']['NewInvitation'];
         };
       };
@@ -14533,6 +16819,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "invitedBy": "test",
+           *       "role": "developer",
+           *       "workspace": "Research and development"
+           *     }
+           */
           'application/json': components['schemas']['Invited'];
         };
       };
@@ -14739,6 +17033,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "allowed": true,
+           *       "limit": 0,
+           *       "model": "scripted",
+           *       "month": "2026-11",
+           *       "on": true,
+           *       "used": {
+           *         "input": 0,
+           *         "output": 0
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['State'];
         };
       };
@@ -14837,6 +17144,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "allowed": true,
+           *       "limit": 0,
+           *       "model": "scripted",
+           *       "month": "2026-11",
+           *       "on": false,
+           *       "used": {
+           *         "input": 500,
+           *         "output": 50
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['State'];
         };
       };
@@ -15084,6 +17404,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "actor": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002a",
+           *             "name": "Title of katherine",
+           *             "type": "user"
+           *           },
+           *           "address": "127.0.0.1",
+           *           "browser": "Go-http-client/1.1",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "current": true,
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "e8e935ad28992347ce986bf77b39684d",
+           *           "lastUsedAt": "2026-11-26T09:00:00Z"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['OpenSessionList'];
         };
       };
@@ -15300,6 +17641,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "admin",
+           *           "name": "admin",
+           *           "role": "administrator",
+           *           "since": "2026-11-26T09:00:00Z",
+           *           "title": "Administrator"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['MemberList'];
         };
       };
@@ -15652,6 +18007,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "bytes": 0,
+           *       "dryRun": false,
+           *       "items": [],
+           *       "locks": 0
+           *     }
+           */
           'application/json': components['schemas']['Collected'];
         };
       };
@@ -15774,6 +18137,30 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "bytes": 1141,
+           *       "items": [
+           *         {
+           *           "bytes": 1141,
+           *           "digest": "sha256:38a92c573b2e7a62dede01cd1a4b1519476e0e209e68244efd4df11dbb33ff6a",
+           *           "ecosystem": "pypi",
+           *           "installedAt": "2026-11-26T09:00:00Z",
+           *           "packages": [
+           *             {
+           *               "license": "MIT",
+           *               "name": "greetings",
+           *               "version": "1.0.0"
+           *             }
+           *           ],
+           *           "platform": "cp311-linux_x86_64",
+           *           "usedAt": "2026-11-26T09:00:00Z",
+           *           "versions": false
+           *         }
+           *       ],
+           *       "running": []
+           *     }
+           */
           'application/json': components['schemas']['InstalledPackages'];
         };
       };
@@ -15879,6 +18266,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "name": "greetings",
+           *           "version": "1.0.0"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['FoundPackages'];
         };
       };
@@ -15993,6 +18390,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         "1.0.0"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PackageVersions'];
         };
       };
@@ -16113,6 +18517,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "deprecated": false,
+           *           "label": "Morning report",
+           *           "owner": "workflow:42/node:3",
+           *           "reference": "weather@^1",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['PinList'];
         };
       };
@@ -16221,6 +18641,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "deprecated": false,
+           *           "label": "Morning report",
+           *           "owner": "workflow:42/node:3",
+           *           "reference": "weather@^1",
+           *           "version": "1.1.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['PinList'];
         };
       };
@@ -16478,6 +18914,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "bytes": 9,
+           *           "change": 1,
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "description": "",
+           *           "files": 1,
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0029",
+           *           "name": "shop",
+           *           "tree": "sha256:8b7bee6aa6027fa8390d167b02b42f9b925a30aa8d5ff8689da9b640f05393b8",
+           *           "updatedAt": "2026-11-26T09:00:00Z"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['ProjectList'];
         };
       };
@@ -16579,6 +19033,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "bytes": 9,
+           *       "change": 1,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "files": 1,
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0029",
+           *       "name": "shop",
+           *       "paths": [
+           *         {
+           *           "path": "src/main.py",
+           *           "size": 9
+           *         }
+           *       ],
+           *       "tree": "sha256:8b7bee6aa6027fa8390d167b02b42f9b925a30aa8d5ff8689da9b640f05393b8",
+           *       "updatedAt": "2026-11-26T09:00:00Z"
+           *     }
+           */
           'application/json': components['schemas']['ProjectDetail'];
         };
       };
@@ -16815,6 +19288,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "actor": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token",
+           *             "workspace": "default"
+           *           },
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "number": 1,
+           *           "paths": [
+           *             {
+           *               "kind": "added",
+           *               "path": "src/main.py"
+           *             }
+           *           ],
+           *           "summary": "Import",
+           *           "touched": 1,
+           *           "tree": "sha256:8b7bee6aa6027fa8390d167b02b42f9b925a30aa8d5ff8689da9b640f05393b8"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['ProjectChangeList'];
         };
       };
@@ -16921,6 +19420,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "binary": false,
+           *       "content": "print(1)\n",
+           *       "path": "src/main.py"
+           *     }
+           */
           'application/json': components['schemas']['ProjectFileContent'];
         };
       };
@@ -17038,6 +19544,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "project": {
+           *         "bytes": 9,
+           *         "change": 1,
+           *         "createdAt": "2026-11-26T09:00:00Z",
+           *         "description": "",
+           *         "files": 1,
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0029",
+           *         "name": "shop",
+           *         "tree": "sha256:8b7bee6aa6027fa8390d167b02b42f9b925a30aa8d5ff8689da9b640f05393b8",
+           *         "updatedAt": "2026-11-26T09:00:00Z"
+           *       },
+           *       "skipped": []
+           *     }
+           */
           'application/json': components['schemas']['ImportedProject'];
         };
       };
@@ -17172,6 +19694,34 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "baseChange": 2,
+           *           "baseTree": "sha256:2be746bde6c3d36f4dddcb4fe55f089a0a0310b83d07c413e0c6598c2f05c19b",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "entries": [
+           *             {
+           *               "digest": "sha256:a04042ce4a5e66443c5a26ef2d4432aa535421286c062ea7bf55cba5bae15ef4",
+           *               "kind": "changed",
+           *               "path": "src/main.py",
+           *               "size": 8,
+           *               "status": "open"
+           *             }
+           *           ],
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0000",
+           *           "revision": 1,
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0001",
+           *           "runStatus": "failed",
+           *           "status": "open",
+           *           "summary": ""
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['OverlayList'];
         };
       };
@@ -17289,6 +19839,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "baseChange": 2,
+           *       "baseTree": "sha256:2be746bde6c3d36f4dddcb4fe55f089a0a0310b83d07c413e0c6598c2f05c19b",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "decidedAt": "2026-11-26T09:00:00Z",
+           *       "decider": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "entries": [
+           *         {
+           *           "digest": "sha256:a04042ce4a5e66443c5a26ef2d4432aa535421286c062ea7bf55cba5bae15ef4",
+           *           "kind": "changed",
+           *           "path": "src/main.py",
+           *           "size": 8,
+           *           "status": "accepted"
+           *         }
+           *       ],
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0000",
+           *       "revision": 2,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0001",
+           *       "runStatus": "failed",
+           *       "status": "accepted",
+           *       "summary": ""
+           *     }
+           */
           'application/json': components['schemas']['Overlay'];
         };
       };
@@ -17422,6 +20002,42 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "files": [
+           *         {
+           *           "kind": "changed",
+           *           "outcome": "clean",
+           *           "path": "src/main.py",
+           *           "size": 8,
+           *           "status": "open",
+           *           "unified": "--- a/src/main.py\n+++ b/src/main.py\n@@ -1,2 +1 @@\n-\"\"\"Prints a number.\"\"\"\n-print(1)\n+# first\n"
+           *         }
+           *       ],
+           *       "moved": false,
+           *       "overlay": {
+           *         "baseChange": 2,
+           *         "baseTree": "sha256:2be746bde6c3d36f4dddcb4fe55f089a0a0310b83d07c413e0c6598c2f05c19b",
+           *         "createdAt": "2026-11-26T09:00:00Z",
+           *         "entries": [
+           *           {
+           *             "digest": "sha256:a04042ce4a5e66443c5a26ef2d4432aa535421286c062ea7bf55cba5bae15ef4",
+           *             "kind": "changed",
+           *             "path": "src/main.py",
+           *             "size": 8,
+           *             "status": "open"
+           *           }
+           *         ],
+           *         "expiresAt": "2026-11-26T09:00:00Z",
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0000",
+           *         "revision": 1,
+           *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0001",
+           *         "runStatus": "failed",
+           *         "status": "open",
+           *         "summary": ""
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['OverlayDifference'];
         };
       };
@@ -17532,6 +20148,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "baseChange": 3,
+           *       "baseTree": "sha256:ae9a1c61430a089781aa09407913950dda4f02ab27513023bea5b7704c1cca29",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "decidedAt": "2026-11-26T09:00:00Z",
+           *       "decider": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "entries": [
+           *         {
+           *           "digest": "sha256:1b42293a96dbdcf36ee77dcbee6e2e2804ab085d32e6a2de7736198a0d111044",
+           *           "kind": "changed",
+           *           "path": "src/main.py",
+           *           "size": 9,
+           *           "status": "rejected"
+           *         }
+           *       ],
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0037",
+           *       "revision": 2,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0038",
+           *       "runStatus": "failed",
+           *       "status": "rejected",
+           *       "summary": ""
+           *     }
+           */
           'application/json': components['schemas']['Overlay'];
         };
       };
@@ -17654,6 +20300,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "limits": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0,
+           *         "runsPerDay": 0,
+           *         "storageBytes": 0
+           *       },
+           *       "own": {},
+           *       "until": "2026-11-26T09:00:00Z",
+           *       "used": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "runsPerDay": 16,
+           *         "storageBytes": 10216,
+           *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Quotas'];
         };
       };
@@ -17755,6 +20420,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "limits": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0,
+           *         "runsPerDay": 0,
+           *         "storageBytes": 0
+           *       },
+           *       "own": {},
+           *       "until": "2026-11-26T09:00:00Z",
+           *       "used": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "runsPerDay": 16,
+           *         "storageBytes": 10216,
+           *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Quotas'];
         };
       };
@@ -17859,6 +20543,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "limits": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0,
+           *         "runsPerDay": 10000,
+           *         "storageBytes": 0
+           *       },
+           *       "own": {
+           *         "runsPerDay": 10000
+           *       },
+           *       "until": "2026-11-26T09:00:00Z",
+           *       "used": {
+           *         "concurrentRuns": 0,
+           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "runsPerDay": 16,
+           *         "storageBytes": 10216,
+           *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Quotas'];
         };
       };
@@ -17977,6 +20682,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": "weather",
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "digest": "sha256:7d457317c1ad6bf0abe045604e1def0218a07e2ee367f406325fe38d3d08acea",
+           *           "pinned": "weather@1.1.0",
+           *           "reference": "weather@^1",
+           *           "version": "1.1.0"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['ResolvedReferences'];
         };
       };
@@ -18100,6 +20819,42 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "active": true,
+           *           "builtIn": true,
+           *           "name": "standard",
+           *           "rules": [
+           *             {
+           *               "id": "py-eval",
+           *               "language": [
+           *                 "python"
+           *               ],
+           *               "match": {
+           *                 "fact": [
+           *                   "call",
+           *                   "reference"
+           *                 ],
+           *                 "name": [
+           *                   "eval",
+           *                   "exec",
+           *                   "code.InteractiveInterpreter*"
+           *                 ]
+           *               },
+           *               "remedy": "Parse data with json.loads or ast.literal_eval, and choose among functions with a dict.",
+           *               "severity": "high",
+           *               "title": "Runs a text as code."
+           *             }
+           *           ],
+           *           "source": "name: standard\ntitle: What reviewers look for\nrules:\n  # Python\n  - id: py-eval\n    title: Runs a text as code.\n    language: [python]\n    severity: high\n    match: {fact: [call, reference], name: [e…",
+           *           "title": "What reviewers look for"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['RulePackList'];
         };
       };
@@ -18204,6 +20959,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "our-rules",
+           *       "rules": [
+           *         {
+           *           "id": "no-telnet",
+           *           "match": {
+           *             "fact": [
+           *               "import"
+           *             ],
+           *             "name": [
+           *               "telnetlib"
+           *             ]
+           *           },
+           *           "remedy": "Use an encrypted protocol.",
+           *           "severity": "high",
+           *           "title": "Programs do not use telnet"
+           *         }
+           *       ],
+           *       "title": "Our own rules"
+           *     }
+           */
           'application/json': components['schemas']['Pack'];
         };
       };
@@ -18490,6 +21267,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": "",
+           *           "by": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token"
+           *           },
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "finishedAt": "2026-11-26T09:00:00Z",
+           *           "inputPreview": "{\"name\":\"Grace\"}",
+           *           "language": "python",
+           *           "peakMemoryBytes": 1576960,
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
+           *           "status": "succeeded",
+           *           "totalMs": 1.344,
+           *           "trigger": "api",
+           *           "version": ""
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['RunPage'];
         };
       };
@@ -18591,6 +21393,65 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "by": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token"
+           *       },
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "exitCode": 0,
+           *       "finishedAt": "2026-11-26T09:00:00Z",
+           *       "input": {
+           *         "name": "Grace"
+           *       },
+           *       "language": "python",
+           *       "metadata": {
+           *         "executionTime": 1.344
+           *       },
+           *       "metrics": {
+           *         "cpuMs": 0.433,
+           *         "peakMemoryBytes": 1576960,
+           *         "queuedMs": 0.002,
+           *         "runMs": 0.475,
+           *         "startMs": 0.436,
+           *         "totalMs": 1.344
+           *       },
+           *       "nodeId": null,
+           *       "output": "Hello, Grace",
+           *       "parentRunId": null,
+           *       "provenance": {
+           *         "actorId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "actorType": "token",
+           *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
+           *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
+           *         "executionTimeMs": 1.344,
+           *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
+           *         "isolation": "full",
+           *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
+           *         "runtime": "python",
+           *         "success": true,
+           *         "timestamp": "2026-11-26T09:00:00Z",
+           *         "toolIds": []
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
+           *       "startedAt": "2026-11-26T09:00:00Z",
+           *       "status": "succeeded",
+           *       "stderr": "",
+           *       "stdout": "",
+           *       "success": true,
+           *       "tokensUsed": 0,
+           *       "traceId": "a0649f7a3781d692a2499985fdb618d1",
+           *       "trigger": "api",
+           *       "truncated": false,
+           *       "validation": {
+           *         "input": "passed",
+           *         "output": "passed"
+           *       },
+           *       "workflowRunId": null
+           *     }
+           */
           'application/json': components['schemas']['Run'];
         };
       };
@@ -18691,6 +21552,65 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "by": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token"
+           *       },
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "error": {
+           *         "message": "The run was cancelled.",
+           *         "type": "cancelled"
+           *       },
+           *       "finishedAt": "2026-11-26T09:00:00Z",
+           *       "input": {},
+           *       "language": "bash",
+           *       "metadata": {
+           *         "executionTime": 5.403
+           *       },
+           *       "metrics": {
+           *         "cpuMs": 1.039,
+           *         "peakMemoryBytes": 561152,
+           *         "queuedMs": 0.025,
+           *         "runMs": 2.345,
+           *         "startMs": 1.509,
+           *         "totalMs": 5.403
+           *       },
+           *       "nodeId": null,
+           *       "output": null,
+           *       "parentRunId": null,
+           *       "provenance": {
+           *         "actorId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "actorType": "token",
+           *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
+           *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
+           *         "executionTimeMs": 5.403,
+           *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+           *         "isolation": "full",
+           *         "runtime": "bash",
+           *         "success": false,
+           *         "timestamp": "2026-11-26T09:00:00Z",
+           *         "toolIds": []
+           *       },
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
+           *       "startedAt": "2026-11-26T09:00:00Z",
+           *       "status": "cancelled",
+           *       "stderr": "",
+           *       "stdout": "",
+           *       "success": false,
+           *       "tokensUsed": 0,
+           *       "traceId": "a5adae28e615edbf396a9deb273ccbb5",
+           *       "trigger": "api",
+           *       "truncated": false,
+           *       "validation": {
+           *         "input": "passed",
+           *         "output": "skipped"
+           *       },
+           *       "workflowRunId": null
+           *     }
+           */
           'application/json': components['schemas']['Run'];
         };
       };
@@ -18829,6 +21749,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "at": "2026-11-26T09:00:00Z",
+           *           "data": {
+           *             "status": "running"
+           *           },
+           *           "kind": "status",
+           *           "seq": 1
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['EventList'];
           'text/event-stream': unknown;
         };
@@ -19038,6 +21972,35 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "features": [
+           *             "files",
+           *             "packages",
+           *             "hosts"
+           *           ],
+           *           "language": "typescript",
+           *           "queue": {
+           *             "depth": 0,
+           *             "running": 0
+           *           },
+           *           "ready": true,
+           *           "runtime": "goja",
+           *           "workers": {
+           *             "busy": 0,
+           *             "died": 0,
+           *             "idle": 3,
+           *             "preparing": 0,
+           *             "retired": 0,
+           *             "started": 3,
+           *             "waiting": 0
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['RuntimeList'];
         };
       };
@@ -19133,6 +22096,172 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": {
+           *             "capabilities": {
+           *               "hostFunctions": [
+           *                 "log"
+           *               ]
+           *             },
+           *             "description": "Forecast for a city from a small table, printed day by day.",
+           *             "entrypoint": "main.ts",
+           *             "environment": {},
+           *             "files": {
+           *               "main.ts": "// A forecast from a small table: no network, and the same answer every time.\n\n/** Degrees Celsius and millimetres of rain for each of the next seven days. *\/\nconst forecasts: Record<Input[\"city\"], […"
+           *             },
+           *             "inputSchema": {
+           *               "additionalProperties": false,
+           *               "properties": {
+           *                 "city": {
+           *                   "description": "One of the cities in the table.",
+           *                   "enum": [
+           *                     "Bergen",
+           *                     "Berlin",
+           *                     "Lisbon"
+           *                   ],
+           *                   "title": "City",
+           *                   "type": "string"
+           *                 },
+           *                 "days": {
+           *                   "default": 3,
+           *                   "description": "How many days ahead.",
+           *                   "maximum": 7,
+           *                   "minimum": 1,
+           *                   "title": "Days",
+           *                   "type": "integer"
+           *                 },
+           *                 "units": {
+           *                   "default": "metric",
+           *                   "enum": [
+           *                     "metric",
+           *                     "imperial"
+           *                   ],
+           *                   "title": "Units",
+           *                   "type": "string"
+           *                 }
+           *               },
+           *               "required": [
+           *                 "city"
+           *               ],
+           *               "type": "object"
+           *             },
+           *             "language": "typescript",
+           *             "limits": {
+           *               "timeoutMs": 10000
+           *             },
+           *             "name": "weather",
+           *             "outputSchema": {
+           *               "additionalProperties": false,
+           *               "properties": {
+           *                 "advice": {
+           *                   "type": "string"
+           *                 },
+           *                 "city": {
+           *                   "type": "string"
+           *                 },
+           *                 "days": {
+           *                   "items": {
+           *                     "additionalProperties": false,
+           *                     "properties": {
+           *                       "day": {
+           *                         "minimum": 1,
+           *                         "type": "integer"
+           *                       },
+           *                       "rainMm": {
+           *                         "minimum": 0,
+           *                         "type": "number"
+           *                       },
+           *                       "sky": {
+           *                         "enum": [
+           *                           "clear",
+           *                           "cloudy",
+           *                           "rain"
+           *                         ],
+           *                         "type": "string"
+           *                       },
+           *                       "temperature": {
+           *                         "type": "number"
+           *                       }
+           *                     },
+           *                     "required": [
+           *                       "day",
+           *                       "temperature",
+           *                       "rainMm"
+           *                     ],
+           *                     "type": "object"
+           *                   },
+           *                   "type": "array"
+           *                 },
+           *                 "unit": {
+           *                   "enum": [
+           *                     "°C",
+           *                     "°F"
+           *                   ],
+           *                   "type": "string"
+           *                 },
+           *                 "warmest": {
+           *                   "description": "The number of the warmest day.",
+           *                   "type": "integer"
+           *                 }
+           *               },
+           *               "required": [
+           *                 "city",
+           *                 "unit",
+           *                 "days"
+           *               ],
+           *               "type": "object"
+           *             },
+           *             "runtime": "auto",
+           *             "safetyFlags": [
+           *               "none"
+           *             ],
+           *             "tags": [
+           *               "sample",
+           *               "weather"
+           *             ],
+           *             "tests": [
+           *               {
+           *                 "expect": {
+           *                   "output": {
+           *                     "advice": "Leave the umbrella at home.",
+           *                     "city": "Lisbon",
+           *                     "days": [
+           *                       {
+           *                         "day": 1,
+           *                         "rainMm": 0,
+           *                         "sky": "clear",
+           *                         "temperature": 21
+           *                       }
+           *                     ],
+           *                     "unit": "°C",
+           *                     "warmest": 2
+           *                   }
+           *                 },
+           *                 "input": {
+           *                   "city": "Lisbon",
+           *                   "days": 2
+           *                 },
+           *                 "name": "Two dry days in Lisbon",
+           *                 "source": "person"
+           *               }
+           *             ],
+           *             "title": "Weather (TypeScript)"
+           *           },
+           *           "description": "Forecast for a city from a small table, printed day by day.",
+           *           "input": {
+           *             "city": "Oslo",
+           *             "days": 5
+           *           },
+           *           "language": "typescript",
+           *           "name": "weather-ts",
+           *           "title": "Weather (TypeScript)"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['SampleList'];
         };
       };
@@ -19238,6 +22367,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "name": "API_KEY",
+           *           "setAt": "2026-11-26T09:00:00Z",
+           *           "setBy": "test",
+           *           "usedBy": [
+           *             {
+           *               "agent": "forecast",
+           *               "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0035",
+           *               "version": "draft"
+           *             }
+           *           ]
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['SecretList'];
         };
       };
@@ -19348,6 +22496,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "API_KEY",
+           *       "setAt": "2026-11-26T09:00:00Z",
+           *       "setBy": "test",
+           *       "usedBy": []
+           *     }
+           */
           'application/json': components['schemas']['Secret'];
         };
       };
@@ -19608,6 +22764,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": []
+           *     }
+           */
           'application/json': components['schemas']['SecretUses'];
         };
       };
@@ -19713,6 +22874,39 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+           *       "_meta": {
+           *         "io.modelcontextprotocol.registry/publisher-provided": {
+           *           "tools": [
+           *             {
+           *               "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *               "reference": "weather@1.0.0"
+           *             }
+           *           ]
+           *         }
+           *       },
+           *       "description": "The tool set travel.",
+           *       "name": "127.0.0.1/travel",
+           *       "remotes": [
+           *         {
+           *           "headers": [
+           *             {
+           *               "description": "Bearer, a space and a token with the scope run",
+           *               "isRequired": true,
+           *               "isSecret": true,
+           *               "name": "Authorization"
+           *             }
+           *           ],
+           *           "type": "streamable-http",
+           *           "url": "https://atelier.example.com/mcp/sets/travel"
+           *         }
+           *       ],
+           *       "title": "Travel",
+           *       "version": "1.0.1795685658"
+           *     }
+           */
           'application/json': components['schemas']['Server'];
         };
       };
@@ -19808,6 +23002,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "actor": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002a",
+           *         "name": "Title of katherine",
+           *         "type": "user"
+           *       },
+           *       "agents": [],
+           *       "role": "developer",
+           *       "scopes": [
+           *         "read",
+           *         "run",
+           *         "write"
+           *       ],
+           *       "workspace": {
+           *         "id": "default",
+           *         "name": "default",
+           *         "role": "developer",
+           *         "title": "Research and development"
+           *       },
+           *       "workspaces": [
+           *         {
+           *           "id": "default",
+           *           "name": "default",
+           *           "role": "developer",
+           *           "title": "Research and development"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['Session'];
         };
       };
@@ -20080,6 +23304,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "provider": null
+           *     }
+           */
           'application/json': components['schemas']['LoginMethods'];
         };
       };
@@ -20131,6 +23360,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "actor": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002a",
+           *             "name": "Title of katherine",
+           *             "type": "user"
+           *           },
+           *           "address": "127.0.0.1",
+           *           "browser": "Go-http-client/1.1",
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "current": false,
+           *           "expiresAt": "2026-11-26T09:00:00Z",
+           *           "id": "e8e935ad28992347ce986bf77b39684d",
+           *           "lastUsedAt": "2026-11-26T09:00:00Z"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['OpenSessionList'];
         };
       };
@@ -20347,6 +23597,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed3314801203/001/skills",
+           *       "items": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
+           *           "description": "Greets somebody.",
+           *           "digest": "sha256:97b5d47b76a8d0b287993dce04c6c6e4b33c417c74b1155778de32956b80fb2e",
+           *           "folderMissing": false,
+           *           "handler": "greet.main",
+           *           "installedAt": "2026-11-26T09:00:00Z",
+           *           "installedBy": "test",
+           *           "language": "python",
+           *           "name": "greet",
+           *           "origin": "registered",
+           *           "safetyFlags": [],
+           *           "source": "",
+           *           "state": "active",
+           *           "tags": [],
+           *           "title": "",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['SkillList'];
         };
       };
@@ -20450,6 +23726,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002e",
+           *       "description": "Greets somebody by name.",
+           *       "digest": "sha256:e4273919d7a136db93557b578047cb256ef3588400d243fa2ae4704e3cbfd7be",
+           *       "folderMissing": false,
+           *       "handler": "handler.run",
+           *       "installedAt": "2026-11-26T09:00:00Z",
+           *       "installedBy": "test",
+           *       "language": "python",
+           *       "name": "hello",
+           *       "origin": "created",
+           *       "safetyFlags": [],
+           *       "source": "",
+           *       "state": "active",
+           *       "tags": [],
+           *       "title": "",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Skill'];
         };
       };
@@ -20722,6 +24018,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002e",
+           *       "description": "Greets somebody by name.",
+           *       "digest": "sha256:e4273919d7a136db93557b578047cb256ef3588400d243fa2ae4704e3cbfd7be",
+           *       "folderMissing": false,
+           *       "handler": "handler.run",
+           *       "installedAt": "2026-11-26T09:00:00Z",
+           *       "installedBy": "test",
+           *       "language": "python",
+           *       "name": "hello",
+           *       "origin": "created",
+           *       "safetyFlags": [],
+           *       "source": "",
+           *       "state": "active",
+           *       "tags": [],
+           *       "title": "",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Skill'];
         };
       };
@@ -20873,6 +24189,41 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agent": "add-docstrings",
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *           "attempt": 1,
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "creator": {
+           *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *             "name": "test",
+           *             "type": "token",
+           *             "workspace": "default"
+           *           },
+           *           "feedback": "",
+           *           "files": 1,
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002b",
+           *           "input": null,
+           *           "overlayId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0018",
+           *           "priority": 5,
+           *           "project": "shop",
+           *           "queuedAt": "2026-11-26T09:00:00Z",
+           *           "resumed": false,
+           *           "revision": 5,
+           *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0019",
+           *           "status": "reviewing",
+           *           "summary": "Docstrings for 1 file",
+           *           "title": "add-docstrings on shop",
+           *           "updatedAt": "2026-11-26T09:00:00Z",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['TaskList'];
         };
       };
@@ -20982,6 +24333,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "add-docstrings",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *       "attempt": 1,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "feedback": "",
+           *       "files": 0,
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0003",
+           *       "input": {
+           *         "path": "src"
+           *       },
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 1,
+           *       "status": "queued",
+           *       "summary": "",
+           *       "title": "add-docstrings on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21110,6 +24491,38 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "add-docstrings",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *       "attempt": 1,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "feedback": "",
+           *       "files": 1,
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002b",
+           *       "input": {
+           *         "path": "src"
+           *       },
+           *       "overlayId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0018",
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 5,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0019",
+           *       "status": "reviewing",
+           *       "summary": "Docstrings for 1 file",
+           *       "title": "add-docstrings on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21221,6 +24634,39 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "add-docstrings",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *       "attempt": 1,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "feedback": "",
+           *       "files": 1,
+           *       "finishedAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0003",
+           *       "input": {
+           *         "path": "src"
+           *       },
+           *       "overlayId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0006",
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 6,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0005",
+           *       "status": "accepted",
+           *       "summary": "Docstrings for 1 file",
+           *       "title": "add-docstrings on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21348,6 +24794,39 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "waits",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000d",
+           *       "attempt": 1,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "error": {
+           *         "message": "The task was cancelled.",
+           *         "type": "cancelled"
+           *       },
+           *       "feedback": "",
+           *       "files": 0,
+           *       "finishedAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000c",
+           *       "input": {},
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 3,
+           *       "status": "errored",
+           *       "summary": "",
+           *       "title": "waits on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21476,6 +24955,44 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "files": [
+           *         {
+           *           "kind": "changed",
+           *           "outcome": "clean",
+           *           "path": "src/main.py",
+           *           "size": 32,
+           *           "status": "open",
+           *           "unified": "--- a/src/main.py\n+++ b/src/main.py\n@@ -1 +1,2 @@\n+\"\"\"Prints a number.\"\"\"\n print(1)\n"
+           *         }
+           *       ],
+           *       "moved": false,
+           *       "overlay": {
+           *         "agent": "add-docstrings",
+           *         "baseChange": 1,
+           *         "baseTree": "sha256:8b7bee6aa6027fa8390d167b02b42f9b925a30aa8d5ff8689da9b640f05393b8",
+           *         "createdAt": "2026-11-26T09:00:00Z",
+           *         "entries": [
+           *           {
+           *             "digest": "sha256:bf5459d030baf1b2ea82785f9ea2527d05a594fd0d68b854e9f8f6ecbcda0eae",
+           *             "kind": "changed",
+           *             "path": "src/main.py",
+           *             "size": 32,
+           *             "status": "open"
+           *           }
+           *         ],
+           *         "expiresAt": "2026-11-26T09:00:00Z",
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0018",
+           *         "revision": 1,
+           *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0019",
+           *         "runStatus": "succeeded",
+           *         "status": "open",
+           *         "summary": "Docstrings for 1 file",
+           *         "version": "1.0.0"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['OverlayDifference'];
         };
       };
@@ -21596,6 +25113,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "at": "2026-11-26T09:00:00Z",
+           *           "data": {
+           *             "attempt": 1,
+           *             "status": "queued"
+           *           },
+           *           "kind": "status",
+           *           "seq": 1
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['TaskEventList'];
           'text/event-stream': unknown;
         };
@@ -21702,6 +25234,39 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "add-docstrings",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *       "attempt": 2,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "feedback": "Keep the licence at the top of each file.",
+           *       "files": 1,
+           *       "finishedAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002b",
+           *       "input": {
+           *         "path": "src"
+           *       },
+           *       "overlayId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0030",
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 12,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0031",
+           *       "status": "rejected",
+           *       "summary": "Docstrings for 1 file",
+           *       "title": "add-docstrings on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21838,6 +25403,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agent": "add-docstrings",
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0004",
+           *       "attempt": 2,
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "creator": {
+           *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "name": "test",
+           *         "type": "token",
+           *         "workspace": "default"
+           *       },
+           *       "feedback": "Keep the licence at the top of each file.",
+           *       "files": 0,
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002b",
+           *       "input": {
+           *         "path": "src"
+           *       },
+           *       "priority": 5,
+           *       "project": "shop",
+           *       "queuedAt": "2026-11-26T09:00:00Z",
+           *       "resumed": false,
+           *       "revision": 7,
+           *       "status": "queued",
+           *       "summary": "",
+           *       "title": "add-docstrings on shop",
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['Task'];
         };
       };
@@ -21970,6 +25565,23 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "agents": [],
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "createdBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0011",
+           *           "name": "deployment",
+           *           "scopes": [
+           *             "run"
+           *           ]
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['TokenList'];
         };
       };
@@ -22071,6 +25683,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "agents": [],
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "createdBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0011",
+           *       "name": "deployment",
+           *       "scopes": [
+           *         "run"
+           *       ],
+           *       "secret": "atl_example"
+           *     }
+           */
           'application/json': components['schemas']['NewToken'];
         };
       };
@@ -22305,6 +25930,30 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "description": "",
+           *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002c",
+           *           "name": "travel",
+           *           "title": "Travel",
+           *           "tools": [
+           *             {
+           *               "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *               "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *               "name": "weather",
+           *               "version": "1.0.0"
+           *             }
+           *           ],
+           *           "updatedAt": "2026-11-26T09:00:00Z",
+           *           "updatedBy": "test"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['ToolSetList'];
         };
       };
@@ -22406,6 +26055,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002c",
+           *       "name": "travel",
+           *       "title": "Travel",
+           *       "tools": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "deprecated": true,
+           *           "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *           "name": "weather",
+           *           "newest": "1.1.0",
+           *           "reason": "Wrong unit.",
+           *           "successor": "weather@1.1.0",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "updatedBy": "test"
+           *     }
+           */
           'application/json': components['schemas']['ToolSet'];
         };
       };
@@ -22518,6 +26190,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "description": "",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c002c",
+           *       "name": "travel",
+           *       "title": "Travel",
+           *       "tools": [
+           *         {
+           *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *           "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
+           *           "name": "weather",
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "updatedAt": "2026-11-26T09:00:00Z",
+           *       "updatedBy": "test"
+           *     }
+           */
           'application/json': components['schemas']['ToolSet'];
         };
       };
@@ -22780,6 +26471,30 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "cost": 0,
+           *       "currency": "EUR",
+           *       "meters": [
+           *         {
+           *           "amount": 20,
+           *           "cost": 0,
+           *           "history": [
+           *             {
+           *               "amount": 0,
+           *               "month": "2025-12"
+           *             }
+           *           ],
+           *           "meter": "runs",
+           *           "per": 1,
+           *           "price": 0,
+           *           "unit": "runs"
+           *         }
+           *       ],
+           *       "month": "2026-11",
+           *       "until": "2026-11-26T09:00:00Z"
+           *     }
+           */
           'application/json': components['schemas']['Monthly'];
           'text/csv': string;
         };
@@ -22880,6 +26595,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "errors": [],
+           *       "valid": true,
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "rulePack": "standard",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "warnings": []
+           *     }
+           */
           'application/json': components['schemas']['ValidateReport'];
         };
       };
@@ -23012,6 +26742,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "createdAt": "2026-11-26T09:00:00Z",
+           *           "id": "default",
+           *           "name": "default",
+           *           "title": "Research and development"
+           *         }
+           *       ],
+           *       "nextCursor": ""
+           *     }
+           */
           'application/json': components['schemas']['WorkspaceList'];
         };
       };
@@ -23118,6 +26861,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0012",
+           *       "name": "research",
+           *       "title": "Research"
+           *     }
+           */
           'application/json': components['schemas']['Workspace'];
         };
       };
@@ -23369,6 +27120,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "id": "default",
+           *       "name": "default",
+           *       "title": "Research and development"
+           *     }
+           */
           'application/json': components['schemas']['Workspace'];
         };
       };
@@ -23470,6 +27229,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "executor_ready": true,
+           *       "registry_loaded": true,
+           *       "sandbox": {
+           *         "level": "full",
+           *         "missing": []
+           *       },
+           *       "skills_count": 0,
+           *       "status": "healthy",
+           *       "storage": {
+           *         "writable": true
+           *       },
+           *       "version": "test"
+           *     }
+           */
           'application/json': components['schemas']['Health'];
         };
       };
@@ -23499,6 +27274,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "ready": true
+           *     }
+           */
           'application/json': components['schemas']['Ready'];
         };
       };
@@ -23566,6 +27346,41 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
+           *       "execution_time_ms": 2.511,
+           *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
+           *       "logs": [
+           *         {
+           *           "context": null,
+           *           "level": "INFO",
+           *           "message": "Validating inputs for greet",
+           *           "timestamp": "2026-11-26T09:00:00Z"
+           *         }
+           *       ],
+           *       "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
+           *       "provenance": {
+           *         "actor_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
+           *         "actor_type": "token",
+           *         "error_message": null,
+           *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
+           *         "execution_time_ms": 2.511,
+           *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
+           *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
+           *         "skill_name": "greet",
+           *         "skill_version": "1.0.0",
+           *         "success": true,
+           *         "timestamp": "2026-11-26T09:00:00Z",
+           *         "tool_ids": []
+           *       },
+           *       "result": {
+           *         "text": "Hello, Grace"
+           *       },
+           *       "skill": "greet",
+           *       "success": true
+           *     }
+           */
           'application/json': components['schemas']['ExecutionResult'];
         };
       };
@@ -23704,6 +27519,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "skills": [
+           *         {
+           *           "created_at": "2026-11-26T09:00:00Z",
+           *           "description": "Greets somebody.",
+           *           "handler_path": "greet.main",
+           *           "input_schema": {
+           *             "$schema": "http://json-schema.org/draft-07/schema#",
+           *             "type": "object"
+           *           },
+           *           "name": "greet",
+           *           "output_schema": {
+           *             "$schema": "http://json-schema.org/draft-07/schema#",
+           *             "type": "object"
+           *           },
+           *           "requires_approval": false,
+           *           "safety_flags": [],
+           *           "tags": [],
+           *           "version": "1.0.0"
+           *         }
+           *       ],
+           *       "total": 1
+           *     }
+           */
           'application/json': components['schemas']['SkillListing'];
         };
       };
@@ -23827,6 +27667,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "created_at": "2026-11-26T09:00:00Z",
+           *       "description": "Greets somebody.",
+           *       "handler_path": "greet.main",
+           *       "input_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "name": "greet",
+           *       "output_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "requires_approval": false,
+           *       "safety_flags": [],
+           *       "tags": [],
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['SkillMetadata'];
         };
       };
@@ -23949,6 +27809,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "created_at": "2026-11-26T09:00:00Z",
+           *       "description": "Greets somebody.",
+           *       "handler_path": "greet.main",
+           *       "input_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "name": "greet",
+           *       "output_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "requires_approval": false,
+           *       "safety_flags": [],
+           *       "tags": [],
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['SkillMetadata'];
         };
       };
@@ -24044,6 +27924,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "input_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "output_schema": {
+           *         "$schema": "http://json-schema.org/draft-07/schema#",
+           *         "type": "object"
+           *       },
+           *       "skill_name": "greet",
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['SkillSchemas'];
         };
       };
@@ -24139,6 +28033,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "priors": [
+           *         {
+           *           "enforcement_mechanism": "Put the code into a file of the agent, where it can be read.",
+           *           "languages": [
+           *             "python"
+           *           ],
+           *           "principle_name": "Decodes or downloads a text and runs it as code.",
+           *           "prior_id": "standard/py-hidden-code",
+           *           "severity": "critical"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PriorList'];
         };
       };
@@ -24225,6 +28134,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "contracts": [
+           *         "create",
+           *         "execute",
+           *         "install"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['ContractNames'];
         };
       };
@@ -24269,6 +28187,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "$schema": "https://json-schema.org/draft/2020-12/schema",
+           *       "properties": {
+           *         "actor_id": {
+           *           "anyOf": [
+           *             {
+           *               "type": "string"
+           *             }
+           *           ],
+           *           "description": "Kept with the run and returned in the provenance. It grants nothing."
+           *         },
+           *         "actor_type": {
+           *           "anyOf": [
+           *             {
+           *               "type": "string"
+           *             }
+           *           ]
+           *         },
+           *         "args": {
+           *           "description": "Input of the skill.",
+           *           "type": "object"
+           *         },
+           *         "metadata": {
+           *           "anyOf": [
+           *             {
+           *               "type": "object"
+           *             }
+           *           ]
+           *         },
+           *         "request_id": {
+           *           "anyOf": [
+           *             {
+           *               "type": "string"
+           *             }
+           *           ],
+           *           "description": "Your own ID of the request. It is kept with the run."
+           *         },
+           *         "skill": {
+           *           "description": "Name of the skill.",
+           *           "type": "string"
+           *         }
+           *       },
+           *       "required": [
+           *         "skill",
+           *         "args"
+           *       ],
+           *       "title": "Request execute",
+           *       "type": "object"
+           *     }
+           */
           'application/schema+json': {
             [key: string]: unknown;
           };
@@ -24330,6 +28299,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "count": 34,
+           *       "note": "Modules that created skills may import. Created skills have only the standard library of their interpreter.",
+           *       "packages": [
+           *         {
+           *           "name": "abc",
+           *           "source": "standard_library"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['Importables'];
         };
       };
@@ -24418,6 +28399,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "count": 2,
+           *       "note": "Packages of the agents of this workspace. Each version has its own exact ones.",
+           *       "packages": [
+           *         {
+           *           "name": "greetings 1.0.0",
+           *           "source": "pypi"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['Importables'];
         };
       };
@@ -24506,6 +28499,30 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "count": 1,
+           *       "drafts": [],
+           *       "skills": [
+           *         {
+           *           "control_decision": null,
+           *           "description": "Greets somebody.",
+           *           "digest": "sha256:97b5d47b76a8d0b287993dce04c6c6e4b33c417c74b1155778de32956b80fb2e",
+           *           "error": null,
+           *           "folder_missing": false,
+           *           "installed_at": "2026-11-26T09:00:00Z",
+           *           "installed_by": "test",
+           *           "name": "greet",
+           *           "origin": "registered",
+           *           "source": "",
+           *           "state": "active",
+           *           "success": true,
+           *           "tags": [],
+           *           "version": "1.0.0"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['InstalledSkills'];
         };
       };
@@ -24619,6 +28636,43 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "action": "approve",
+           *       "error": null,
+           *       "error_type": null,
+           *       "errors": [],
+           *       "installation": {
+           *         "control_decision": null,
+           *         "description": "Greets somebody by name.",
+           *         "digest": "",
+           *         "error": null,
+           *         "folder_missing": false,
+           *         "installed_at": "2026-11-26T09:00:00Z",
+           *         "installed_by": "test",
+           *         "name": "goodbye",
+           *         "origin": "created",
+           *         "source": "",
+           *         "state": "draft",
+           *         "success": true,
+           *         "tags": [],
+           *         "version": ""
+           *       },
+           *       "passed": true,
+           *       "promoted": false,
+           *       "reason": "All checks passed. The skill is a draft until somebody with the scope approve promotes it with POST /v1/skills/promote.",
+           *       "success": true,
+           *       "verdict": {
+           *         "capabilityChanges": [],
+           *         "findings": [],
+           *         "policyVersion": "",
+           *         "rulePack": "",
+           *         "score": 1,
+           *         "verdict": "APPROVE"
+           *       },
+           *       "warnings": []
+           *     }
+           */
           'application/json': components['schemas']['SkillVerdict'];
         };
       };
@@ -24743,6 +28797,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "control_decision": null,
+           *       "description": "Greets somebody by name.",
+           *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
+           *       "error": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/goodbye",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
+           *       "folder_missing": false,
+           *       "installed_at": "2026-11-26T09:00:00Z",
+           *       "installed_by": "test",
+           *       "name": "goodbye",
+           *       "origin": "created",
+           *       "source": "",
+           *       "state": "active",
+           *       "success": false,
+           *       "tags": [],
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['SkillInstallation'];
         };
       };
@@ -24873,6 +28950,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
+           *       "name": "goodbye",
+           *       "reference": "goodbye@1.0.0",
+           *       "success": true,
+           *       "version": "1.0.0"
+           *     }
+           */
           'application/json': components['schemas']['SkillPromotion'];
         };
       };
@@ -25002,6 +29088,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "error": null,
+           *       "execution_time_ms": 2.765,
+           *       "result": {
+           *         "text": "Hello, Grace"
+           *       },
+           *       "sandbox_violations": [],
+           *       "success": true
+           *     }
+           */
           'application/json': components['schemas']['SkillRun'];
         };
       };
@@ -25126,6 +29223,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "goodbye",
+           *       "success": true
+           *     }
+           */
           'application/json': components['schemas']['SkillUninstalled'];
         };
       };
@@ -25239,6 +29342,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "applied_priors": [],
+           *       "issue_count": 2,
+           *       "issues": [
+           *         {
+           *           "column": 1,
+           *           "description": "'os' is not among the modules that may be imported",
+           *           "id": "restricted_import",
+           *           "line": 1,
+           *           "matched": "import os",
+           *           "pattern": "restricted_import",
+           *           "remediation": "Use one of: abc, array, base64, bisect, calendar, cmath, collections, copy, dataclasses, datetime, decimal, difflib, enum, fractions, functools, hashlib, heapq, hmac, html, itertools, json, math, num…",
+           *           "severity": "high"
+           *         }
+           *       ],
+           *       "passed": false,
+           *       "review_steps_passed": [],
+           *       "score": 0,
+           *       "verdict": null
+           *     }
+           */
           'application/json': components['schemas']['CodeReport'];
         };
       };
