@@ -1,8 +1,13 @@
 package sandbox
 
 import (
+	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -139,4 +144,40 @@ func (s *Sandbox) KillNext(jails int, done <-chan struct{}) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// KillNextChildren kills the next child processes of a launcher, until so many are killed or done is closed.
+func (j *Jail) KillNextChildren(processes int, done <-chan struct{}) {
+	known := map[string]bool{}
+	for first := true; processes > 0; first = false {
+		for _, pid := range j.childrenOfLauncher() {
+			if !known[pid] && !first {
+				if number, err := strconv.Atoi(pid); err == nil {
+					_ = syscall.Kill(number, syscall.SIGKILL) // it may have ended
+				}
+				processes--
+			}
+			known[pid] = true
+		}
+		select {
+		case <-done:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+func (j *Jail) childrenOfLauncher() (pids []string) {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", j.launcher.jail.PID()))
+	if err != nil {
+		return nil
+	}
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err == nil { // the thread may have ended
+			pids = append(pids, strings.Fields(string(text))...)
+		}
+	}
+	return pids
 }

@@ -75,20 +75,7 @@ func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, err
 		if errors.Is(err, errRetired) { // another caller used up the launcher meanwhile
 			continue
 		}
-		if err != nil && from.dead() { // of another cause than a child
-			err = errors.Join(errKilled, err)
-		}
 		return j, err
-	}
-}
-
-// dead reports whether the launcher's process has ended.
-func (s *launcher) dead() bool {
-	select {
-	case <-s.jail.Done():
-		return true
-	default:
-		return false
 	}
 }
 
@@ -171,9 +158,7 @@ func (s *Sandbox) makeLauncher(ctx context.Context, profile Profile) (*launcher,
 	}
 	control, err := wire.SendControl(j.conn)
 	if err != nil {
-		j.Kill()
-		j.Wait()
-		return nil, err
+		return nil, j.discard(err)
 	}
 	made := &launcher{
 		sandbox: s, name: profile.Launcher, forks: profile.Forks != nil, handles: 1, jail: j, control: control, who: j.who,
@@ -257,7 +242,14 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 		return nil, err
 	}
 	if err = errors.Join(s.send(request, unix.UnixRights(theirs.list()...)), theirs.conn.Close()); err != nil {
-		j.childEnded(wire.Notice{Gone: true, Error: err.Error()})
+		unsent := wire.Notice{Gone: true, Error: err.Error()}
+		if disconnected(err) { // before the server notices the end of the launcher, and the next attempt needs another one
+			unsent.Signal = int(unix.SIGKILL)
+			s.mu.Lock()
+			s.retireOnce()
+			s.mu.Unlock()
+		}
+		j.childEnded(unsent)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, setupTime, errSlow)
 	defer cancel()
@@ -265,7 +257,11 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	case <-j.ready:
 		return j, j.open()
 	case <-j.gone:
-		return nil, fmt.Errorf("start a jail: %s", j.reported)
+		err = fmt.Errorf("start a jail: %s", j.reported)
+		if j.exit.Signal == int(unix.SIGKILL) { // or its launcher was killed
+			err = errors.Join(errKilled, err)
+		}
+		return nil, err
 	case <-ctx.Done():
 	}
 	err = ctx.Err()

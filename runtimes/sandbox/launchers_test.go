@@ -69,6 +69,34 @@ func TestSilentLauncher(t *testing.T) {
 	s.handleNotice([]byte(`{"id":1,"gone":true}`), nil)
 }
 
+// TestSetUp_ProcessKilled_NextAttemptSucceeds checks that the end of a child, or of its launcher, that somebody killed is
+// told apart from a failure, and that a dying launcher gets no further orders.
+func TestSetUp_ProcessKilled_NextAttemptSucceeds(t *testing.T) {
+	t.Parallel()
+	child := mute(unusable())
+	child.send = func([]byte, []byte) error {
+		go child.handleNotice([]byte(`{"id":1,"gone":true,"signal":9,"error":"set up the jail: EOF"}`), nil)
+		return nil
+	}
+	if _, err := child.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); !errors.Is(err, errKilled) || !child.usable() {
+		t.Errorf("a killed child: %v", err)
+	}
+	refused := mute(unusable())
+	refused.send = func([]byte, []byte) error {
+		go refused.handleNotice([]byte(`{"id":1,"gone":true,"error":"make the private disk: no space left on device"}`), nil)
+		return nil
+	}
+	if _, err := refused.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || errors.Is(err, errKilled) {
+		t.Errorf("a child that could not be set up: %v", err)
+	}
+	dying := mute(unusable())
+	close(dying.jail.ended)
+	dying.send = func([]byte, []byte) error { return unix.EPIPE }
+	if _, err := dying.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); !errors.Is(err, errKilled) || dying.usable() {
+		t.Errorf("a launcher that is ending: %v", err)
+	}
+}
+
 // TestOrdersThatAreNotSent checks that a child with a missing resource is not ordered, and that its other resources are
 // released.
 func TestOrdersThatAreNotSent(t *testing.T) {

@@ -147,6 +147,34 @@ func TestKilledDuringSetUp_Repeated(t *testing.T) {
 	}
 }
 
+// TestChildKilledDuringSetUp_Repeated kills processes of children while their launcher sets them up. A child that was set
+// up is not missed before its job.
+func TestChildKilledDuringSetUp_Repeated(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	child := program(limits())
+	child.Launcher = "one"
+	first, err := box.Prepare(t.Context(), child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		done, joined := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(joined)
+			first.KillNextChildren(2, done)
+		}()
+		j, err := box.Prepare(t.Context(), child)
+		close(done)
+		<-joined
+		if err != nil {
+			t.Fatalf("prepared with %v", err)
+		}
+		j.Kill()
+		j.Wait()
+	}
+}
+
 // TestNoLimitNoJail checks that a limit which the kernel rejects is not skipped.
 func TestNoLimitNoJail(t *testing.T) {
 	t.Parallel()

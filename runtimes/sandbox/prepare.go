@@ -56,11 +56,31 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config wire.Setup
 	}
 	j.markBase()
 	if err := j.Limit(profile.Limits); err != nil {
-		j.Kill()
-		j.Wait()
-		return nil, err
+		return nil, j.discard(err)
 	}
 	return j, nil
+}
+
+// discard ends a jail that was set up but cannot be used, and adds to the reason whether its process was killed meanwhile.
+func (j *Jail) discard(err error) error {
+	killed := disconnected(err)
+	select {
+	case <-j.ended:
+		killed = true
+	default:
+	}
+	j.Kill()
+	j.Wait()
+	if killed {
+		return errors.Join(errKilled, err)
+	}
+	return err
+}
+
+// disconnected reports whether an error says that the process at the other end of a connection is ending. Its connections
+// close before its parent notices the end.
+func disconnected(err error) bool {
+	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, net.ErrClosed)
 }
 
 // configure makes all decisions for the jailed side.

@@ -175,7 +175,8 @@ const lostContact = "lost contact with the program while it ran"
 
 // toldOfKill reports whether an answer says that the process of the run was killed.
 func toldOfKill(err error) bool {
-	return slices.ContainsFunc([]string{"The worker ended unexpectedly.", "killed by signal 9", lostContact}, func(words string) bool {
+	const command = "(exit code 137)" // a shell whose command was killed ends with this code
+	return slices.ContainsFunc([]string{"The worker ended unexpectedly.", "killed by signal 9", command, lostContact}, func(words string) bool {
 		return strings.Contains(err.Error(), words)
 	})
 }

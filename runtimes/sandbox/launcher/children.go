@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -86,9 +88,9 @@ func (s *children) serveOrders(conn net.Conn) (err error) {
 
 // serveChild creates one child, serves it and cleans up after it.
 func (s *children) serveChild(o wire.Order, fds []int) {
-	c, err := s.make(o, fds)
+	c, status, err := s.make(o, fds)
 	if err != nil {
-		s.notify(wire.Notice{ID: o.ID, Gone: true, Error: err.Error()})
+		s.notify(goneNotice(o.ID, status, err.Error()))
 		return
 	}
 	if s.notify(wire.Notice{ID: o.ID}, c.handles()...) {
@@ -96,14 +98,18 @@ func (s *children) serveChild(o wire.Order, fds []int) {
 			fmt.Fprintf(os.Stderr, "child %d: %v\n", o.ID, err)
 		}
 	}
-	status := c.close()
-	gone := wire.Notice{ID: o.ID, Gone: true}
+	s.notify(goneNotice(o.ID, c.close(), ""))
+}
+
+// goneNotice reports how the process of a child ended. Status 0 is also that of a child that never had a process.
+func goneNotice(id int64, status syscall.WaitStatus, reason string) wire.Notice {
+	gone := wire.Notice{ID: id, Gone: true, Error: reason}
 	if status.Signaled() {
 		gone.Signal = int(status.Signal())
 	} else {
 		gone.Code = status.ExitStatus()
 	}
-	s.notify(gone)
+	return gone
 }
 
 func (s *children) notify(n wire.Notice, handles ...int) bool {
@@ -119,24 +125,28 @@ func (s *children) notify(n wire.Notice, handles ...int) bool {
 	return err == nil
 }
 
-// make creates a child and waits until its set-up is complete. It takes over the passed descriptors in any case.
-func (s *children) make(o wire.Order, passed []int) (*Child, error) {
+// make creates a child and waits until its set-up is complete. It takes over the passed descriptors in any case. With an
+// error comes the status of the child's process, if that ended before it was set up.
+func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus, error) {
 	if len(passed) != 1+s.config.Groups {
 		wire.CloseAll(passed)
-		return nil, fmt.Errorf("%d descriptors came with the order", len(passed))
+		return nil, 0, fmt.Errorf("%d descriptors came with the order", len(passed))
 	}
 	groups := passed[1:]
 	defer wire.CloseAll(groups)
 	conn, err := wire.UnixConn(passed[0], "frames")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	c := &Child{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
 	if err := s.start(c, o, groups); err != nil {
-		c.close()
-		return nil, err
+		status := c.close()
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			status = 0 // close ended the process
+		}
+		return nil, status, err
 	}
-	return c, nil
+	return c, 0, nil
 }
 
 func (s *children) start(c *Child, o wire.Order, groups []int) error {

@@ -142,7 +142,9 @@ func (f *forkServer) fork(c *Child, o wire.Order, named map[string]int) error {
 	f.mu.Lock()
 	f.ordered[o.ID] = waiting
 	f.mu.Unlock()
-	if _, _, err := f.control.WriteMsgUnix(message, unix.UnixRights(fds...), nil); err != nil {
+	// If the fork server has ended, listen ends the launcher. Its end is the reason that the server should learn.
+	_, _, err = f.control.WriteMsgUnix(message, unix.UnixRights(fds...), nil)
+	if err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return fmt.Errorf("ask the fork server: %w", err)
 	}
 	<-waiting.born // or the launcher ends
