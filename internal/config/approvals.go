@@ -19,7 +19,7 @@ type Approvals struct {
 
 func approvalSettings() []Setting {
 	return []Setting{
-		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals",
+		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals", Secret: true, // some receivers put a key into the path
 			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends, and for each warning of a budget (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Webhook, err = webhookURL(v); return err }},
 		{Name: "approval-webhook-secret", Env: "ATELIER_APPROVAL_WEBHOOK_SECRET", Form: "SECRET,…", Group: "Approvals", Secret: true,

@@ -489,7 +489,8 @@ CREATE TABLE quotas (
 -- Settings of the gate of a workspace, as JSON. A workspace without a row has the defaults.
 CREATE TABLE gates (
 	workspace_id text PRIMARY KEY,
-	settings     text NOT NULL
+	settings     text NOT NULL,
+	revision     bigint NOT NULL
 );
 
 -- Workspaces that have switched the language model off. A workspace without a row uses it.

@@ -489,7 +489,8 @@ CREATE TABLE quotas (
 -- Settings of the gate of a workspace, as JSON. A workspace without a row has the defaults.
 CREATE TABLE gates (
 	workspace_id TEXT PRIMARY KEY NOT NULL,
-	settings     TEXT NOT NULL
+	settings     TEXT NOT NULL,
+	revision     INTEGER NOT NULL
 );
 
 -- Workspaces that have switched the language model off. A workspace without a row uses it.

@@ -22,20 +22,34 @@ func (s *Store) GateSettings(ctx context.Context, workspace string) (settings re
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(row.Settings), &settings)
+		settings.Revision = row.Revision
 	}
 	return settings, err == nil, wrap("read gate settings", err)
 }
 
-// PutGateSettings stores the settings of a workspace's gate.
-func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) error {
+// PutGateSettings stores the settings of a workspace's gate and returns their revision. Settings that nobody has changed
+// have revision 1. If the settings contain a revision, it must be the stored one. Error: Conflict.
+func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) (int64, error) {
+	seen := settings.Revision
+	settings.Revision = 0
 	text, err := encode(settings)
 	if err != nil {
-		return wrap("save gate settings", err)
+		return 0, wrap("save gate settings", err)
 	}
-	return s.change(ctx, "save gate settings", func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewInsert().Model(&gateRow{WorkspaceID: workspace, Settings: text}).On("CONFLICT (workspace_id) DO UPDATE").Set("settings = EXCLUDED.settings").Exec(ctx)
-		return err
+	row := gateRow{WorkspaceID: workspace, Settings: text, Revision: 2}
+	err = s.change(ctx, "save gate settings", func(ctx context.Context, tx bun.Tx) error {
+		put := tx.NewInsert().Model(&row)
+		if seen <= 1 {
+			put = put.On("CONFLICT (workspace_id) DO UPDATE").Set("settings = EXCLUDED.settings").Set("revision = g.revision + 1").Where("? = 0", seen).Returning("revision")
+			return put.Scan(ctx)
+		}
+		return tx.NewUpdate().Model(&row).Set("settings = ?", text).Set("revision = revision + 1").
+			Where("workspace_id = ?", workspace).Where("revision = ?", seen).Returning("revision").Scan(ctx)
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fault.New(fault.Conflict, "The settings of the gate have changed since you read them. Read them again.")
+	}
+	return row.Revision, err
 }
 
 // RulePacks returns the rule packs that a workspace wrote, by name.
@@ -83,6 +97,7 @@ type gateRow struct {
 
 	WorkspaceID string `bun:"workspace_id,pk"`
 	Settings    string `bun:"settings"`
+	Revision    int64  `bun:"revision"`
 }
 
 type rulePackRow struct {

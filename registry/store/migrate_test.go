@@ -53,15 +53,16 @@ func fill(t *testing.T, s *store.Store) {
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
 	_, lost := s.PutSession(t.Context(), session, 100)
 	_, unasked := s.InsertApproval(t.Context(), registry.Approval{ID: "approval", Workspace: ws, Status: registry.ApprovalPending, Request: []byte("{}")}, deliveryOf)
+	_, unset := s.PutGateSettings(t.Context(), ws, registry.GateSettings{})
 	project := registry.Project{ID: newID(), Workspace: ws, Name: "p", Change: 1}
 	unkept := errors.Join(s.CreateProject(t.Context(), project, registry.ProjectChange{Workspace: ws, ProjectID: project.ID, Number: 1}),
 		s.InsertOverlay(t.Context(), registry.Overlay{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.OverlayOpen}),
 		s.InsertTask(t.Context(), registry.Task{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.TaskQueued}, 1),
 		s.PutContents(t.Context(), ws, []registry.Content{{Digest: "d", Bytes: []byte("x")}}, start))
-	if err := errors.Join(err, stale, lost, unasked, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+	if err := errors.Join(err, stale, lost, unasked, unset, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
 		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}), s.PutBudget(t.Context(), registry.Budget{Workspace: ws, Name: "b", Amount: 1, UpdatedAt: start}, 10),
-		s.PutGateSettings(t.Context(), ws, registry.GateSettings{}), s.PutRulePack(t.Context(), registry.RulePack{Workspace: ws, Name: "p"}),
+		s.PutRulePack(t.Context(), registry.RulePack{Workspace: ws, Name: "p"}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (a *API) setGate() {
 	type in struct{ Body registry.GateSettings }
 	add(a, endpoint{
 		id: "setGate", method: http.MethodPut, path: Base + "/gate", tag: "approvals", summary: "Change the settings of the gate",
-		about: "Replaces all settings.", refusals: []fault.Code{fault.InvalidInput},
+		about: "Replaces all settings.", refusals: []fault.Code{fault.InvalidInput, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*gateAnswer, error) {
 		settings, err := a.Policy.SetSettings(ctx, actor(ctx), q.Body)
 		return &gateAnswer{settings}, err

@@ -584,3 +584,22 @@ func TestApproval_NoAnswer_Expires(t *testing.T) {
 		t.Errorf("decided late: %+v", p)
 	}
 }
+
+func TestGate_OlderRevision_Conflict(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	var read map[string]any
+	for n := range 2 { // settings that were never stored, and stored ones
+		s.Want(t, 200, "GET", "/api/v1/gate", nil).Into(t, &read)
+		var stored map[string]any
+		s.Want(t, 200, "PUT", "/api/v1/gate", read).Into(t, &stored)
+		if before, ok := read["revision"].(float64); !ok || stored["revision"] != before+1 {
+			t.Errorf("change %d: revision %v after %v", n, stored["revision"], read["revision"])
+		}
+		if problem := s.Want(t, 409, "PUT", "/api/v1/gate", read).Problem(t); problem.Code != "conflict" {
+			t.Errorf("refused with %+v", problem)
+		}
+	}
+	delete(read, "revision")
+	s.Want(t, 200, "PUT", "/api/v1/gate", read)
+}

@@ -25,7 +25,9 @@ type none struct{}
 func (none) GateSettings(context.Context, string) (registry.GateSettings, bool, error) {
 	return registry.GateSettings{}, false, nil
 }
-func (none) PutGateSettings(context.Context, string, registry.GateSettings) error { return nil }
+func (none) PutGateSettings(context.Context, string, registry.GateSettings) (int64, error) {
+	return 0, nil
+}
 func (none) RulePacks(context.Context, string) ([]registry.RulePack, error)       { return nil, nil }
 func (none) PutRulePack(context.Context, registry.RulePack) error                 { return nil }
 func (none) DeleteRulePack(context.Context, string, string) error                 { return nil }

@@ -32,7 +32,7 @@ const (
 // Store stores the settings and rule packs of workspaces.
 type Store interface {
 	GateSettings(ctx context.Context, workspace string) (settings registry.GateSettings, found bool, err error)
-	PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) error
+	PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) (revision int64, err error)
 }
 
 // Packs stores the rule packs of workspaces.
@@ -111,7 +111,7 @@ func New(o Options) (*Service, error) {
 func Defaults() registry.GateSettings {
 	return registry.GateSettings{
 		Gate: registry.GateAdvise, Packs: []string{Standard}, DisabledRules: []string{}, BlockAt: registry.Critical, EscalateAt: registry.High,
-		NewCapability: "escalate", SelfApproval: true, ApprovalHours: 72, ApproveEffects: true,
+		NewCapability: "escalate", SelfApproval: true, ApprovalHours: 72, ApproveEffects: true, Revision: 1,
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *Service) Settings(ctx context.Context, workspace string) (registry.Gate
 	return w.settings, nil
 }
 
-// SetSettings changes the settings of a workspace. Every pack must exist.
+// SetSettings changes the settings of a workspace. Every pack must exist. Error: Conflict, if the revision is not the stored one.
 func (s *Service) SetSettings(ctx context.Context, actor registry.Actor, settings registry.GateSettings) (registry.GateSettings, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {
@@ -190,7 +190,8 @@ func (s *Service) SetSettings(ctx context.Context, actor registry.Actor, setting
 		}
 	}
 	defer s.forget(actor.Workspace)
-	return settings, s.Store.PutGateSettings(ctx, actor.Workspace, settings)
+	settings.Revision, err = s.Store.PutGateSettings(ctx, actor.Workspace, settings)
+	return settings, err
 }
 
 func (s *Service) pack(w *workspace, name string) (Pack, bool) {

@@ -1,9 +1,12 @@
+import { ShieldAlert, ShieldCheck, ShieldX } from 'lucide-react';
 import { useVerdict } from '../api/queries';
 import { verdict as say } from '../texts/approvals';
 import { useOpenAgent } from './openAgent';
 import css from './VerdictChip.module.css';
 
-/** The gate's verdict about the saved draft, next to Run and Publish. */
+const icons = { APPROVE: ShieldCheck, WARN: ShieldAlert, ESCALATE: ShieldAlert, BLOCK: ShieldX } as const;
+
+/** The gate's verdict about the saved draft, next to Run and Publish. A narrow screen shows its icon only. */
 export function VerdictChip({ onClick }: { onClick: () => void }) {
   const { name, version, session, save } = useOpenAgent();
   const draft = version === undefined && session !== undefined;
@@ -11,15 +14,18 @@ export function VerdictChip({ onClick }: { onClick: () => void }) {
   if (!draft || !found.data) return null;
   const { verdict, findings, capabilityChanges } = found.data;
   const all = [...capabilityChanges, ...findings].map(({ message }) => message);
+  const Icon = icons[verdict];
   return (
     <button
       type="button"
       className={css.chip}
       data-verdict={verdict}
-      title={all.slice(0, 10).join('\n')}
+      aria-label={say[verdict]}
+      title={[say[verdict], ...all.slice(0, 10)].join('\n')}
       onClick={onClick}
     >
-      {say[verdict]}
+      <Icon size={16} aria-hidden />
+      <span>{say[verdict]}</span>
     </button>
   );
 }

@@ -1,6 +1,6 @@
 // The rules of the gate: calls and queries of their pages alone, so that the first screen does not load them.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { request } from './http';
+import { ApiError, request } from './http';
 import { queryClient } from './queries';
 import type { GateSettings, RulePack, Trial, Verdict } from './types';
 
@@ -26,6 +26,16 @@ export async function refreshGate(): Promise<void> {
   queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
   await Promise.all([key, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
+/** Another person's change between reading and writing is refused with conflict. Then the newer settings are changed. */
+async function changeStored(change: (settings: GateSettings) => Partial<GateSettings>, tries = 5): Promise<void> {
+  const settings = await getGate();
+  try {
+    await setGate({ ...settings, ...change(settings) });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'conflict') || tries === 1) throw error;
+    await changeStored(change, tries - 1);
+  }
+}
 let changing: Promise<unknown> = Promise.resolve();
 /** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
 export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
@@ -34,8 +44,7 @@ export function changeGate(change: (settings: GateSettings) => Partial<GateSetti
   queryClient.setQueryData<GateSettings>(key, (shown) => shown && { ...shown, ...change(shown) });
   const next = changing.then(async () => {
     try {
-      const settings = await getGate();
-      await setGate({ ...settings, ...change(settings) });
+      await changeStored(change);
     } finally {
       await refreshGate();
     }
