@@ -199,7 +199,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	}
 	issuer, scopes := a.mcpIssuer()
 	mcpAPI := mcpapi.New(mcpapi.Options{
-		Tools: a.tools, Runs: a.runs, Refuse: a.problems, Log: a.Log, Version: a.Version, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath,
+		Tools: a.tools, Runs: a.runs, Approvals: a.approvals, Refuse: a.problems, Log: a.Log, Version: a.Version, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath,
 		BodyBytes: a.Config.BodyBytes, Now: a.Now, Issuer: issuer, Scopes: scopes,
 	})
 	a.closers.add("mcp", func() error { mcpAPI.Close(); return nil })

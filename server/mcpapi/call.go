@@ -22,6 +22,9 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 		if !ok || !caller.MayTouch(v.AgentID) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + v.Agent}
 		}
+		if req.Params.RequestState != "" {
+			return a.finish(ctx, req, caller, v)
+		}
 		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Trigger: registry.TriggerMCP}
 		if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
 			request.Watch = a.reporter(ctx, req)
@@ -29,6 +32,9 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 		run, err := a.Runs.Execute(ctx, caller.Actor, request)
 		if err != nil {
 			return a.refused(ctx, err)
+		}
+		if run.Status == registry.AwaitingApproval {
+			return a.waiting(ctx, req, caller, run.Run)
 		}
 		return resultOf(run.Run), nil
 	}
@@ -111,13 +117,14 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 
 // failure is the text of a result with isError.
 type failure struct {
-	Status     registry.Status        `json:"status,omitempty"`
-	Code       fault.Code             `json:"code,omitempty"`
-	Message    string                 `json:"message,omitempty"`
-	Errors     []fault.Detail         `json:"errors,omitempty"`
-	Error      *runtimes.ProgramError `json:"error,omitempty"`
-	RunID      string                 `json:"runId,omitempty"`
-	RetryAfter float64                `json:"retryAfterSeconds,omitempty"`
+	Status      registry.Status        `json:"status,omitempty"`
+	Code        fault.Code             `json:"code,omitempty"`
+	Message     string                 `json:"message,omitempty"`
+	Errors      []fault.Detail         `json:"errors,omitempty"`
+	Error       *runtimes.ProgramError `json:"error,omitempty"`
+	RunID       string                 `json:"runId,omitempty"`
+	ApprovalURL string                 `json:"approvalUrl,omitempty"`
+	RetryAfter  float64                `json:"retryAfterSeconds,omitempty"`
 }
 
 // refused turns a refused call into a result that a model can act on. A failure of the server is a protocol error.

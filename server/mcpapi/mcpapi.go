@@ -30,12 +30,16 @@ const Path = "/mcp"
 // Runs executes programs.
 type Runs interface {
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
+	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+	Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*runs.Follower, error)
+	Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
 // Options configures an API.
 type Options struct {
 	Tools     *tools.Service
 	Runs      Runs
+	Approvals Approvals
 	Refuse    problem.Writer
 	Log       *slog.Logger
 	Version   string
@@ -192,14 +196,14 @@ func selectionOf(r *http.Request) (tools.Selection, error) {
 // callerName is the member of a token's extra values that holds the caller.
 const callerName = "caller"
 
-// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token: nobody else can
-// use the session's ID.
-func (a *API) verify(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token and its
+// address: the session's ID is refused with another token, and at another address, whose tools may be others.
+func (a *API) verify(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 	caller, ok := gate.CallerOf(ctx)
 	if !ok {
 		return nil, auth.ErrInvalidToken
 	}
-	id := strings.Join([]string{caller.Actor.Workspace, string(caller.Actor.Type), caller.Actor.ID}, " ")
+	id := strings.Join([]string{caller.Actor.Workspace, string(caller.Actor.Type), caller.Actor.ID, r.URL.Path, r.URL.Query().Get("mode")}, " ")
 	return &auth.TokenInfo{UserID: id, Expiration: a.Now().Add(24 * time.Hour), Extra: map[string]any{callerName: caller.Caller}}, nil
 }
 

@@ -39,8 +39,18 @@ type mcpClient struct {
 // connectMCP opens a session in the newest common revision, or in a given older one.
 func connectMCP(t *testing.T, s *servertest.Server, path string, revision ...string) *mcpClient {
 	t.Helper()
+	return connectMCPAs(t, s, s.Token, path, nil, revision...)
+}
+
+// elicit is the person at a client who answers forms.
+type elicit = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
+
+// connectMCPAs opens a session with a token. With answer the client can show forms.
+func connectMCPAs(t *testing.T, s *servertest.Server, token, path string, answer elicit, revision ...string) *mcpClient {
+	t.Helper()
 	c := &mcpClient{changed: make(chan struct{}, 16)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler:     answer,
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changed <- struct{}{} },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.mu.Lock()
@@ -53,7 +63,7 @@ func connectMCP(t *testing.T, s *servertest.Server, path string, revision ...str
 			c.logs = append(c.logs, *r.Params)
 		},
 	})
-	transport := &mcp.StreamableClientTransport{Endpoint: s.URL + path, HTTPClient: &http.Client{Transport: bearer{s.Token}}}
+	transport := &mcp.StreamableClientTransport{Endpoint: s.URL + path, HTTPClient: &http.Client{Transport: bearer{token}}}
 	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: strings.Join(revision, "")})
 	if err != nil {
 		t.Fatal(err)

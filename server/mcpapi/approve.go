@@ -1,0 +1,153 @@
+package mcpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/approvals"
+)
+
+// Approvals reads and decides requests for approval.
+type Approvals interface {
+	OfRun(ctx context.Context, actor registry.Actor, run string) (registry.Approval, error)
+	Decide(ctx context.Context, actor registry.Actor, id string, d approvals.Decision) (registry.Approval, error)
+}
+
+// approvalInput is the key of the input request about an approval.
+const approvalInput = "approval"
+
+// shownInput is how much of a run's input the form shows, in bytes.
+const shownInput = 1000
+
+// waiting answers a call whose run waits for an approval. A client that can show a form gets an input request. Its
+// RequestState is the ID of the run, which finish checks against the record, so it needs no signature.
+func (a *API) waiting(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, run registry.Run) (*mcp.CallToolResult, error) {
+	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
+	if err != nil {
+		return a.refused(ctx, err)
+	}
+	if !showsForms(req.ClientCapabilities()) {
+		return a.stillWaits(run, approval), nil
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalInput: a.form(caller, run, approval)}, RequestState: run.ID}, nil
+}
+
+func showsForms(c *mcp.ClientCapabilities) bool {
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+// decides reports whether the caller may answer requests for approval: the right that POST /approvals/{approval} needs.
+func decides(caller registry.Caller) bool {
+	return caller.May(registry.ApproveScope) && len(caller.Agents) == 0
+}
+
+// form asks an approver for the decision, and everybody else to go on when an approver has decided.
+func (a *API) form(caller registry.Caller, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", registry.Reference{Agent: run.Agent, Version: run.Version}, strings.Join(approval.Reasons, " "), start(string(run.Input)), a.approvalURL(approval))
+	if !decides(caller) {
+		return &mcp.ElicitParams{
+			Message:         b.String() + "\n\nContinue when an approver has decided.",
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		}
+	}
+	return &mcp.ElicitParams{Message: b.String(), RequestedSchema: map[string]any{
+		"type": "object", "required": []string{"decision"},
+		"properties": map[string]any{
+			"decision": map[string]any{"type": "string", "enum": []string{"approve", "deny"}, "title": "Decision", "description": "approve: the run starts once. deny: it does not run."},
+			"comment":  map[string]any{"type": "string", "maxLength": 1000, "title": "Comment", "description": "Kept with the decision."},
+		},
+	}}
+}
+
+// start returns the first part of a text, cut between two characters.
+func start(text string) string {
+	if len(text) <= shownInput {
+		return text
+	}
+	end := shownInput
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+func (a *API) approvalURL(approval registry.Approval) string {
+	return cmp.Or(a.PublicURL, a.BasePath) + "/studio/approvals/" + approval.ID
+}
+
+// finish continues a call after the client has answered the input request. The run must be one that this caller began with
+// this tool.
+func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, v registry.Version) (*mcp.CallToolResult, error) {
+	run, err := a.Runs.Get(ctx, caller.Actor, req.Params.RequestState)
+	if err != nil || run.Actor.ID != caller.Actor.ID || run.Digest != v.Digest || run.Trigger != registry.TriggerMCP {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState names no run of this tool that waits"}
+	}
+	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
+	if err != nil {
+		return a.refused(ctx, err)
+	}
+	answer, _ := req.Params.InputResponses[approvalInput].(*mcp.ElicitResult)
+	switch {
+	case answer == nil || answer.Action == "cancel":
+		return a.stillWaits(run, approval), nil
+	case run.Status == registry.AwaitingApproval && decides(caller):
+		decision := approvals.Decision{Approve: answer.Action == "accept" && answer.Content["decision"] == "approve"}
+		decision.Comment, _ = answer.Content["comment"].(string)
+		if _, err := a.Approvals.Decide(ctx, caller.Actor, approval.ID, decision); err != nil {
+			return a.refused(ctx, err)
+		}
+	default: // an approver may have decided
+	}
+	if run, err = a.ended(ctx, req, caller, run.ID); err != nil {
+		return a.refused(ctx, err)
+	}
+	if run.Status == registry.AwaitingApproval {
+		return a.stillWaits(run, approval), nil
+	}
+	return resultOf(run), nil
+}
+
+// ended waits for the end of a run that is not waiting for an approval. When the client goes away, the run is cancelled, as
+// for every other call.
+func (a *API) ended(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, id string) (registry.Run, error) {
+	follower, err := a.Runs.Follow(ctx, caller.Actor, id, 0)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	report := a.reporter(ctx, req)
+	for {
+		var e runtimes.Event
+		if e, err = follower.Next(ctx); err != nil {
+			break
+		}
+		report(e)
+	}
+	if ctx.Err() != nil {
+		_, err := a.Runs.Cancel(context.WithoutCancel(ctx), caller.Actor, id)
+		return registry.Run{}, errors.Join(context.Cause(ctx), err)
+	}
+	if !errors.Is(err, io.EOF) {
+		return registry.Run{}, err
+	}
+	return a.Runs.Get(ctx, caller.Actor, id)
+}
+
+// stillWaits is the result of a call whose run has not begun.
+func (a *API) stillWaits(run registry.Run, approval registry.Approval) *mcp.CallToolResult {
+	result := resultOf(run)
+	result.Content = text(encode(failure{
+		Status: run.Status, Message: "The run waits for an approval. It starts when an approver approves it.", RunID: run.ID, ApprovalURL: a.approvalURL(approval),
+	}))
+	return result
+}
