@@ -16,6 +16,7 @@ const (
 	mostServerName  = 200
 	mostServerTitle = 100
 	mostServerText  = 100
+	mostServerMeta  = 4096 // bytes of the publisher's own part
 )
 
 // Server describes an MCP address for the registry of MCP: its server.json.
@@ -51,7 +52,8 @@ type ServerMeta struct {
 
 // ServerTools lists the versions that an address offers.
 type ServerTools struct {
-	Tools []ServerTool `json:"tools"`
+	Tools   []ServerTool `json:"tools"`
+	Omitted int          `json:"omitted,omitempty" doc:"Further versions that the document has no space for: the registry limits this part to 4 KiB. The address lists all."`
 }
 
 // ServerTool is one version with its digest.
@@ -75,8 +77,20 @@ func ServerOf(o Offer) Server {
 		Remotes: []ServerRemote{{Type: "streamable-http", URL: o.Base + (&url.URL{Path: o.Path}).EscapedPath(), Headers: []ServerHeader{{
 			Name: "Authorization", Description: "Bearer, a space and a token with the scope run", IsRequired: !o.LogIn, IsSecret: true,
 		}}}},
-		Meta: ServerMeta{Publisher: ServerTools{Tools: o.Tools}},
+		Meta: ServerMeta{Publisher: listed(o.Tools)},
 	}
+}
+
+// listed returns as many tools as the registry accepts.
+func listed(tools []ServerTool) ServerTools {
+	size := len(`{"tools":[],"omitted":1000000}`)
+	for n, tool := range tools {
+		size += len(`{"reference":"","digest":""},`) + len(tool.Reference) + len(tool.Digest) // neither has characters that JSON escapes
+		if size > mostServerMeta {
+			return ServerTools{Tools: tools[:n], Omitted: len(tools) - n}
+		}
+	}
+	return ServerTools{Tools: tools}
 }
 
 // namespace returns the reversed host name of an address. The registry lets the owner of a domain publish there.

@@ -37,3 +37,16 @@ func TestServerOf_FitsTheRegistry(t *testing.T) {
 		}
 	}
 }
+
+func TestServer_ManyTools_FitTheRegistry(t *testing.T) {
+	t.Parallel()
+	var tools []manifest.ServerTool
+	for range 200 {
+		tools = append(tools, manifest.ServerTool{Reference: "weather@1.2.0", Digest: "sha256:" + strings.Repeat("0", 64)})
+	}
+	got := manifest.ServerOf(manifest.Offer{Base: "https://example.com", Name: "daily", Version: "1.0.0", Tools: tools}).Meta.Publisher
+	text, err := json.Marshal(got)
+	if err != nil || len(text) > 4096 || len(text) < 3900 || len(got.Tools)+got.Omitted != 200 {
+		t.Errorf("%d bytes, %d tools and %d omitted, %v", len(text), len(got.Tools), got.Omitted, err)
+	}
+}

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -193,7 +191,7 @@ func (a *API) newServer(caller registry.Caller, at address) *server {
 			c.TTLMs, c.CacheScope = int(freshFor.Milliseconds()), "private"
 		},
 	})
-	one.sdk.AddReceivingMiddleware(onlyTools, one.noteLevel, a.servers.noteSession(one))
+	one.sdk.AddReceivingMiddleware(one.noteLevel, a.servers.noteSession(one))
 	switch {
 	case at.code:
 		a.offerCodeMode(one)
@@ -212,18 +210,6 @@ func (s *servers) noteSession(one *server) mcp.Middleware {
 			}
 			return next(ctx, method, req)
 		}
-	}
-}
-
-// onlyTools refuses the methods of features that the server does not declare. The library answers some with an empty list.
-func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		for _, feature := range []string{"prompts/", "resources/", "completion/"} {
-			if strings.HasPrefix(method, feature) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
-			}
-		}
-		return next(ctx, method, req)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 const (
 	prefix     = "atl_"
-	maxAgents  = 100 // maximum agents to which one token may be restricted
+	maxAgents  = 200 // maximum agents to which one token may be restricted: those of the largest tool set
 	maxNameLen = 100
 )
 

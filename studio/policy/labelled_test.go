@@ -28,9 +28,9 @@ func (none) GateSettings(context.Context, string) (registry.GateSettings, bool, 
 func (none) PutGateSettings(context.Context, string, registry.GateSettings) (int64, error) {
 	return 0, nil
 }
-func (none) RulePacks(context.Context, string) ([]registry.RulePack, error)       { return nil, nil }
-func (none) PutRulePack(context.Context, registry.RulePack) error                 { return nil }
-func (none) DeleteRulePack(context.Context, string, string) error                 { return nil }
+func (none) RulePacks(context.Context, string) ([]registry.RulePack, error) { return nil, nil }
+func (none) PutRulePack(context.Context, registry.RulePack) error           { return nil }
+func (none) DeleteRulePack(context.Context, string, string) error           { return nil }
 
 // Rules returns the rules of the program itself.
 func (none) Rules(_ string, spec registry.Spec) *runtimes.Rules { return spec.Rules }

@@ -98,10 +98,14 @@ test('a client is connected to a set with a token for its agents only', async ()
   await dialog.getByText('Token created.').waitFor();
   const secret = (await dialog.getByLabel('Secret').textContent()) ?? '';
   expect(secret).toMatch(/^atl_/);
-  expect(await text.textContent()).toContain(`Bearer ${secret}`);
+  expect(await text.textContent()).not.toContain(secret);
   expect(await violations(page)).toEqual([]);
   expect((await ask(secret, '/mcp/sets/morning', 'POST')).status).toBe(200);
   expect((await ask(secret, '/mcp/tides', 'POST')).status).toBe(404);
+  await dialog.getByLabel('Client').selectOption('ChatGPT');
+  await dialog.getByText('reachable from the internet').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Create this token' }).count()).toBe(0);
+  expect(await violations(page)).toEqual([]);
   expect((await ask(secret, '/api/v1/code-agents')).status).toBe(403);
   await dialog.getByLabel('Client').selectOption('VS Code');
   await dialog.getByText('The editor asks for it.').waitFor();

@@ -18,6 +18,7 @@ export const connectDialog = {
   clients: {
     'claude-code': 'Claude Code',
     'claude-desktop': 'Claude Desktop',
+    chatgpt: 'ChatGPT',
     cursor: 'Cursor',
     vscode: 'VS Code',
     windsurf: 'Windsurf',
@@ -28,10 +29,12 @@ export const connectDialog = {
     curl: 'curl',
   },
   where: {
-    'claude-code': 'Run this in a terminal, in the folder of your project.',
+    'claude-code': 'Run this in a terminal, in the folder of your project. It stores the token with the configuration.',
     'claude-desktop':
       'Settings → Developer → Edit Config opens this file. Claude Desktop starts the atelier program, which must be on its PATH.',
-    cursor: 'Add this to the file, or to .cursor/mcp.json of a project.',
+    chatgpt:
+      'With developer mode on, Settings → Apps & Connectors → Create asks for this. ChatGPT opens the address itself, so it must be an https address that is reachable from the internet. It takes no token: you sign in at the login provider that the server is configured with (--oidc-issuer and --public-url).',
+    cursor: 'Cursor reads the variable when it starts. Add this to the file, or to .cursor/mcp.json of a project.',
     vscode: 'Add this to the file of your project. VS Code asks for the token once and stores it safely.',
     windsurf: 'Add this to the file, then refresh the list of MCP servers.',
     openai: 'Needs the package openai. OpenAI opens the address itself, so it must be reachable from the internet.',

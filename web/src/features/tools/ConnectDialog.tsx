@@ -102,14 +102,16 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
       {kind !== 'agent' && (
         <Check label={say.codeMode} hint={say.codeModeHint} checked={codeMode} onChange={setCodeMode} />
       )}
-      <Token
-        key={String(restricted)}
-        name={say.tokenName(labelOf(offer), title)}
-        agents={restricted ? agents : []}
-        secret={fits}
-        use={useOf(client)}
-        onMade={(made) => setSecret({ text: made, restricted })}
-      />
+      {client !== 'chatgpt' && (
+        <Token
+          key={String(restricted)}
+          name={say.tokenName(labelOf(offer), title)}
+          agents={restricted ? agents : []}
+          secret={fits}
+          use={deliveryOf(client)}
+          onMade={(made) => setSecret({ text: made, restricted })}
+        />
+      )}
       <section className={css.snippet} aria-label={say.configuration(title)}>
         <div className={css.head}>
           <h3>{file === undefined ? title : <code>{file}</code>}</h3>
@@ -127,11 +129,9 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
 const clientOf = (value: string): ClientName => clients.find((one) => one === value) ?? 'curl';
 
 /** How a client gets the token: from its configuration, from the person, or from a variable. */
-function useOf(client: ClientName): 'written' | 'asked' | 'variable' {
+function deliveryOf(client: ClientName): 'written' | 'asked' | 'variable' {
   if (client === 'vscode') return 'asked';
-  return client === 'claude-code' || client === 'claude-desktop' || client === 'cursor' || client === 'windsurf'
-    ? 'written'
-    : 'variable';
+  return client === 'claude-desktop' || client === 'windsurf' ? 'written' : 'variable';
 }
 
 interface TokenProps {

@@ -115,8 +115,7 @@ function Loaded({ set }: { set: ToolSet }) {
 
 /** The agents that a token for the set must reach. The server accepts at most 100 for a token. */
 function agentsOf(tools: readonly SetTool[]): { id: string; name: string }[] {
-  const present = tools.filter((tool) => tool.missing !== true).map(({ agentId, name }) => ({ id: agentId, name }));
-  return present.length > 100 ? [] : present;
+  return tools.filter((tool) => tool.missing !== true).map(({ agentId, name }) => ({ id: agentId, name }));
 }
 
 const columns: TableColumn<SetTool>[] = [

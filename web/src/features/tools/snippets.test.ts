@@ -30,9 +30,9 @@ describe('the configuration of a client', () => {
 
   it('has the form that each editor documents', () => {
     const url = addressOf(agent);
-    expect(entryOf(snippetOf('cursor', agent, 's').text, 'mcpServers')).toEqual({
+    expect(entryOf(snippetOf('cursor', agent, 'atl_s').text, 'mcpServers')).toEqual({
       name: 'weather',
-      entry: { url, headers: { Authorization: 'Bearer s' } },
+      entry: { url, headers: { Authorization: 'Bearer ${env:ATELIER_TOKEN}' } },
     });
     expect(entryOf(snippetOf('windsurf', agent, undefined).text, 'mcpServers')).toEqual({
       name: 'weather',
@@ -53,7 +53,17 @@ describe('the configuration of a client', () => {
   });
 
   it('keeps the token out of programs', () => {
-    for (const client of ['openai', 'openai-agents', 'langchain', 'langchain-js', 'curl', 'vscode'] as const)
+    for (const client of [
+      'openai',
+      'openai-agents',
+      'langchain',
+      'langchain-js',
+      'curl',
+      'vscode',
+      'cursor',
+      'claude-code',
+      'chatgpt',
+    ] as const)
       expect(snippetOf(client, all, 'atl_secret').text, client).not.toContain('atl_secret');
   });
 });

@@ -17,6 +17,7 @@ export interface Offer {
 export const clients = [
   'claude-code',
   'claude-desktop',
+  'chatgpt',
   'cursor',
   'vscode',
   'windsurf',
@@ -76,7 +77,7 @@ asyncio.run(main())
 `;
 
 /**
- * Returns the configuration of a client. Programs, and editors that ask, read the token at run time. The others get
+ * Returns the configuration of a client. Programs, and editors that can ask or read a variable, get the token at run time. The others get
  * `secret`, or until there is one the name of a variable.
  */
 export function snippetOf(client: ClientName, offer: Offer, secret: string | undefined): Snippet {
@@ -87,15 +88,20 @@ export function snippetOf(client: ClientName, offer: Offer, secret: string | und
   switch (client) {
     case 'claude-code':
       return {
-        text: `claude mcp add --transport http ${label} ${shellQuote(url)} \\\n  --header "Authorization: Bearer ${secret ?? '$ATELIER_TOKEN'}"`,
+        text: `claude mcp add --transport http ${label} ${shellQuote(url)} \\\n  --header "Authorization: Bearer $ATELIER_TOKEN"`,
       };
     case 'claude-desktop':
       return {
         file: 'claude_desktop_config.json',
         text: servers({ command: 'atelier', args: argumentsOf(offer), env: { ATELIER_TOKEN: secret ?? 'TOKEN' } }),
       };
+    case 'chatgpt':
+      return { text: `Name: ${label}\nMCP Server URL: ${url}\nAuthentication: OAuth` };
     case 'cursor':
-      return { file: '~/.cursor/mcp.json', text: servers({ url, headers }) };
+      return {
+        file: '~/.cursor/mcp.json',
+        text: servers({ url, headers: { Authorization: 'Bearer ${env:ATELIER_TOKEN}' } }),
+      };
     case 'windsurf':
       return { file: '~/.codeium/windsurf/mcp_config.json', text: servers({ serverUrl: url, headers }) };
     case 'vscode': {
