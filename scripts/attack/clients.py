@@ -75,6 +75,20 @@ class Server:
         with open(f"/proc/{self.process.pid}/status") as status:
             return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
 
+    def peaks_of_children(self):
+        """Returns the peak memory of the processes that the server started, in MiB."""
+        peaks = []
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/children") as children:
+                    pids = children.read().split()
+                for pid in pids:
+                    with open(f"/proc/{pid}/status") as status:
+                        peaks += [int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")]
+            except OSError:
+                pass  # it has ended
+        return peaks
+
     def close(self):
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -112,6 +126,53 @@ def shared_process(server):
     status, answer = server.ask("POST", "/api/v1/code-agents", {
         "name": "shared", "language": "javascript", "runtime": "node", "isolation": "reuse", "code": "export default () => 1"})
     return status < 300, f"a version that shares a process between callers is answered {status} {short(answer) if status >= 300 else ''}"
+
+
+def unfinished_results(server):
+    """Programs fill the memory of the process that starts and watches the runs of everybody, and that has 2 GiB."""
+    def flood(_):
+        server.ask("POST", "/api/v1/execute", {"language": "python", "isolation": "strict", "input": {}, "limits": {"timeoutMs": 60_000, "memoryBytes": 64 << 20, "outputBytes": 16 << 20}, "code": """
+import os, time
+def main():
+    line, size = b'{"end":"', 16_950_000
+    while size > 0:
+        size -= os.write(3, line)
+        line = b"x" * 65536
+    time.sleep(20)
+"""})
+
+    flooding = threading.Thread(target=together, args=(48, flood))
+    flooding.start()
+    peak = 0
+    while flooding.is_alive():
+        peak = max([peak, *server.peaks_of_children()])
+        time.sleep(0.2)
+    return peak > 1024, f"48 programs send unfinished results of 16 MB: peak of the process that started them {peak} of 2048 MiB"
+
+
+def hostile_messages(server):
+    """Messages to the skills' API that its schemas do not foresee. None may be the server's own failure."""
+    deep = "[" * 5000 + "]" * 5000
+    texts = ["a\\u0000b", "\\ud800", "\\u202e" * 50, "x" * 200_000, "../../etc/passwd", "\\u0007"]
+    bodies = ["", "{", "[]", "null", '"x"', "1e999", deep, '{"skill":' + deep + "}", '{"skill":"a","args":' + deep + "}"]
+    bodies += [f'{{"{name}":"{text}","{other}":"{text}","code":"{text}","description":"{text}","action":"{text}","args":{{}}}}'
+               for text in texts for name, other in (("skill", "name"), ("name", "version"), ("id", "handler_path"))]
+    for i, text in enumerate(texts):
+        valid = {"name": f"greet{i}", "version": "1.0.0", "description": "Greets.", "handler_path": "greet.main", "input_schema": {"type": "object"}, "output_schema": {"type": "object"}, "code": "def run(action, args):\n    return {}\n"}
+        for field in ("description", "code", "version", "handler_path", "tags", "title"):
+            bodies.append(json.dumps({**valid, field: "@"}).replace('"@"', f'"{text}"'))
+    failures = {}
+    count = 0
+    for path in ("/skills/execute", "/skills/register", "/v1/skills/create", "/v1/skills/run", "/v1/skills/install", "/v1/skills/promote", "/v1/validation/code"):
+        for body in bodies:
+            count += 1
+            try:
+                status = server.ask("POST", path, body)[0]
+            except OSError:
+                status = 599
+            if status >= 500:
+                failures.setdefault(f"{path} {status}", []).append(body[:60])
+    return bool(failures), f"of {count} messages to the skills' API {sum(map(len, failures.values()))} are answered as a failure of the server" + (f": {', '.join(failures)}" if failures else "")
 
 
 def nested_bodies(server):
@@ -239,6 +300,7 @@ def trace(server):
 
 ATTACKS = [
     ("1", "one V8 process for several callers", shared_process, ()),
+    ("2", "results without an end, in the process that starts all runs", unfinished_results, ("--concurrency=100",)),
     ("3", "bodies whose decoded form is fifty times their text", nested_bodies, ()),
     ("4", "sockets and locks by which tenants meet", meeting, ()),
     ("5", "time before the clock starts", long_integer, ()),
@@ -248,6 +310,7 @@ ATTACKS = [
     ("9", "memory in sockets, without control groups", without_groups, ("--mask-sandbox=cgroups",)),
     ("10", "a secret that is confirmed by its digest", confirmed_secret, ()),
     ("10", "TRACE", trace, ()),
+    ("11", "messages of skills' clients that no schema foresees", hostile_messages, ()),
 ]
 
 
