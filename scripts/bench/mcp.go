@@ -77,9 +77,10 @@ func (b *bench) mcpCall(ctx context.Context, p load.Program) (row, error) {
 // tenCalls compares a program that calls an agent ten times with ten plain calls.
 func (b *bench) tenCalls(ctx context.Context, p load.Program) (row, error) {
 	const name = "calls-ten"
+	reference := p.Name + "@1.0.0"
 	body, err := json.Marshal(map[string]any{
-		"name": name, "language": "javascript", "capabilities": map[string]any{"tools": []string{p.Name}},
-		"code": fmt.Sprintf("export default async (input, ctx) => {\n  const all = [];\n  for (const one of input.all) all.push(await ctx.callTool(%q, one));\n  return all;\n};\n", p.Name),
+		"name": name, "language": "javascript", "capabilities": map[string]any{"tools": []string{reference}},
+		"code": fmt.Sprintf("export default async (input, ctx) => {\n  const all = [];\n  for (const one of input.all) all.push(await ctx.callTool(%q, one));\n  return all;\n};\n", reference),
 	})
 	if err != nil {
 		return row{}, err

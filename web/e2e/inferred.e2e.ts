@@ -84,3 +84,20 @@ test('a schema that a person edits is no longer from the code', async () => {
   await name.press('Enter');
   await expect.poll(async () => (await agent('edited')).draft.schemaSources?.input).toBe(undefined);
 });
+
+test('the form follows the types while the code is typed', async () => {
+  await open('live');
+  await page.getByRole('textbox', { name: 'city' }).waitFor();
+  await studio.replace(after);
+  await page.getByRole('textbox', { name: /^days/ }).waitFor();
+  await expect
+    .poll(async () => Object.keys((await agent('live')).draft.inputSchema.properties))
+    .toEqual(['city', 'days', 'raw']);
+  expect((await agent('live')).draft.schemaSources?.input?.source).toBe('python');
+  await studio.replace('def main(\n');
+  await page.getByText('Older than the code.').first().waitFor();
+  expect(await page.getByRole('textbox', { name: /^days/ }).count()).toBe(1);
+  await studio.replace(before);
+  await page.getByRole('textbox', { name: /^days/ }).waitFor({ state: 'detached' });
+  await expect.poll(async () => Object.keys((await agent('live')).draft.inputSchema.properties)).toEqual(['city']);
+});

@@ -460,8 +460,8 @@ type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environme
 };
 
 /** Reads the schemas of a program from its types. */
-export function inferSchemas(body: InferRequest): Promise<Inferred> {
-  return request('/infer', { method: 'POST', body });
+export function inferSchemas(body: InferRequest, signal?: AbortSignal): Promise<Inferred> {
+  return request('/infer', { method: 'POST', body, ...(signal && { signal }) });
 }
 
 /** The exact packages of a draft. They are also installed if asked for. */

@@ -52,7 +52,8 @@ const origins = {
 
 export const fromCode = {
   update: 'Update from code',
-  follows: (source: string) => `From ${source in origins ? origins[source as keyof typeof origins] : source}.`,
+  follows: (source: string) =>
+    `From ${source in origins ? origins[source as keyof typeof origins] : source}. It follows the code.`,
   guessed: 'A guess from samples.',
   older: 'Older than the code.',
   olderThanTheCode: (sides: ('input' | 'output')[]) =>

@@ -22,6 +22,7 @@ import { AgentHeader } from './AgentHeader';
 import { AgentsPanel } from '../frame/AgentsPanel';
 import { AgentStatus } from './AgentStatus';
 import { ConflictBar } from './ConflictBar';
+import { FollowCode } from './FollowCode';
 import { Tour } from './Tour';
 import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from '../agent/openAgent';
@@ -116,6 +117,7 @@ export function AgentWorkbench() {
         status={status}
       />
       <AgentDialogs editor={{ problems, onGoTo: goToColumn }} />
+      <FollowCode />
       <Tour />
     </>
   );

@@ -1,0 +1,62 @@
+import { useEffect, useEffectEvent, useRef } from 'react';
+import { ApiError } from '../api/http';
+import { stringifyJson } from '../api/json';
+import { inferSchemas } from '../api/verbs';
+import { schemaOf, useOpenAgent, useOpenFiles } from '../agent/openAgent';
+import { hasTypes, useOlderSchemas } from '../agent/schemaSources';
+import { canonical } from '../provenance/canonical';
+
+/** How long nothing is typed before the types are read. */
+const quietMs = 700;
+/** How long the server is left alone after it refused for lack of resources. */
+const pauseMs = 60_000;
+
+/**
+ * Keeps schemas that came from the code in step with it while the person edits here. Another person's edits are followed
+ * where they are made; two pages that save the same schema would meet in a conflict. Code that cannot be loaded changes
+ * nothing: the schema is then marked as older than the code.
+ */
+export function FollowCode() {
+  const agent = useOpenAgent();
+  const files = useOpenFiles();
+  const older = useOlderSchemas();
+  const { session, save, fields } = agent;
+  const { language, entrypoint, environment, packages, rules, runtime } = fields;
+  const shown = useRef(files);
+  const own = useRef(false);
+  const pausedUntil = useRef(0);
+  useEffect(() => {
+    if (shown.current === files) return;
+    shown.current = files;
+    own.current = save.kind !== 'saved';
+  }, [files, save.kind]);
+
+  const follow = useEffectEvent(async (signal: AbortSignal) => {
+    try {
+      const found = await inferSchemas(
+        { language, files, entrypoint, environment, packages, runtime, ...(rules && { rules }) },
+        signal,
+      );
+      if (signal.aborted) return;
+      for (const side of older) {
+        const now = schemaOf(fields, side);
+        const next = schemaOf({ ...fields, ...found }, side);
+        const same = canonical(now) === canonical(next);
+        agent.editSchema(side, `${stringifyJson(same ? now : next, 2)}\n`, found.schemaSources[side]);
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.code !== 'invalid_input') pausedUntil.current = Date.now() + pauseMs;
+    }
+  });
+  const follows = session !== undefined && hasTypes(language) && older.length > 0;
+  useEffect(() => {
+    if (!follows || !own.current || Date.now() < pausedUntil.current) return;
+    const controller = new AbortController();
+    const timer = setTimeout(() => void follow(controller.signal), quietMs);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [follows, files]);
+  return null;
+}
