@@ -63,7 +63,7 @@ type Approval struct {
 	Decider       *Actor          `json:"decider,omitempty"`
 	Comment       string          `json:"comment,omitempty"`
 	DecidedAt     *time.Time      `json:"decidedAt,omitempty"`
-	Outcome       string          `json:"outcome,omitempty" doc:"What came of an approval: the published version, or why it failed."`
+	Outcome       string          `json:"outcome,omitempty" doc:"Outcome of an approval: the published version, or why it failed."`
 }
 
 // ApprovalFilter selects requests for approval. Zero fields select all.

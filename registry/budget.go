@@ -21,7 +21,7 @@ type Budget struct {
 	Name      string    `json:"name"`
 	Meter     Meter     `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost"`
 	Amount    float64   `json:"amount"`
-	Refuse    Refusal   `json:"refuse" enum:"remote,all,none" doc:"What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model."`
+	Refuse    Refusal   `json:"refuse" enum:"remote,all,none" doc:"Runs that are refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model."`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy" doc:"Name of the person or token that set the budget."`
 }

@@ -113,7 +113,7 @@ type Version struct {
 	ID            string    `json:"-"`
 	AgentID       string    `json:"agentId"`
 	Agent         string    `json:"agent"` // the agent's name when it was published
-	CurrentName   string    `json:"-"`     // the agent's name now; "" where nobody asked
+	CurrentName   string    `json:"-"`     // the agent's name now; "" if it was not read
 	Title         string    `json:"title"`
 	Description   string    `json:"description"`
 	Version       string    `json:"version"` // semver

@@ -21,7 +21,7 @@ func Scopes() []Scope { return []Scope{ReadScope, RunScope, WriteScope, ApproveS
 type Caller struct {
 	Actor     Actor
 	Workspace Workspace // the workspace of the request
-	User      string    // ID of the person on whose behalf, "" for the host's own tokens and for nobody
+	User      string    // ID of the person that the token acts for; "" for the host's own tokens
 	Role      Role      // the person's role in the workspace
 	Scopes    []Scope
 	Session   string       // ID of the browser's session, "" for a token

@@ -51,7 +51,7 @@ type Task struct {
 	ProjectID  string          `json:"-"`
 	Project    string          `json:"project"`
 	Input      json.RawMessage `json:"input"`
-	Feedback   string          `json:"feedback" doc:"What a person said about the last attempt."`
+	Feedback   string          `json:"feedback" doc:"A person's comment on the last attempt."`
 	Priority   int             `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
 	Status     TaskStatus      `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
 	Attempt    int             `json:"attempt" doc:"1 for the first; each retry adds 1."`

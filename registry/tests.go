@@ -40,7 +40,7 @@ type Test struct {
 	Input  json.RawMessage `json:"input"`
 	Expect Expectation     `json:"expect"`
 	Ignore []string        `json:"ignore,omitempty" doc:"JSON pointers of the parts of the output that are not compared. The segment * stands for every element of an array."`
-	Source TestSource      `json:"source,omitempty" enum:"person,recorded,generated" doc:"Who made the test (default: person)."`
+	Source TestSource      `json:"source,omitempty" enum:"person,recorded,generated" doc:"Origin of the test (default: person)."`
 	Tags   []string        `json:"tags,omitempty"`
 }
 

@@ -78,7 +78,7 @@ type GateSettings struct {
 	DisabledRules  []string `json:"disabledRules" maxItems:"500" doc:"IDs of rules that do not apply."`
 	BlockAt        Severity `json:"blockAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one blocks."`
 	EscalateAt     Severity `json:"escalateAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one escalates."`
-	NewCapability  string   `json:"newCapability" enum:"escalate,warn" doc:"What a capability leads to that the version before did not have."`
+	NewCapability  string   `json:"newCapability" enum:"escalate,warn" doc:"Consequence of a capability that the previous version did not have."`
 	SelfApproval   bool     `json:"selfApproval" doc:"Whether people may approve their own requests."`
 	ApprovalHours  int      `json:"approvalHours" minimum:"1" maximum:"8760" doc:"After this time an unanswered request expires."`
 	ApproveEffects bool     `json:"approveSideEffects" doc:"Whether each run of a version with the flag side_effect waits for an approval."`

@@ -116,7 +116,7 @@ func kafkaSettings() []Setting {
 			Help: "Topic of results.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Results, err = kafkaTopic(v); return err }},
 		{Name: "kafka-events", Env: "ATELIER_KAFKA_EVENTS", Default: "conversation.outbound", Form: "TOPIC", Group: "Kafka",
-			Help: "Topic that tells when tools start and end, or off.",
+			Help: "Topic for events about the start and end of tools, or off.",
 			set: func(c *Config, v string) (err error) {
 				if v == "off" {
 					c.Kafka.Events = ""

@@ -120,7 +120,7 @@ func runSettings() []Setting {
 			Help: "Path of the Monty interpreter, for the runtime monty (default: monty in /usr/bin or /usr/local/bin).",
 			set:  func(c *Config, v string) (err error) { c.Monty, err = absolute(v); return err }},
 		{Name: "typescript", Env: "ATELIER_TYPESCRIPT", Form: "FILE", Group: "Programs",
-			Help: "Path of the native TypeScript compiler, for schemas from types (default: typescript/tsc beside this program, else the one of npm install -g typescript@7).",
+			Help: "Path of the native TypeScript compiler, for schemas from types (default: typescript/tsc next to this program, else the one of npm install -g typescript@7).",
 			set:  func(c *Config, v string) (err error) { c.TypeScript, err = absolute(v); return err }},
 		{Name: "concurrency", Env: "ATELIER_CONCURRENCY", Default: "0", Form: "N", Group: "Programs",
 			Help: "Number of programs that run at the same time. 0 chooses by the number of processors. With four or more, the last free place is reserved for a workspace that has no active run.",

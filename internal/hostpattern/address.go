@@ -55,7 +55,7 @@ func specials() []special {
 	}
 }
 
-// Metadata is the class of the addresses at which clouds tell machines their credentials.
+// Metadata is the class of the addresses at which clouds give machines their credentials.
 const Metadata = "metadata"
 
 type block struct {

@@ -47,7 +47,7 @@ func stringEnd(document []byte, from int) int {
 func (m *Redactor) quoted(literal []byte) []byte {
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
-		return []byte(`"` + Stars + `"`) // no string that could be told
+		return []byte(`"` + Stars + `"`) // a string that cannot be decoded
 	}
 	redacted := m.Text(text)
 	if redacted == text {

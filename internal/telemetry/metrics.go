@@ -12,13 +12,13 @@ import (
 
 // Metrics holds the metrics of /metrics. Labels have few values by design: routes are patterns, never paths.
 type Metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec
-	latency  *prometheus.HistogramVec
-	runs     *prometheus.CounterVec
-	lost     *prometheus.CounterVec
-	runTime  *prometheus.HistogramVec
-	queued   *prometheus.HistogramVec
+	registry   *prometheus.Registry
+	requests   *prometheus.CounterVec
+	latency    *prometheus.HistogramVec
+	runs       *prometheus.CounterVec
+	unrecorded *prometheus.CounterVec
+	runTime    *prometheus.HistogramVec
+	queued     *prometheus.HistogramVec
 }
 
 // NewMetrics returns the metrics of a process in a separate registry.
@@ -32,7 +32,7 @@ func NewMetrics(version string) *Metrics {
 			Name: "atelier_http_request_seconds", Help: "Time to answer an HTTP request.", Buckets: quick}, []string{"method", "route"}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "atelier_runs_total", Help: "Number of finished and recorded runs."}, []string{"runtime", "status"}),
-		lost: prometheus.NewCounterVec(prometheus.CounterOpts{
+		unrecorded: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "atelier_runs_unrecorded_total", Help: "Number of runs whose end could not be recorded."}, []string{"runtime"}),
 		runTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "atelier_run_seconds", Help: "Time from the request of a run to its durable record.", Buckets: quick}, []string{"runtime"}),
@@ -41,7 +41,7 @@ func NewMetrics(version string) *Metrics {
 	}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "atelier_build_info", Help: "Always 1, with the version as a label.", ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
-	m.registry.MustRegister(m.requests, m.latency, m.runs, m.lost, m.runTime, m.queued, build,
+	m.registry.MustRegister(m.requests, m.latency, m.runs, m.unrecorded, m.runTime, m.queued, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -60,7 +60,7 @@ func (m *Metrics) Run(runtime, status string, queued, total time.Duration) {
 }
 
 // RunUnrecorded counts a run whose end could not be recorded.
-func (m *Metrics) RunUnrecorded(runtime string) { m.lost.WithLabelValues(runtime).Inc() }
+func (m *Metrics) RunUnrecorded(runtime string) { m.unrecorded.WithLabelValues(runtime).Inc() }
 
 // Gauge registers a number that is read on each request of /metrics.
 func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {

@@ -13,9 +13,9 @@ func invalid(format string, args ...any) error {
 
 // broken wraps an error of an unreadable stream. An error that already has a code stays.
 func broken(err error) error {
-	var told *fault.Error
-	if errors.As(err, &told) {
-		return told
+	var refusal *fault.Error
+	if errors.As(err, &refusal) {
+		return refusal
 	}
 	return &fault.Error{Code: fault.InvalidInput, Message: "The file is not an exported archive, or it is damaged or incomplete. Choose the .tar.gz that was exported.", Err: err}
 }

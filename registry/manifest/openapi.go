@@ -93,7 +93,7 @@ func operationOf(m Manifest, summary, description string) any {
 		"operationId": m.Name, "summary": summary, "description": description, "deprecated": m.Deprecated,
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": body("Call")}},
 		"responses": map[string]any{
-			"200":     map[string]any{"description": "The run has finished. success tells whether it succeeded.", "content": map[string]any{"application/json": body("Run")}},
+			"200":     map[string]any{"description": "The run has finished. success is true if it succeeded.", "content": map[string]any{"application/json": body("Run")}},
 			"default": map[string]any{"description": "The run was refused.", "content": map[string]any{"application/problem+json": body("Problem")}},
 		},
 	}

@@ -115,9 +115,9 @@ func refused(what string) error {
 
 // broken converts an error of reading the stream. It keeps errors that a higher layer has already described.
 func broken(err error) error {
-	var told *fault.Error
-	if errors.As(err, &told) {
-		return told
+	var refusal *fault.Error
+	if errors.As(err, &refusal) {
+		return refusal
 	}
 	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, incomplete or not a gzipped tar.", Err: err}
 }

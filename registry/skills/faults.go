@@ -49,12 +49,12 @@ func about(d fault.Detail) string {
 // notJSON reports where schema.json stops being valid JSON.
 func notJSON(text []byte, err error) fault.Detail {
 	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not valid JSON."}
-	var told *jcs.Error
-	if errors.As(err, &told) {
-		before := text[:min(told.Offset, len(text))]
+	var syntax *jcs.Error
+	if errors.As(err, &syntax) {
+		before := text[:min(syntax.Offset, len(text))]
 		d.Line = bytes.Count(before, []byte{'\n'}) + 1
 		d.Column = len(before) - bytes.LastIndexByte(before, '\n')
-		d.Message = strings.TrimSpace(told.Pointer + " " + told.Message)
+		d.Message = strings.TrimSpace(syntax.Pointer + " " + syntax.Message)
 	}
 	return d
 }
@@ -123,13 +123,13 @@ func (s Skill) lineOf(lines map[string]int, pointer string) int {
 
 // Locate adds file and line to an error about the skill's spec, whose pointers name fields of the API.
 func (s Skill) Locate(err error) error {
-	var told *fault.Error
-	if !errors.As(err, &told) || len(told.Details) == 0 {
+	var refusal *fault.Error
+	if !errors.As(err, &refusal) || len(refusal.Details) == 0 {
 		return err
 	}
-	moved := *told
-	moved.Details = make([]fault.Detail, len(told.Details))
-	for i, d := range told.Details {
+	moved := *refusal
+	moved.Details = make([]fault.Detail, len(refusal.Details))
+	for i, d := range refusal.Details {
 		moved.Details[i] = s.locate(d)
 	}
 	return &moved

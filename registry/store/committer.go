@@ -189,13 +189,13 @@ var errPanic = errors.New("the transaction ended in a panic")
 // transaction of its own, so that only the faulty write fails. It does not retry if the database failed, because each
 // write would wait for the same lock again.
 func (c *committer) settle(writes []*write) {
-	tell := func(err error) {
+	report := func(err error) {
 		writes[0].turn <- turn{err: err}
 		writes = writes[1:]
 	}
 	defer func() {
 		for len(writes) > 0 {
-			tell(errPanic)
+			report(errPanic)
 		}
 	}()
 	err := c.transact(writes)
@@ -206,12 +206,12 @@ func (c *committer) settle(writes []*write) {
 				slog.Int("writes", len(writes)), slog.Any("error", err))
 		}
 		for len(writes) > 0 {
-			tell(c.transact(writes[:1]))
+			report(c.transact(writes[:1]))
 		}
 		return
 	}
 	for len(writes) > 0 {
-		tell(err)
+		report(err)
 	}
 }
 

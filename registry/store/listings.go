@@ -65,7 +65,7 @@ func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.Ag
 	if err := s.listed(&rows).Where("a.id IN (?)", ids).OrderExpr("a.name, a.id").Scan(ctx); err != nil {
 		return registry.AgentPage{}, wrap("list the registry", err)
 	}
-	page, err := agentPage(registryList, told(rows), pageSize(f.Limit))
+	page, err := agentPage(registryList, withLatest(rows), pageSize(f.Limit))
 	for i := range page.Items {
 		page.Items[i].Publisher = rows[i].Publisher
 	}
@@ -100,7 +100,7 @@ func (s *Store) listedAgent(ctx context.Context, said, condition string, value a
 	if len(rows) == 0 {
 		return registry.Agent{}, noAgent(said)
 	}
-	a, err := told(rows)[0].agent()
+	a, err := withLatest(rows)[0].agent()
 	a.Publisher = rows[0].Publisher
 	return a, wrap("read the registry", err)
 }
@@ -124,8 +124,8 @@ type listedRow struct {
 	Publisher       string    `bun:"publisher,scanonly"`
 }
 
-// told replaces the fields of the draft with those of the latest version.
-func told(rows []listedRow) []fullAgentRow {
+// withLatest replaces the fields of the draft with those of the latest version.
+func withLatest(rows []listedRow) []fullAgentRow {
 	all := make([]fullAgentRow, 0, len(rows))
 	for _, row := range rows {
 		row.Title, row.Description, row.Language, row.UpdatedAt = row.SaidTitle, row.SaidDescription, row.SaidLanguage, row.SaidAt

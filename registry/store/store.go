@@ -44,7 +44,7 @@ type Options struct {
 	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
 	Notice    registry.Notice  // makes webhooks about requests that Settle withdraws; nil for none
 	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
-	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is
+	// Asked is called for every statement with its first word, before the caller has the answer. It may be nil. It is
 	// called from many goroutines.
 	Asked func(ctx context.Context, operation string)
 }

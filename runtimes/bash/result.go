@@ -132,9 +132,9 @@ func encode(v any) json.RawMessage {
 var complaint = regexp.MustCompile(`^(.+?): line ([0-9]+): (.*)$`)
 
 // failure explains an exit code from Bash's messages and the prelude's report.
-func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramError {
+func (s *transcript) failure(code int, report json.RawMessage) *runtimes.ProgramError {
 	var known end
-	if told != nil && json.Unmarshal(told, &known) != nil {
+	if report != nil && json.Unmarshal(report, &known) != nil {
 		known = end{}
 	}
 	e := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script exited with code %d.", code)}

@@ -92,7 +92,7 @@ func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
 // namespaceCheck reads the settings that forbid user namespaces. If sandboxes work nevertheless, these settings are no
 // fault.
 func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
-	var told []string
+	var values []string
 	fix := ""
 	for _, s := range []struct {
 		setting, bad, fix string
@@ -106,12 +106,12 @@ func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
 		if !there {
 			continue
 		}
-		told = append(told, dotted(s.setting)+"="+value)
+		values = append(values, dotted(s.setting)+"="+value)
 		if value == s.bad && (s.root || f.UID != 0) && level.Level == sandbox.LevelNone {
 			fix = "Use " + s.fix + "."
 		}
 	}
-	return env("user namespaces", verdict(fix == ""), fix, "%s", orNone(strings.Join(told, ", ")))
+	return env("user namespaces", verdict(fix == ""), fix, "%s", orNone(strings.Join(values, ", ")))
 }
 
 func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {

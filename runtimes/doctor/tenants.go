@@ -65,7 +65,7 @@ func (d *Doctor) meet(ctx context.Context, e Engine, text, name string, isolatio
 	}
 }
 
-// judgeTenants judges the second program's lines, which have the form of a search. why tells why they are incomplete,
+// judgeTenants judges the second program's lines, which have the form of a search. why is the reason if they are incomplete,
 // or is "".
 func judgeTenants(stdout, why string) []Check {
 	tried, reached := searched(stdout)

@@ -83,20 +83,20 @@ func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 const growth = 2
 
 func encode(answer *fetched) (json.RawMessage, error) {
-	var told bytes.Buffer
-	encoder := json.NewEncoder(&told)
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
 	if answer.Text != nil {
 		if err := encoder.Encode(*answer.Text); err != nil {
 			return nil, err
 		}
-		if told.Len() > growth*len(*answer.Text)+len("\"\"\n") {
+		if encoded.Len() > growth*len(*answer.Text)+len("\"\"\n") {
 			answer.Base64, answer.Text = base64.StdEncoding.EncodeToString([]byte(*answer.Text)), nil
 		}
-		told.Reset()
+		encoded.Reset()
 	}
 	err := encoder.Encode(answer)
-	return bytes.TrimSuffix(told.Bytes(), []byte("\n")), err
+	return bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), err
 }
 
 // readFetch creates a request from the arguments of fetch.

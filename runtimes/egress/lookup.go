@@ -13,10 +13,10 @@ import (
 type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {
-	nobody := func(context.Context, string, string) (net.Conn, error) {
+	noDial := func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("only the table counts")
 	}
-	return lookup{table: &net.Resolver{PreferGo: true, Dial: nobody}, servers: &net.Resolver{PreferGo: true}}
+	return lookup{table: &net.Resolver{PreferGo: true, Dial: noDial}, servers: &net.Resolver{PreferGo: true}}
 }
 
 // LookupNetIP implements Resolver.

@@ -32,7 +32,7 @@ type Session struct {
 	closed   bool
 	requests int
 	bytes    int64
-	told     bool                  // whether too many requests were reported
+	reported bool                  // whether too many requests were reported
 	open     map[net.Conn]struct{} // connections to remote hosts
 	refused  *refusal              // refusal of the last request, nil if it was allowed
 }
@@ -99,7 +99,7 @@ func (d *Session) admit(target hostpattern.Target) *refusal {
 	switch {
 	case d.requests > most.Requests:
 		why := tooMany(target, most)
-		why.again, d.told = d.told, true
+		why.again, d.reported = d.reported, true
 		return why
 	case d.bytes >= most.Bytes:
 		return tooMuch(target, most)

@@ -144,7 +144,7 @@ func (m *Manager) hold(dir string, n int) {
 	}
 }
 
-// await waits for the installation of a lock, and starts it if nobody has.
+// await waits for the installation of a lock, and starts it if necessary.
 func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
 	m.mu.Lock()
 	if m.ctx.Err() != nil {

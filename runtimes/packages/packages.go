@@ -316,7 +316,7 @@ func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session
 	return m.options.Egress.OpenBeneath(ceiling, job, quiet{})
 }
 
-// quiet is the host of a step: nobody follows its output.
+// quiet is the host of a step whose output has no reader.
 type quiet struct{}
 
 func (quiet) Emit(runtimes.Event) {}

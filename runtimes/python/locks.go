@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxLockPools is the number of pools for programs with packages that stay while nobody uses them.
+// maxLockPools is the number of pools for programs with packages that stay while they are unused.
 const maxLockPools = 16
 
 // lockKey identifies a pool for programs with packages. Workspaces never share one.

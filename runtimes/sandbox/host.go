@@ -8,7 +8,7 @@ import (
 type Host struct {
 	Landlock int // version of its interface, 0 if there is none
 	Cgroups  cgroups.Mode
-	Without  []string // mechanisms that the sandbox was told to do without
+	Without  []string // mechanisms that the options switch off
 }
 
 // Host returns the features that the sandbox found.

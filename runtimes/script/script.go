@@ -16,7 +16,7 @@
 //	environment             set the environment as the result
 //	include FILE            execute the commands of another file
 //	fail TYPE MESSAGE       end with an error of this type, at this line
-//	house-fail              fail as the server, not as the program
+//	server-fail              fail as the server, not as the program
 //	# …                     a comment; empty lines are ignored too
 package script
 
@@ -39,7 +39,7 @@ func New() *Engine { return &Engine{} }
 // Run implements runtimes.Runtime.
 func (*Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	for line := range strings.Lines(string(job.Files[job.Entrypoint])) {
-		if strings.TrimSpace(line) == "house-fail" {
+		if strings.TrimSpace(line) == "server-fail" {
 			return runtimes.Outcome{}, fault.New(fault.Internal, "The script requested a server failure.")
 		}
 	}

@@ -66,7 +66,7 @@ func TestFailures(t *testing.T) {
 
 func TestServerFails(t *testing.T) {
 	t.Parallel()
-	_, err := script.New().Run(t.Context(), programs().Job("print x\nhouse-fail\n"), runtimetest.NewHost())
+	_, err := script.New().Run(t.Context(), programs().Job("print x\nserver-fail\n"), runtimetest.NewHost())
 	if !fault.Is(err, fault.Internal) {
 		t.Errorf("error %v", err)
 	}

@@ -24,18 +24,18 @@ const (
 // the worker's report, because the program may have written that.
 func (s *session) judge(end ending) runtimes.Outcome {
 	var outcome runtimes.Outcome
-	var told *runtimes.ProgramError
+	var reported *runtimes.ProgramError
 	if end.result != nil {
 		result := *end.result
 		if s.task.Interpret != nil {
 			result = s.task.Interpret(result)
 		}
 		outcome.ExitCode = result.ExitCode
-		outcome.Output, told = s.read(result)
+		outcome.Output, reported = s.read(result)
 	} else {
-		told = s.died(end)
+		reported = s.died(end)
 	}
-	outcome.Error = s.verdict(end, told)
+	outcome.Error = s.verdict(end, reported)
 	if outcome.Error != nil {
 		outcome.Output = nil
 	}
@@ -43,10 +43,10 @@ func (s *session) judge(end ending) runtimes.Outcome {
 }
 
 // verdict chooses between our own findings and the worker's report.
-func (s *session) verdict(end ending, told *runtimes.ProgramError) *runtimes.ProgramError {
+func (s *session) verdict(end ending, reported *runtimes.ProgramError) *runtimes.ProgramError {
 	var ours *runtimes.ProgramError
 	full := end.result != nil && end.result.DiskFull
-	vague := told != nil && (told.Type == runtimes.RuntimeError || told.Type == runtimes.MemoryLimit)
+	vague := reported != nil && (reported.Type == runtimes.RuntimeError || reported.Type == runtimes.MemoryLimit)
 	switch {
 	case end.cause == runtimes.Timeout && end.usage.PidsLimited:
 		// A shell that may not fork retries until its time is over, so the process limit is the real cause.
@@ -61,15 +61,15 @@ func (s *session) verdict(end ending, told *runtimes.ProgramError) *runtimes.Pro
 		ours = reached(runtimes.ProcessLimit, s.limits)
 	case vague && full:
 		ours = reached(runtimes.DiskLimit, s.limits)
-	case told == nil && s.task.Unaware && end.usage.PidsLimited:
+	case reported == nil && s.task.Unaware && end.usage.PidsLimited:
 		ours = reached(runtimes.ProcessLimit, s.limits)
-	case told != nil:
-		return s.complete(told)
+	case reported != nil:
+		return s.complete(reported)
 	default:
 		return nil
 	}
-	if told != nil {
-		ours.File, ours.Line, ours.Column, ours.Stack = told.File, told.Line, told.Column, told.Stack
+	if reported != nil {
+		ours.File, ours.Line, ours.Column, ours.Stack = reported.File, reported.Line, reported.Column, reported.Stack
 	}
 	return ours
 }

@@ -60,7 +60,7 @@ type Pool struct {
 	ctx     context.Context // ends when the pool closes, and with it every run
 	stop    context.CancelFunc
 	joined  sync.WaitGroup // the spawner, and goroutines that destroy workers
-	wake    chan struct{}  // tells the spawner that a jail was taken
+	wake    chan struct{}  // notifies the spawner that a jail was taken
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first

@@ -46,7 +46,7 @@ type peer struct {
 	in       *bufio.Reader
 	out      *frames.Writer
 	programs map[string]bool // names of the programs sent so far
-	told     bool            // true once a job was sent
+	jobSent  bool            // true once a job was sent
 	spent    time.Duration   // processor time at the end of the last job
 }
 
@@ -85,7 +85,7 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 // run executes the job. It returns how the program ended and whether the worker can serve another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
 	before := s.spent // the work of a worker between jobs counts for the next job
-	if !s.told {
+	if !s.jobSent {
 		before = s.jail.CPU()
 	}
 	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
@@ -230,7 +230,7 @@ func (s *session) sendJob(brief bool) error {
 		}
 		s.programs[s.task.Program] = true
 	}
-	s.brief, s.told = brief, true
+	s.brief, s.jobSent = brief, true
 	if err := s.out.WriteJSON(frames.Job, payload); err != nil {
 		return fmt.Errorf("send job: %w", err)
 	}
@@ -442,7 +442,7 @@ func hungUp(err error) bool {
 // theirs. So no such text is repeated, here and in causes.
 func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	words := exit.Stderr
-	if p.told {
+	if p.jobSent {
 		words = exit.Summary()
 	}
 	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, words)

@@ -256,7 +256,7 @@ type gateSet struct {
 	DisabledRules *[]string `help:"Rules that do not apply." placeholder:"PACK/RULE,…"`
 	BlockAt       string    `help:"Severity that blocks." placeholder:"SEVERITY"`
 	EscalateAt    string    `help:"Severity that escalates." placeholder:"SEVERITY"`
-	NewCapability string    `help:"What a new capability leads to: escalate or warn." placeholder:"ANSWER"`
+	NewCapability string    `help:"Consequence of a new capability: escalate or warn." placeholder:"ANSWER"`
 	SelfApproval  *bool     `help:"Whether people may approve their own requests." negatable:""`
 	ApprovalHours int       `help:"Hours after which a request expires." placeholder:"N"`
 	SideEffects   *bool     `field:"approveEffects" help:"Whether runs with the flag side_effect wait for an approval." negatable:""`

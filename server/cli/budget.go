@@ -40,7 +40,7 @@ type budgetSet struct {
 	Name   string  `arg:"" help:"Name of the budget."`
 	Meter  string  `required:"" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" help:"Meter that is limited: a meter that 'atelier usage' lists, or cost (the sum of all costs)." placeholder:"METER"`
 	Amount float64 `required:"" help:"Amount for a month, in units of the meter or in the server's currency." placeholder:"AMOUNT"`
-	Refuse string  `default:"remote" enum:"remote,all,none" help:"What is refused when the budget is used up: runs at other services (remote), all runs, or nothing (default: remote)." placeholder:"WHAT"`
+	Refuse string  `default:"remote" enum:"remote,all,none" help:"Runs that are refused when the budget is used up: runs at other services (remote), all runs, or nothing (default: remote)." placeholder:"WHAT"`
 	asked
 }
 

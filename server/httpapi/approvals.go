@@ -82,7 +82,7 @@ func (a *API) decideApproval() {
 	}
 	add(a, endpoint{
 		id: "decideApproval", method: http.MethodPost, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Approve or deny",
-		about:      "What was approved starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.",
+		about:      "The approved action starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*approvalAnswer, error) {
 		one, err := a.Approvals.Decide(ctx, actor(ctx), q.Approval, approvals.Decision{Approve: q.Body.Decision == "approve", Scope: q.Body.Scope, Comment: q.Body.Comment})

@@ -13,7 +13,7 @@ import (
 type BudgetBody struct {
 	Meter  registry.Meter   `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" doc:"A meter of GET /usage, or cost: the sum of their costs."`
 	Amount float64          `json:"amount" exclusiveMinimum:"0" maximum:"1e15" doc:"In units of the meter, for one calendar month (UTC)."`
-	Refuse registry.Refusal `json:"refuse,omitempty" enum:"remote,all,none" default:"remote" doc:"What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model."`
+	Refuse registry.Refusal `json:"refuse,omitempty" enum:"remote,all,none" default:"remote" doc:"Runs that are refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model."`
 }
 
 // BudgetList is the list of all budgets of a workspace.

@@ -53,7 +53,7 @@ func (a *API) getCapabilities() {
 	type out struct{ Body Capabilities }
 	add(a, endpoint{
 		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "Get the capabilities of this server",
-		about: "What this server can run, and its limits: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.",
+		about: "Features and limits of this server: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		found, err := a.StatusProvider.Capabilities(ctx, actor(ctx).Workspace)
 		return &out{Body: found}, err

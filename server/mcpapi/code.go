@@ -42,7 +42,7 @@ func codeTool() *mcp.Tool {
 // codeOutput describes the structured content of a program that the caller sends.
 func codeOutput() json.RawMessage {
 	return json.RawMessage(`{"type":"object","required":["output","stdout","stderr","error"],"properties":{
-		"output":{"description":"What the program returned."},"stdout":{"type":"string"},"stderr":{"type":"string"},
+		"output":{"description":"Value that the program returned."},"stdout":{"type":"string"},"stderr":{"type":"string"},
 		"error":{"description":"null, or an object with type, message, file, line and remedy."}}}`)
 }
 

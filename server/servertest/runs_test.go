@@ -233,7 +233,7 @@ func TestMetricsCountRequestsAndRuns(t *testing.T) {
 func TestServerFailure(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
-	answer := s.Script(t, "house-fail")
+	answer := s.Script(t, "server-fail")
 	if p := answer.Problem(t); answer.Status != 500 || p.Code != "internal" || p.Detail != "Internal error." || !strings.Contains(string(answer.Body), `"requestId"`) {
 		t.Errorf("got %s", answer.Body)
 	}

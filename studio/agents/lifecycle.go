@@ -22,7 +22,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// What was published under other ceilings, or with what this server does not have, is refused like any other save.
+	// A version that exceeds the ceilings of this server, or needs a feature that it lacks, is refused like any other save.
 	if a.Draft.Spec, err = s.Specs.Complete(v.Spec.Current()); err != nil {
 		return registry.Agent{}, err
 	}

@@ -322,7 +322,7 @@ func TestCloseInterruptsAndRefuses(t *testing.T) {
 func TestServerFailureIsAnErrorAndARecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
-	_, err := k.Execute(t.Context(), k.actor, program("house-fail"))
+	_, err := k.Execute(t.Context(), k.actor, program("server-fail"))
 	if err == nil {
 		t.Fatal("no error")
 	}

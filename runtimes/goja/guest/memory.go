@@ -27,7 +27,7 @@ const (
 func (r *run) watch() (stop func()) {
 	limit, base := r.job.Limits.MemoryBytes, r.worker.base
 	var mu sync.Mutex
-	told, looked, done := false, false, false
+	flushed, looked, done := false, false, false
 	var look func()
 	alarm := time.AfterFunc(math.MaxInt64, func() { look() })
 	look = func() {
@@ -36,8 +36,8 @@ func (r *run) watch() (stop func()) {
 		switch {
 		case done:
 			return
-		case !told:
-			told = true
+		case !flushed:
+			flushed = true
 			_ = r.worker.out.Flush() // the reader notices a failed connection
 			if limit > 0 {
 				alarm.Reset(watchDelay - startDelay)

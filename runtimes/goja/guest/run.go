@@ -63,7 +63,7 @@ func (r *run) interrupt(kind runtimes.ErrorType, message string) {
 	}
 }
 
-// hangUp stops the program because the connection is gone and nobody can receive the result.
+// hangUp stops the program because the connection is closed and the result cannot be sent.
 func (r *run) hangUp() { r.interrupt(runtimes.Interrupted, "") }
 
 func (r *run) reply(answer frames.Answer) {

@@ -143,7 +143,7 @@ func (w *worker) carryOut(r *run) error {
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
 	}
-	// This work follows the result, so nobody waits for it.
+	// This work follows the result, so no caller waits for it.
 	if w.spare == nil {
 		w.spare = newVM()
 	}

@@ -139,14 +139,14 @@ func (g *Group) Used() Stats {
 		OOMKills: g.counters.read(countKills),
 		PidsHits: g.counters.read(countHits),
 	}
-	if stats.OOMKills > 0 { // it only tells kills apart
+	if stats.OOMKills > 0 { // it only distinguishes kills
 		stats.LimitHits = g.limitHits()
 	}
 	return stats
 }
 
 // limitHits returns how often the limit refused memory, as version 2 counts it. The counter of version 1 is 0 on new
-// kernels, so there the peak tells whether the limit was reached.
+// kernels, so there the peak shows whether the limit was reached.
 func (g *Group) limitHits() int64 {
 	if g.v2 {
 		return g.counters.read(countFull)

@@ -24,7 +24,7 @@ func Halved(config wire.Setup) (wire.Halves, error) {
 // installFilter installs the filter on all threads at once. The filter forbids every call of the set-up.
 func installFilter(config wire.Setup) error {
 	if len(config.Seccomp) == 0 || config.Launcher {
-		return nil // the server was told to go without a filter; children of a launcher install theirs during their set-up
+		return nil // the server runs without a filter, as its options ask; children of a launcher install theirs during their set-up
 	}
 	length := len(config.Seccomp) / seccomp.InstructionSize
 	if len(config.Seccomp)%seccomp.InstructionSize != 0 || length > seccomp.MaxInstructions {

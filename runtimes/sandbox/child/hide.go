@@ -8,7 +8,7 @@ import (
 )
 
 // hide covers private files and directories in the new root. A covered file is a device on a mount without devices, which
-// nobody can open. A path that is gone meanwhile needs no cover.
+// no program can open. A path that is gone meanwhile needs no cover.
 func hide(paths []string) error {
 	for _, name := range paths {
 		name = relative(name)

@@ -67,7 +67,7 @@ func newChildren(config wire.Setup, role Role) (*children, error) {
 
 // serveOrders serves orders until the server closes the connection.
 func (s *children) serveOrders(conn net.Conn) (err error) {
-	// Nobody reads conn after this. The collector would close it, and its low descriptor number would go to a child.
+	// conn is not used after this. The collector would close it, and its low descriptor number would go to a child.
 	defer runtime.KeepAlive(conn)
 	if s.control, err = wire.ReceiveControl(conn); err != nil {
 		return err

@@ -54,13 +54,13 @@ func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramErro
 		Output json.RawMessage        `json:"output"`
 		Error  *runtimes.ProgramError `json:"error"`
 	}
-	told := err == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
+	ended := err == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
 	switch {
 	case report.Huge:
 		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}
-	case told && end.Error != nil:
+	case ended && end.Error != nil:
 		result.Error = end.Error
-	case told:
+	case ended:
 		result.Output = end.Output
 		result.Signal = 0 // it ended after its result, so the signal does not matter
 	case result.Signal != 0:

@@ -47,7 +47,7 @@ type Report struct {
 // FileState is the state of the result file.
 type FileState string
 
-// States of the result file. The role reports FileRead, FileAbsent or FileIrregular. The server tells the other states
+// States of the result file. The role reports FileRead, FileAbsent or FileIrregular. The server distinguishes the other states
 // by the content, see ReadFile.
 const (
 	FileRead      FileState = "read"   // its content was sent before the report, in Part frames

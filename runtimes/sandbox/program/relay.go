@@ -34,7 +34,7 @@ const (
 	tailSize = 32
 )
 
-// lineState tells which part of the last end message was sent to the server in pieces.
+// lineState says which part of the last end message was sent to the server in pieces.
 type lineState int
 
 const (
@@ -57,7 +57,7 @@ type relay struct {
 	ready    bool          // the program waits for its Hello
 	keeps    bool          // the next line is kept data, sent before any user code has run
 	kept     []byte
-	told     bool // it has sent its end, with an exit code, and is being killed
+	ended    bool // it has sent its end, with an exit code, and is being killed
 
 	calls int64
 	end   json.RawMessage // nil if it was sent in pieces
@@ -104,7 +104,7 @@ func (r *relay) run() error {
 				}
 			}
 		}
-		if r.told && r.started {
+		if r.ended && r.started {
 			return r.flush(math.MaxInt)
 		}
 		for i := range streams {
@@ -325,7 +325,7 @@ func codeOf(line []byte) *uint8 {
 func (r *relay) finish(end json.RawMessage, code *uint8) {
 	r.end, r.code, r.sent = end, code, 0
 	if code != nil {
-		r.told = true
+		r.ended = true
 		r.Kill()
 	}
 }

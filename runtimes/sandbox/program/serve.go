@@ -114,7 +114,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 		code := int(*relay.code)
 		result.ExitCode = &code
 	} else {
-		told(&result, relay.Status())
+		addStatus(&result, relay.Status())
 	}
 	if job.Result != "" {
 		<-relay.Dead() // a remaining process could swap the file before it is read
@@ -131,8 +131,8 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	return relay.out.WriteJSON(frames.Done, result)
 }
 
-// told adds to a result how the program ended.
-func told(result *frames.Result, status syscall.WaitStatus) {
+// addStatus adds to a result how the program ended.
+func addStatus(result *frames.Result, status syscall.WaitStatus) {
 	if !status.Signaled() {
 		code := status.ExitStatus()
 		result.ExitCode = &code

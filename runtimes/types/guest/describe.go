@@ -706,9 +706,9 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 		if strings.HasPrefix(one.Name, "__@") {
 			continue // a symbol is no property of JSON
 		}
-		if lost, err := w.lost(one); err != nil {
+		if omitted, err := w.omitted(one); err != nil {
 			return nil, err
-		} else if lost {
+		} else if omitted {
 			continue
 		}
 		of, optional, err := w.property(one, place{file: relative(one.file()), owner: owner, name: one.Name})
@@ -729,8 +729,8 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 	return schema, w.indexes(schema, t, place{file: relative(of.file()), owner: owner, name: "["})
 }
 
-// lost reports whether JSON leaves out a property of a result: a method, or an accessor of a class.
-func (w *walker) lost(one symbol) (bool, error) {
+// omitted reports whether JSON leaves out a property of a result: a method, or an accessor of a class.
+func (w *walker) omitted(one symbol) (bool, error) {
 	if !w.output {
 		return false, nil
 	}

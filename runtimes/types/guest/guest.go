@@ -1,4 +1,4 @@
-// Package guest is the part of package types that runs inside the sandbox. It starts the TypeScript compiler beside
+// Package guest is the part of package types that runs inside the sandbox. It starts the TypeScript compiler next to
 // itself, asks it for the types of an agent's main over its API, and describes them as JSON Schema. The source of the
 // program and the answers about it never leave the sandbox, except for the schemas.
 package guest

@@ -59,7 +59,7 @@ export interface paths {
     put?: never;
     /**
      * Approve or deny
-     * @description What was approved starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.
+     * @description The approved action starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.
      */
     post: operations['decideApproval'];
     delete?: never;
@@ -305,7 +305,7 @@ export interface paths {
     };
     /**
      * Get the capabilities of this server
-     * @description What this server can run, and its limits: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.
+     * @description Features and limits of this server: languages, runtimes, ceilings, isolation. Only the language model changes while the server runs.
      */
     get: operations['getCapabilities'];
     put?: never;
@@ -3008,7 +3008,7 @@ export interface components {
       input?: unknown;
       /** @enum {string} */
       kind: 'run' | 'publish';
-      /** @description What came of an approval: the published version, or why it failed. */
+      /** @description Outcome of an approval: the published version, or why it failed. */
       outcome?: string;
       /** @description Digest of the rules and thresholds when it was asked. */
       policyVersion?: string;
@@ -3112,7 +3112,7 @@ export interface components {
       /** Format: double */
       percent: number;
       /**
-       * @description What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
+       * @description Runs that are refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
        * @enum {string}
        */
       refuse: 'remote' | 'all' | 'none';
@@ -3195,7 +3195,7 @@ export interface components {
         | 'storageBytes'
         | 'cost';
       /**
-       * @description What is refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
+       * @description Runs that are refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model.
        * @default remote
        * @enum {string}
        */
@@ -3486,7 +3486,7 @@ export interface components {
       inputWithheld?: boolean;
       /** @enum {string} */
       kind: 'run' | 'publish';
-      /** @description What came of an approval: the published version, or why it failed. */
+      /** @description Outcome of an approval: the published version, or why it failed. */
       outcome?: string;
       /** @description Digest of the rules and thresholds when it was asked. */
       policyVersion?: string;
@@ -3803,12 +3803,17 @@ export interface components {
        */
       gate: 'off' | 'advise' | 'enforce';
       /**
-       * @description What a capability leads to that the version before did not have.
+       * @description Consequence of a capability that the previous version did not have.
        * @enum {string}
        */
       newCapability: 'escalate' | 'warn';
       /** @description Names of the rule packs that apply to every program. */
       packs: string[];
+      /**
+       * Format: int64
+       * @description Rises with each change. A change that contains the revision of older settings is refused with conflict. Without it, whatever is stored is replaced.
+       */
+      revision?: number;
       /** @description Whether people may approve their own requests. */
       selfApproval: boolean;
     };
@@ -5400,6 +5405,11 @@ export interface components {
       reference: string;
     };
     ServerTools: {
+      /**
+       * Format: int64
+       * @description Further versions that the document has no space for: the registry limits this part to 4 KiB. The address lists all.
+       */
+      omitted?: number;
       tools: components['schemas']['ServerTool'][];
     };
     ServersState: {
@@ -5660,7 +5670,7 @@ export interface components {
       creator: components['schemas']['Actor'];
       /** @description Why the task failed. */
       error?: components['schemas']['TaskError'];
-      /** @description What a person said about the last attempt. */
+      /** @description A person's comment on the last attempt. */
       feedback: string;
       /**
        * Format: int64
@@ -5752,7 +5762,7 @@ export interface components {
       /** @description Unique among the tests of the agent. */
       name: string;
       /**
-       * @description Who made the test (default: person).
+       * @description Origin of the test (default: person).
        * @enum {string}
        */
       source?: 'person' | 'recorded' | 'generated';
@@ -16070,6 +16080,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };

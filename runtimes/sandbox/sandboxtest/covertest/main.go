@@ -28,15 +28,15 @@ func main() {
 	for _, real := range program.Roles() {
 		serve := real.Child
 		real.Child = func(child *launcher.Child, conn net.Conn) error {
-			t := &teller{Conn: conn}
+			t := &counterConn{Conn: conn}
 			err := serve(child, t)
-			t.tell() // it could not even begin
+			t.writeCounters() // it could not even begin
 			return err
 		}
 		roles = append(roles, real)
 	}
 	if code, jailed := launcher.Main(os.Args, roles); jailed {
-		tell()
+		printCounters()
 		os.Exit(code)
 	}
 	// Outside of a jail it prints its own metadata: the meaning of the counters.
@@ -52,24 +52,24 @@ func look(conn net.Conn) error {
 	return err
 }
 
-// teller writes the counters before the last frame of a job, as if the program had printed them.
-type teller struct {
+// counterConn writes the counters before the last frame of a job, as if the program had printed them.
+type counterConn struct {
 	net.Conn
 	once sync.Once
 }
 
-func (c *teller) Write(p []byte) (int, error) {
+func (c *counterConn) Write(p []byte) (int, error) {
 	if len(p) > 0 && frames.Kind(p[0]) == frames.Done {
-		c.tell()
+		c.writeCounters()
 	}
 	return c.Conn.Write(p)
 }
 
-func (c *teller) tell() {
+func (c *counterConn) writeCounters() {
 	c.once.Do(func() { _ = frames.NewWriter(c.Conn).Write(frames.Stderr, counters()) })
 }
 
-func tell() { _, _ = os.Stderr.Write(counters()) }
+func printCounters() { _, _ = os.Stderr.Write(counters()) }
 
 func counters() []byte {
 	var counters bytes.Buffer
