@@ -5,21 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/studio/access"
 )
 
 type inferCommand struct {
-	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml." placeholder:"FILE|DIR"`
-	Config   string       `help:"Settings file." placeholder:"FILE"`
-	printed               // the result is JSON in any case
+	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml; with --from-runs the name of an agent." placeholder:"FILE|DIR|NAME"`
+	FromRuns int          `help:"Guess the schemas from this many of an agent's newest runs on a server, 1 to 100." placeholder:"N"`
+	asked                 // the result is JSON in any case
 	Settings kong.Plugins `embed:""`
 }
 
@@ -30,11 +34,21 @@ func inferSettings(s config.Setting) bool {
 
 // Help returns the text above the flags.
 func (*inferCommand) Help() string {
-	return "Prints inputSchema, outputSchema, source and notes as JSON on stdout, and the notes on stderr. The types are read in the sandbox of this machine, without a server. " +
+	return "Prints inputSchema, outputSchema, source and notes as JSON on stdout, and the notes on stderr. The types are read in the sandbox of this machine, without a server, but for --from-runs. " +
 		"Exit codes: 0 if the schemas were inferred, 1 if the program cannot be loaded or described."
 }
 
 func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
+	if c.FromRuns != 0 {
+		path := "/api/v1/code-agents/" + url.PathEscape(c.Target) + "/schemas-from-runs?runs=" + strconv.Itoa(c.FromRuns)
+		return c.with(ctx, p, func(server *client) error {
+			var found registry.InferredSchemas
+			if err := server.call(ctx, http.MethodGet, path, nil, &found); err != nil {
+				return err
+			}
+			return c.show(p, found)
+		})
+	}
 	info, err := os.Stat(c.Target)
 	if err != nil {
 		return misusedf("no file or folder named %s", c.Target)
@@ -67,6 +81,11 @@ func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.show(p, found)
+}
+
+// show prints the notes on stderr and the schemas on stdout.
+func (c *inferCommand) show(p Process, found registry.InferredSchemas) error {
 	for _, note := range found.Notes {
 		_, _ = fmt.Fprintln(p.Stderr, located(note.File, note.Line, note.Message))
 	}

@@ -76,6 +76,7 @@ func needs() map[string]need {
 		"POST " + one + "/tests/run":                     {execute, agent},
 		"POST " + one + "/restore":                       {write, agent}, // also approve if the agent is a skill
 		"GET " + one + "/runtime":                        {read, agent},
+		"GET " + one + "/schemas-from-runs":              {read, agent},
 		"GET " + one + "/verdict":                        {read, agent},
 		"GET " + one + "/versions":                       {read, agent},
 		"POST " + one + "/versions":                      {write, agent}, // also approve if the agent is a skill

@@ -76,7 +76,7 @@ func parameterExamples() map[string]any {
 	const run = "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e"
 	return map[string]any{
 		"Accept": "application/json", "agent": "weather", "code": true, "comment": "Replaced by forecast.", "cursor": "", "dryRun": true, "force": false, "format": "openai", "from": 0,
-		"diffAgent from": "latest", "getUsage format": "json", "exportArchive agent": []string{"weather"}, "id": run, "Idempotency-Key": "order-4711", "If-Match": `"7"`, "invitation": run, "language": "python", "Last-Event-ID": "12", "limit": 20, "month": "2026-11", "budget": "gpu", "listed": false, "name": "weather",
+		"diffAgent from": "latest", "getUsage format": "json", "inferFromRuns runs": 20, "exportArchive agent": []string{"weather"}, "id": run, "Idempotency-Key": "order-4711", "If-Match": `"7"`, "invitation": run, "language": "python", "Last-Event-ID": "12", "limit": 20, "month": "2026-11", "budget": "gpu", "listed": false, "name": "weather",
 		"order": "updated", "other": "1.1.0", "owner": "workflow:42/node:3", "Prefer": "respond-async", "publisher": "default", "q": "weather", "revision": 7,
 		"run": run, "safety_flag": "external_call", "session": run, "reference": "weather@^1", "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
 		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",

@@ -171,6 +171,7 @@ func (a *API) agentRoutes() {
 	a.validate()
 	a.format()
 	a.infer()
+	a.inferFromRuns()
 	a.assist()
 	a.languageModel()
 	a.getDraftRuntime()

@@ -72,3 +72,25 @@ func (a *API) infer() {
 		return &out{Body: found}, err
 	})
 }
+
+func (a *API) inferFromRuns() {
+	type in struct {
+		AgentRef
+		Runs    int    `query:"runs" minimum:"1" maximum:"100" default:"20" doc:"How many of the newest runs to read."`
+		Version string `query:"version" maxLength:"200" doc:"Only runs of this exact version; draft for those of the draft (default: all)."`
+	}
+	type out struct{ Body registry.InferredSchemas }
+	add(a, endpoint{
+		id: "inferFromRuns", method: http.MethodGet, path: Base + "/code-agents/{agent}/schemas-from-runs", tag: "agents", summary: "Guess schemas from recorded runs",
+		about: "Schemas that the inputs of the newest runs fit, and the outputs of those that succeeded. They are a guess: a note says from how many runs. " +
+			"Runs of programs with the flag pii_risk have no recorded values and are left out. At most 8 MiB of values are read.",
+		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		agent, err := a.Agents.Get(ctx, actor(ctx), q.Agent)
+		if err != nil {
+			return nil, err
+		}
+		found, err := a.Inference.FromRuns(ctx, actor(ctx), a.Runs, registry.RunFilter{Agent: agent.ID, Version: q.Version, Limit: q.Runs})
+		return &out{Body: found}, err
+	})
+}

@@ -181,6 +181,7 @@ func (x exchange) agents() {
 	x.do("publishVersion", nil)
 	x.do("runTests", nil)
 	x.do("generateTests", nil)
+	x.do("inferFromRuns", nil)
 	for _, id := range []string{"getAgent", "listAgents", "diffAgent", "listDraftHistory", "getDraftRuntime", "getDraftVerdict", "listVersions", "getVersion", "diffVersions", "getManifest", "getSBOM", "exportTool", "copyAgent", "resolveReferences", "deprecateVersion"} {
 		x.do(id, nil)
 	}

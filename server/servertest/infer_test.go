@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 	"github.com/atelier-run/atelier/runtimes/types/typestest"
@@ -199,5 +200,46 @@ func TestInferQuota(t *testing.T) {
 	s.Want(t, http.StatusTooManyRequests, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": "from orders import Order\ndef main(): pass", "packages": []string{"orders==1.0.0"}})
 	if n := index.Downloads.Load(); n != 0 {
 		t.Errorf("%d archives were downloaded", n)
+	}
+}
+
+func TestInferFromRuns(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "doubles", "language": "javascript", "code": "export default (input) => { if (input.fail) throw new Error('x'); return {twice: input.n * 2}; }"})
+	s.Create(t, map[string]any{"name": "private", "language": "javascript", "code": "export default (input) => input", "safetyFlags": []string{"pii_risk"}})
+	const path = "/api/v1/code-agents/doubles/schemas-from-runs"
+	if problem := s.Want(t, 422, "GET", path, nil).Problem(t); problem.Errors[0].Pointer != "/runs" {
+		t.Errorf("without runs: %+v", problem)
+	}
+	for _, input := range []map[string]any{{"n": 1}, {"n": 2.5, "note": "x"}, {"n": 3, "fail": true}} {
+		s.Want(t, 200, "POST", "/api/v1/code-agents/doubles/execute", map[string]any{"version": "draft", "input": input})
+	}
+	var found registry.InferredSchemas
+	s.Want(t, 200, "GET", path+"?runs=20&version=draft", nil).Into(t, &found)
+	equal(t, found.InputSchema, `{"type":"object","properties":{"fail":{"type":"boolean"},"n":{"type":"number"},"note":{"type":"string"}},"required":["n"]}`)
+	equal(t, found.OutputSchema, `{"type":"object","properties":{"twice":{"type":"integer"}},"required":["twice"]}`)
+	if found.Source != registry.FromSample || len(found.Notes) != 1 || !strings.Contains(found.Notes[0].Message, "a guess from 3 samples") {
+		t.Errorf("%+v", found)
+	}
+	s.Want(t, 422, "GET", path+"?version=1.0.0", nil)
+	s.Want(t, 422, "GET", path+"?runs=101", nil)
+	s.Want(t, 404, "GET", "/api/v1/code-agents/none/schemas-from-runs", nil)
+
+	s.Want(t, 200, "POST", "/api/v1/code-agents/private/execute", map[string]any{"version": "draft", "input": map[string]any{"name": "Ada"}})
+	s.Want(t, 422, "GET", "/api/v1/code-agents/private/schemas-from-runs", nil)
+
+	said := servertest.Command(t, "", "infer", "doubles", "--from-runs", "1", "--server", s.URL, "--token", s.Token)
+	if said.Code != 0 || !strings.Contains(said.Stdout, `"fail"`) || !strings.Contains(said.Stderr, "a guess from 1 sample") {
+		t.Errorf("exit %d, %s, %s", said.Code, said.Stdout, said.Stderr)
+	}
+}
+
+func equal(t *testing.T, got json.RawMessage, want string) {
+	t.Helper()
+	one, err := jcs.Digest(got)
+	other, wrong := jcs.Digest([]byte(want))
+	if err != nil || wrong != nil || one != other {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -214,6 +214,7 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/tests/run":              agent(`{"version":"1.0.0"}`),
 		"POST " + one + "/restore":                agent(""),
 		"GET " + one + "/runtime":                 agent(""),
+		"GET " + one + "/schemas-from-runs":       agent(""),
 		"GET " + one + "/verdict":                 agent(""),
 		"GET " + one + "/versions":                agent(""),
 		"POST " + one + "/versions":               agent(`{}`),

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -174,4 +175,50 @@ func formatOf(texts []string) string {
 		}
 	}
 	return ""
+}
+
+// Runs reads recorded runs.
+type Runs interface {
+	List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error)
+	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+}
+
+// runsBytes bounds the values of recorded runs that a guess reads. Older runs are left out beyond it.
+const runsBytes = 8 << 20
+
+// FromRuns guesses schemas that the newest recorded runs of an agent fit: the inputs of all, and the outputs of those that
+// succeeded. Runs of programs with the flag pii_risk have no values. Error: InvalidInput if no run has any.
+func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs, filter registry.RunFilter) (registry.InferredSchemas, error) {
+	page, err := runs.List(ctx, actor, filter)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
+	var samples []Sample
+	size := 0
+	for _, one := range page.Items {
+		if !one.Status.Final() {
+			continue
+		}
+		run, err := runs.Recorded(ctx, actor, one.ID)
+		if fault.Is(err, fault.NotFound) { // retention has deleted it since
+			continue
+		}
+		if err != nil {
+			return registry.InferredSchemas{}, err
+		}
+		if size += len(run.Input) + len(run.Output); size > runsBytes {
+			break
+		}
+		sample := Sample{Input: run.Input}
+		if run.Status == registry.Succeeded {
+			sample.Output = run.Output
+		}
+		if !run.Withheld && len(sample.Input) > 0 && sample.Input[0] == '{' {
+			samples = append(samples, sample)
+		}
+	}
+	if len(samples) == 0 {
+		return registry.InferredSchemas{}, fault.Invalid("/runs", "must select runs with recorded values; there are none. Run the agent first.")
+	}
+	return s.FromSamples(samples)
 }

@@ -796,6 +796,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/schemas-from-runs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Guess schemas from recorded runs
+     * @description Schemas that the inputs of the newest runs fit, and the outputs of those that succeeded. They are a guess: a note says from how many runs. Runs of programs with the flag pii_risk have no recorded values and are left out. At most 8 MiB of values are read.
+     */
+    get: operations['inferFromRuns'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/tests/generate': {
     parameters: {
       query?: never;
@@ -7155,7 +7175,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 1.82,
+           *         "durationMs": 2.128,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7464,7 +7484,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 1.429,
+           *         "durationMs": 4.231,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -7677,7 +7697,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.204,
+           *         "durationMs": 2.427,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -12280,16 +12300,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 1.266,
+           *         "executionTime": 3.139,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.241,
-           *         "peakMemoryBytes": 1155072,
-           *         "queuedMs": 0,
-           *         "runMs": 0.354,
-           *         "startMs": 0.401,
-           *         "totalMs": 1.266
+           *         "cpuMs": 1.312,
+           *         "peakMemoryBytes": 1150976,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.021,
+           *         "startMs": 2.298,
+           *         "totalMs": 3.139
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12304,7 +12324,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 1.266,
+           *         "executionTimeMs": 3.139,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -13780,6 +13800,161 @@ export interface operations {
       };
     };
   };
+  inferFromRuns: {
+    parameters: {
+      query?: {
+        /**
+         * @description How many of the newest runs to read.
+         * @example 20
+         */
+        runs?: number;
+        /**
+         * @description Only runs of this exact version; draft for those of the draft (default: all).
+         * @example 1.0.0
+         */
+        version?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name or ID.
+         * @example weather
+         */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "notes": [
+           *         {
+           *           "message": "These schemas are a guess from 15 samples. Check which properties are required, and which values are allowed."
+           *         }
+           *       ],
+           *       "outputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           },
+           *           "degrees": {
+           *             "type": "integer"
+           *           }
+           *         },
+           *         "required": [
+           *           "city",
+           *           "degrees"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "schemaSources": {
+           *         "input": {
+           *           "source": "sample"
+           *         },
+           *         "output": {
+           *           "source": "sample"
+           *         }
+           *       },
+           *       "source": "sample"
+           *     }
+           */
+          'application/json': components['schemas']['InferredSchemas'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   generateTests: {
     parameters: {
       query?: never;
@@ -13846,7 +14021,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 0.01
+           *             "runMs": 0.061
            *           },
            *           "test": {
            *             "expect": {
@@ -13867,7 +14042,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 47.79,
+           *       "totalMs": 63.039,
            *       "version": "draft"
            *     }
            */
@@ -14053,10 +14228,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.35
+           *           "runMs": 0.429
            *         }
            *       ],
-           *       "totalMs": 3.449,
+           *       "totalMs": 8.286,
            *       "version": "draft"
            *     }
            */
@@ -15586,15 +15761,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 1.344
+           *         "executionTime": 3.16
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.433,
-           *         "peakMemoryBytes": 1576960,
-           *         "queuedMs": 0.002,
-           *         "runMs": 0.475,
-           *         "startMs": 0.436,
-           *         "totalMs": 1.344
+           *         "cpuMs": 1.506,
+           *         "peakMemoryBytes": 1462272,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.203,
+           *         "startMs": 2.432,
+           *         "totalMs": 3.16
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -15604,7 +15779,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 1.344,
+           *         "executionTimeMs": 3.16,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -15922,6 +16097,7 @@ export interface operations {
            *       "packs": [
            *         "standard"
            *       ],
+           *       "revision": 3,
            *       "selfApproval": false
            *     }
            */
@@ -16045,6 +16221,7 @@ export interface operations {
            *       "packs": [
            *         "standard"
            *       ],
+           *       "revision": 3,
            *       "selfApproval": false
            *     }
            */
@@ -17437,7 +17614,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "e8e935ad28992347ce986bf77b39684d",
+           *           "id": "a7ee92799488490e110b1421e39d4af8",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -20331,7 +20508,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "cpuSecondsPerDay": 0.01692,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20451,7 +20628,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "cpuSecondsPerDay": 0.01692,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20576,7 +20753,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.015367999999999998,
+           *         "cpuSecondsPerDay": 0.01692,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21300,10 +21477,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1576960,
+           *           "peakMemoryBytes": 1462272,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 1.344,
+           *           "totalMs": 3.16,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -21427,15 +21604,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 1.344
+           *         "executionTime": 3.16
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.433,
-           *         "peakMemoryBytes": 1576960,
-           *         "queuedMs": 0.002,
-           *         "runMs": 0.475,
-           *         "startMs": 0.436,
-           *         "totalMs": 1.344
+           *         "cpuMs": 1.506,
+           *         "peakMemoryBytes": 1462272,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.203,
+           *         "startMs": 2.432,
+           *         "totalMs": 3.16
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -21445,7 +21622,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 1.344,
+           *         "executionTimeMs": 3.16,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -21461,7 +21638,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "a0649f7a3781d692a2499985fdb618d1",
+           *       "traceId": "f84672c9c0a867114d8ff89eb54b4a45",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -21587,15 +21764,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 5.403
+           *         "executionTime": 9.976
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.039,
-           *         "peakMemoryBytes": 561152,
-           *         "queuedMs": 0.025,
-           *         "runMs": 2.345,
-           *         "startMs": 1.509,
-           *         "totalMs": 5.403
+           *         "cpuMs": 3.146,
+           *         "peakMemoryBytes": 823296,
+           *         "queuedMs": 0.034,
+           *         "runMs": 2.452,
+           *         "startMs": 5.737,
+           *         "totalMs": 9.976
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -21605,7 +21782,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 5.403,
+           *         "executionTimeMs": 9.976,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -21620,7 +21797,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "a5adae28e615edbf396a9deb273ccbb5",
+           *       "traceId": "45d01052566aa1450bb378764f3ed2eb",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -22923,7 +23100,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795685658"
+           *       "version": "1.0.1795688421"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -23393,7 +23570,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "e8e935ad28992347ce986bf77b39684d",
+           *           "id": "a7ee92799488490e110b1421e39d4af8",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -23618,7 +23795,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed3314801203/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed3272077964/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -24049,6 +24226,12 @@ export interface operations {
            *       "language": "python",
            *       "name": "hello",
            *       "origin": "created",
+           *       "problem": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/hello",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "safetyFlags": [],
            *       "source": "",
            *       "state": "active",
@@ -27368,7 +27551,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 2.511,
+           *       "execution_time_ms": 2.789,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -27384,7 +27567,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 2.511,
+           *         "execution_time_ms": 2.789,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -28821,12 +29004,7 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": {
-           *         "at": "2026-11-26T09:00:00Z",
-           *         "details": [],
-           *         "folder": "_drafts/goodbye",
-           *         "message": "could not be loaded; see the server's log."
-           *       },
+           *       "error": null,
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -28834,7 +29012,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": false,
+           *       "success": true,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }
@@ -29110,7 +29288,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 2.765,
+           *       "execution_time_ms": 28.949,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },

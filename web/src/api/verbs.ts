@@ -464,6 +464,11 @@ export function inferSchemas(body: InferRequest, signal?: AbortSignal): Promise<
   return request('/infer', { method: 'POST', body, ...(signal && { signal }) });
 }
 
+/** Guesses schemas that the last recorded runs of an agent fit. */
+export function schemasFromRuns(name: string): Promise<Inferred> {
+  return request(`${agentPath(name)}/schemas-from-runs`);
+}
+
 /** The exact packages of a draft. They are also installed if asked for. */
 export function resolvePackages(
   name: string,

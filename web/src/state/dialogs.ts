@@ -14,7 +14,7 @@ export type OpenDialog =
   | { kind: 'import'; file?: File }
   | { kind: 'importTool' }
   | { kind: 'publish' }
-  | { kind: 'updateSchemas' }
+  | { kind: 'updateSchemas'; from: 'code' | 'runs' }
   | { kind: 'keepTest'; runId: string }
   | { kind: 'fix'; runId: string }
   | { kind: 'describe'; name?: string }

@@ -36,10 +36,7 @@ export const schemaTable = {
 export const schemaView = {
   schemaAs: 'Schema as',
   table: 'Table',
-  thereIsNoRunYet: 'There is no run to infer from yet. Run the program first.',
-  notFetched: (reason: string) => `The last run could not be fetched. ${reason}`,
-  inferFromTheLast: (side: 'input' | 'output') =>
-    ({ input: 'Infer from the last input', output: 'Infer from the last output' })[side],
+  guess: 'Guess from runs…',
 };
 
 const origins = {
@@ -58,13 +55,16 @@ export const fromCode = {
   older: 'Older than the code.',
   olderThanTheCode: (sides: ('input' | 'output')[]) =>
     sides.length > 1 ? 'The schemas are older than the code.' : `The ${sides[0] ?? ''} schema is older than the code.`,
-  title: 'Update the schemas from the code',
-  about: 'The schemas that the code describes, compared with those of the draft.',
-  waiting: 'the types of the program',
-  same: 'The schemas say the same as the code.',
+  title: { code: 'Update the schemas from the code', runs: 'Guess the schemas from runs' },
+  about: {
+    code: 'The schemas that the code describes, compared with those of the draft.',
+    runs: 'Schemas that the last 20 recorded runs fit, compared with those of the draft.',
+  },
+  waiting: { code: 'the types of the program', runs: 'the recorded runs' },
+  same: { code: 'The schemas say the same as the code.', runs: 'The schemas say the same as the guess.' },
   notInferred: (reason: string) => `The schemas stay as they are. ${reason}`,
   before: 'now',
-  after: 'from the code',
+  after: { code: 'from the code', runs: 'a guess' },
   schema: (side: 'input' | 'output') => ({ input: 'Input schema', output: 'Output schema' })[side],
   file: (side: 'input' | 'output') => ({ input: 'input schema.json', output: 'output schema.json' })[side],
   notes: 'Notes',

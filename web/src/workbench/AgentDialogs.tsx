@@ -57,7 +57,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'change' && <ChangeDialog key={open.task} task={open.task} />}
       {open.kind === 'opinion' && <OpinionDialog key={open.about} kind={open.about} onGoTo={editor?.onGoTo} />}
       {open.kind === 'keepTest' && <KeepTestDialog runId={open.runId} />}
-      {open.kind === 'updateSchemas' && <UpdateSchemasDialog />}
+      {open.kind === 'updateSchemas' && <UpdateSchemasDialog key={open.from} from={open.from} />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
       {open.kind === 'connect' && <ConnectAgentDialog />}

@@ -41,7 +41,7 @@ export function SchemaSection({ which, active, onEdit }: Props) {
           {agent.session ? say.edit : say.show} {title.toLowerCase()}
         </Button>
         {agent.session && hasTypes(agent.fields.language) && (
-          <Button onClick={() => showDialog({ kind: 'updateSchemas' })}>{fromCode.update}</Button>
+          <Button onClick={() => showDialog({ kind: 'updateSchemas', from: 'code' })}>{fromCode.update}</Button>
         )}
       </div>
     </Section>

@@ -11,7 +11,7 @@ export function OlderSchemas() {
   return (
     <p role="status" className={css.older}>
       <span>{say.olderThanTheCode(older)}</span>
-      <Button look="link" onClick={() => showDialog({ kind: 'updateSchemas' })}>
+      <Button look="link" onClick={() => showDialog({ kind: 'updateSchemas', from: 'code' })}>
         {say.update}
       </Button>
     </p>

@@ -1,16 +1,12 @@
-import { useState } from 'react';
-import { explain } from '../../api/http';
 import { stringifyJson } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
-import { getRun, listRuns } from '../../api/verbs';
+import { showDialog } from '../../state/dialogs';
 import { setLayout, useLayout } from '../../state/layout';
-import { notify } from '../../state/notices';
 import { schemaView as say } from '../../texts/schemas';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
 import { schemaOf, useOpenAgent, type OpenAgent } from '../../agent/openAgent';
 import { Breaks } from './Breaks';
-import { fitSchema } from './infer';
 import { readRows, type SchemaRow } from './rows';
 import { SchemaTable } from './SchemaTable';
 import css from './SchemaView.module.css';
@@ -40,7 +36,9 @@ export function SchemaBar({ which }: { which: 'input' | 'output' }) {
         value={plain ? schemaAs : 'json'}
         onChange={(next) => setLayout({ schemaAs: next })}
       />
-      {agent.session && <Infer which={which} onInfer={(value) => write(agent, which, fitSchema(schema, value))} />}
+      {agent.session && (
+        <Button onClick={() => showDialog({ kind: 'updateSchemas', from: 'runs' })}>{say.guess}</Button>
+      )}
       <span className={css.grow} />
       {agent.session && agent.latestVersion !== '' && <Breaks which={which} />}
     </div>
@@ -64,33 +62,3 @@ export function SchemaSheet({ which, rows }: { which: 'input' | 'output'; rows: 
 
 const write = (agent: OpenAgent, which: 'input' | 'output', next: JsonSchema): void =>
   agent.editSchema(which, `${stringifyJson(next, 2)}\n`);
-
-/** Infers the schema from the last run. */
-function Infer({
-  which,
-  onInfer,
-}: {
-  which: 'input' | 'output';
-  onInfer: (value: Parameters<typeof fitSchema>[1]) => void;
-}) {
-  const { name } = useOpenAgent();
-  const [busy, setBusy] = useState(false);
-  const infer = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const runs = await listRuns(name);
-      const last = which === 'input' ? runs[0] : runs.find((run) => run.status === 'succeeded');
-      if (!last) return notify('failed', say.thereIsNoRunYet);
-      onInfer((await getRun(last.runId))[which]);
-    } catch (error) {
-      notify('failed', say.notFetched(explain(error)));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Button disabled={busy} onClick={() => void infer()}>
-      {say.inferFromTheLast(which)}
-    </Button>
-  );
-}

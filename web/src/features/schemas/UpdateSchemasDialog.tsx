@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ApiError, explain } from '../../api/http';
 import { stringifyJson } from '../../api/json';
-import { inferSchemas } from '../../api/verbs';
+import { inferSchemas, schemasFromRuns } from '../../api/verbs';
 import { closeDialog } from '../../state/dialogs';
 import { common } from '../../texts/common';
 import { fromCode as say } from '../../texts/schemas';
@@ -14,17 +14,18 @@ import { canonical } from '../../provenance/canonical';
 import css from './UpdateSchemasDialog.module.css';
 
 const sides = ['input', 'output'] as const;
-const textSides = { before: say.before, after: say.after };
 
-/** Compares the schemas of the draft with those that the types of its code describe, and takes the latter. */
-export function UpdateSchemasDialog() {
+/** Compares the schemas of the draft with those of its code's types or of recorded runs, and takes the latter. */
+export function UpdateSchemasDialog({ from }: { from: 'code' | 'runs' }) {
   const agent = useOpenAgent();
   const files = useOpenFiles();
   const { language, entrypoint, environment, packages, rules, runtime } = agent.fields;
   const found = useQuery({
-    queryKey: ['infer', agent.id, language, entrypoint, environment, packages, rules, runtime, files],
+    queryKey: ['infer', from, agent.id, language, entrypoint, environment, packages, rules, runtime, files],
     queryFn: () =>
-      inferSchemas({ language, files, entrypoint, environment, packages, runtime, ...(rules && { rules }) }),
+      from === 'runs'
+        ? schemasFromRuns(agent.name)
+        : inferSchemas({ language, files, entrypoint, environment, packages, runtime, ...(rules && { rules }) }),
     gcTime: 0,
     retry: false,
   });
@@ -49,8 +50,8 @@ export function UpdateSchemasDialog() {
   return (
     <Dialog
       wide
-      title={say.title}
-      about={say.about}
+      title={say.title[from]}
+      about={say.about[from]}
       onClose={closeDialog}
       foot={
         <>
@@ -62,13 +63,19 @@ export function UpdateSchemasDialog() {
       }
     >
       <div className={css.parts}>
-        {found.isPending && <Waiting shape="code" what={say.waiting} retry />}
+        {found.isPending && <Waiting shape="code" what={say.waiting[from]} retry />}
         {found.error && <Refused error={found.error} />}
-        {inferred && changed.length === 0 && <p role="status">{say.same}</p>}
+        {inferred && changed.length === 0 && <p role="status">{say.same[from]}</p>}
         {changed.map(({ side, before, after }) => (
           <section key={side} aria-label={say.schema(side)}>
             <h3>{say.schema(side)}</h3>
-            <TextDiff path={say.file(side)} before={before} after={after} sides={textSides} inline />
+            <TextDiff
+              path={say.file(side)}
+              before={before}
+              after={after}
+              sides={{ before: say.before, after: say.after[from] }}
+              inline
+            />
           </section>
         ))}
         {inferred && inferred.notes.length > 0 && (
