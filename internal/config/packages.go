@@ -35,7 +35,7 @@ func packageSettings() []Setting {
 			Help: "Packages that agents may use, also those that packages bring, for example requests, npm:@acme/* or numpy@2.*. An entry that starts with a workspace and = applies to that workspace alone. Default: all packages.",
 			set:  func(c *Config, v string) (err error) { c.AllowPackages, err = packageRules(v); return err }},
 		{Name: "block-packages", Env: "ATELIER_BLOCK_PACKAGES", Form: "[WORKSPACE=][pypi:|npm:]NAME[@VERSION],…", Group: "Packages",
-			Help: "Packages that no agent may use, in the same form. They are refused in drafts and in versions that were published before.",
+			Help: "Packages that no agent may use, written as for --allow-packages. They are refused in drafts and in versions that were published before.",
 			set:  func(c *Config, v string) (err error) { c.BlockPackages, err = packageRules(v); return err }},
 		{Name: "uv", Env: "ATELIER_UV", Form: "FILE", Group: "Packages",
 			Help: "Path of uv, the resolver of Python packages (default: uv in /usr/bin or /usr/local/bin). `pip install uv` brings it.",

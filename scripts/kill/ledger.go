@@ -213,7 +213,7 @@ func leftovers(data string) error {
 	return nil
 }
 
-// noneRuns checks for runs that nobody executes: a newly started server has no runs of its own.
+// noneRuns checks that no run of the killed server still counts as queued or running. A new server has no runs of its own.
 func noneRuns(ctx context.Context, c load.Client) error {
 	var faults []error
 	for _, status := range []string{"running", "queued"} {

@@ -187,7 +187,7 @@ func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err er
 
 func tooManyFailures(wait time.Duration) error {
 	return &fault.Error{Code: fault.TooManyRequests, RetryAfter: max(wait, time.Second),
-		Message: "Too many wrong credentials for this name from this address. A right one still passes. Try again in a moment."}
+		Message: "Too many wrong credentials for this name from this address. Correct credentials are still accepted. Try again in a moment."}
 }
 
 // forget drops keys whose time is over, and all of them when that is not enough: memory is bounded first.

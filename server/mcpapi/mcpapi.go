@@ -133,7 +133,7 @@ func (a *API) find(r *http.Request) (*mcp.Server, error) {
 		return nil, err
 	}
 	if at.code && !runsCode(caller.Caller) {
-		return nil, fault.New(fault.Forbidden, "Code mode runs programs of the client. A token needs the scope run and no restriction to agents for it.")
+		return nil, fault.New(fault.Forbidden, "Code mode runs programs of the client. It needs a token with the scope run that is not restricted to some agents.")
 	}
 	server, err := a.servers.refreshed(r.Context(), caller.Caller, at)
 	if err == nil && caller.Browser {

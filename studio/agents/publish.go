@@ -31,7 +31,7 @@ type PublishRequest struct {
 	IfChanged bool
 	// approved is the verdict of a publication that a person has approved.
 	approved *registry.Verdict
-	// repeats allows a version with the content of the one before. A folder states its number itself.
+	// repeats allows a new version without changes, because the folder of a skill states its version number itself.
 	repeats bool
 }
 

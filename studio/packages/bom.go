@@ -55,7 +55,7 @@ type BOMLicenseName struct {
 	Name string `json:"name"`
 }
 
-// BOMDependency lists what a component brings.
+// BOMDependency lists the dependencies of a component.
 type BOMDependency struct {
 	Ref       string   `json:"ref"`
 	DependsOn []string `json:"dependsOn"`

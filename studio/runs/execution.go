@@ -444,7 +444,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 // validationPassed is the attribute of a span that says whether the input and the output matched their schemas.
 const validationPassed = "code.validation_passed"
 
-// happened describes a finished run in its span. Values that nobody measured or checked are absent.
+// happened returns the attributes of a finished run for its span, without values that were not measured or checked.
 func happened(run registry.Run) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
 		attribute.String("run.status", string(run.Status)), attribute.Bool("code.success", run.Status == registry.Succeeded),

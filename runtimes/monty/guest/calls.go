@@ -505,7 +505,7 @@ func pairs(value json.RawMessage) ([][]string, error) {
 	return list, nil
 }
 
-// method answers a method of a response.
+// method returns the result of a method of a response.
 func (r *response) method(name string, values *arena) *pb.ExtFunctionResult {
 	content := []byte(nil)
 	if r.Text != nil {

@@ -7,6 +7,7 @@ import { notify } from '../state/notices';
 import { Button } from '../ui/Button';
 import { Choices } from '../ui/Choices';
 import { Dialog } from '../ui/Dialog';
+import comparison from '../diff/Comparison.module.css';
 import { TextDiff } from '../diff/TextDiff';
 import css from './ConflictBar.module.css';
 import { useOpenAgent, useOpenFiles } from '../agent/openAgent';
@@ -65,7 +66,7 @@ function ConflictDialog({ session, theirs, base }: Props) {
         </>
       }
     >
-      <div className={css.files} role="group" aria-label={say.differences}>
+      <div className={comparison.parts} role="group" aria-label={say.differences}>
         {parts.map((p) => (
           <Button key={keyOf(p)} aria-pressed={p === part} onClick={() => setShown(keyOf(p))}>
             {p.key}
@@ -86,7 +87,7 @@ function ConflictDialog({ session, theirs, base }: Props) {
             value={part.conflict ? chosen[keyOf(part)] : side(part)}
             onChange={(value) => setChosen({ ...chosen, [keyOf(part)]: value })}
           />
-          <div className={css.legend}>
+          <div className={comparison.legend}>
             <span>{sides.before}</span>
             <span>{sides.after}</span>
           </div>

@@ -20,6 +20,7 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { TextDiff } from '../../diff/TextDiff';
 import { mergeParts, type Part } from '../../draft/merge';
 import { contentOf } from '../../draft/session';
+import comparison from '../../diff/Comparison.module.css';
 import css from './SavedDraftDialog.module.css';
 
 /** Compares a save with the draft, labels it, and makes it the draft again. */
@@ -85,14 +86,14 @@ function Differences({ parts, revision }: { parts: Part[]; revision: number }) {
   if (!part) return null;
   return (
     <>
-      <div className={css.parts} role="group" aria-label={say.differences}>
+      <div className={comparison.parts} role="group" aria-label={say.differences}>
         {parts.map((p) => (
           <Button key={keyOf(p)} aria-pressed={p === part} onClick={() => setChosen(keyOf(p))}>
             {p.key}
           </Button>
         ))}
       </div>
-      <div className={css.legend}>
+      <div className={comparison.legend}>
         <span>{sides.before}</span>
         <span>{sides.after}</span>
       </div>
