@@ -17,7 +17,7 @@ func (a *App) openSkills(ctx context.Context) error {
 		return fmt.Errorf("skills directory %s: %w", a.Config.Skills, err)
 	}
 	o := skills.Options{
-		Store: a.store, Agents: a.agents, Runs: a.runs, Dir: dir, Log: a.Log, Now: a.Now,
+		Store: a.store, Agents: a.agents, Runs: a.runs, Dir: dir, Log: a.Log, Now: a.Now, Replicas: a.Config.Replicas,
 		Fetcher: skills.Download{Proxy: egress.New(egress.Options{Server: a.engines.listeners.all}), Hosts: a.Config.SkillsHosts}, Catalog: a.catalog,
 	}
 	if a.Config.SkillsBuiltin {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -174,5 +175,33 @@ func TestReplicas_KilledServer_RunsInterrupted(t *testing.T) {
 	}
 	if got := two.Get(t, own); got.Status != "running" {
 		t.Errorf("a run of the other server is %s", got.Status)
+	}
+}
+
+// Each server writes the drafts of skills into its own directory. A restart must not bring back an older one.
+func TestReplicas_RestartedServer_KeepsNewerSkillDraft(t *testing.T) {
+	t.Parallel()
+	address, dir := storetest.Options(t, storetest.Postgres).URL, t.TempDir()
+	start := func() *servertest.Process {
+		p := servertest.SpawnWith(t, dir, []string{replicaKey}, "--database", address, "--replicas", "--token", kafkaToken)
+		p.Token = kafkaToken
+		return p
+	}
+	one, two := start(), replicas(t, 1, "--database", address)[0]
+	save := func(at *servertest.Process, n string) {
+		at.Want(t, 200, "POST", "/v1/skills/create", map[string]any{"name": "adder", "description": "Adds numbers up.", "code": "def run(action, args):\n    return " + n + "\n"})
+	}
+	save(one, "1")
+	save(two, "2")
+	one.Signal(t, syscall.SIGTERM)
+	one.Exit()
+	one = start()
+	one.Want(t, 200, "GET", "/api/v1/skills", nil) // waits until the directory has been read
+	var agent struct {
+		Draft struct{ Files map[string]string }
+	}
+	one.Want(t, 200, "GET", "/api/v1/code-agents/adder", nil).Into(t, &agent)
+	if text := agent.Draft.Files["handler.py"]; !strings.Contains(text, "return 2") {
+		t.Errorf("the draft is %+v", agent.Draft)
 	}
 }

@@ -225,8 +225,14 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	return sk, nil
 }
 
-// loadDraft saves a folder of _drafts as the draft of its skill, if it differs.
+// loadDraft saves a folder of _drafts as the draft of its skill, if it differs. With several servers it does not read a
+// folder that a server wrote: another server may have saved a newer draft since, and written it elsewhere.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
+	if s.Replicas {
+		if _, err := s.root.Lstat(path.Join(folder, ours)); err == nil {
+			return nil
+		}
+	}
 	sk, known, seen, err := s.differing(ctx, folder)
 	if err != nil || seen == nil {
 		return err

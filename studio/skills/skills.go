@@ -54,9 +54,11 @@ type Options struct {
 	Fetcher Fetcher
 	Catalog Catalog // nil for none
 	Dir     string  // the watched directory
-	Builtin Builtin
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Replicas says that several servers save skills, each with its own directory or all with one.
+	Replicas bool
+	Builtin  Builtin
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // Service manages skills. It is safe for concurrent use.
