@@ -33,8 +33,9 @@ const (
 	MontyEngine  Name = "monty"
 	BashEngine   Name = "bash"
 	WASMEngine   Name = "wasm"
-	RemoteEngine Name = "remote" // a service that the program names
-	E2BEngine    Name = "e2b"    // a sandbox of E2B
+	RemoteEngine Name = "remote"   // a service that the program names
+	E2BEngine    Name = "e2b"      // a sandbox of E2B
+	Bacalhau     Name = "bacalhau" // a job of a Bacalhau network
 	Script       Name = "script"
 )
 

@@ -80,6 +80,7 @@ type Config struct {
 	Approvals Approvals
 	LLM       LLM
 	E2B       E2B
+	Bacalhau  Bacalhau
 
 	Quotas Quotas
 	Usage  Usage

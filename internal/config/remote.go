@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,26 @@ type E2B struct {
 	Domain    string // "" for e2b.app
 	Template  string // "" for base
 	Sandboxes string // address of all sandboxes, "" for addresses below the domain
+}
+
+// Bacalhau is a network that executes programs as jobs; without a host there is none.
+type Bacalhau struct {
+	Host      string
+	Port      string // "" for 1234
+	Key       string
+	Python    string // image, "" for the default of the engine
+	Publisher string // "" for local
+}
+
+// text returns a parser of a value without spaces.
+func text(into func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if strings.ContainsAny(v, " \t\r\n") {
+			return errors.New("must not contain spaces")
+		}
+		*into(c) = v
+		return nil
+	}
 }
 
 func remoteSettings() []Setting {
@@ -38,5 +59,39 @@ func remoteSettings() []Setting {
 		{Name: "e2b-sandbox-url", Env: "E2B_SANDBOX_URL", Form: "URL", Group: group,
 			Help: "One address for all sandboxes of a self-hosted E2B (default: addresses below the domain).",
 			set:  func(c *Config, v string) (err error) { c.E2B.Sandboxes, err = policyURL(v); return err }},
+		{Name: "bacalhau-api-host", Env: "BACALHAU_API_HOST", Form: "HOST", Group: group,
+			Help: "Orchestrator of a Bacalhau network, for the runtime bacalhau, with https:// for TLS (default: none). Programs with that runtime, their inputs and secrets are sent there.",
+			set: func(c *Config, v string) error {
+				name := strings.TrimPrefix(strings.TrimPrefix(v, "https://"), "http://")
+				if strings.ContainsAny(name, "/@?# ") || v != "" && name == "" {
+					return errors.New("must be a name or an address without a path, for example bacalhau.example.com")
+				}
+				c.Bacalhau.Host = v
+				return nil
+			}},
+		{Name: "bacalhau-api-port", Env: "BACALHAU_API_PORT", Form: "PORT", Group: group,
+			Help: "Port of the orchestrator (default: 1234).",
+			set: func(c *Config, v string) error {
+				if n, err := strconv.Atoi(v); v != "" && (err != nil || n < 1 || n > 65535) {
+					return errors.New("must be a port from 1 to 65535")
+				}
+				c.Bacalhau.Port = v
+				return nil
+			}},
+		{Name: "bacalhau-api-key", Env: "BACALHAU_API_KEY", Form: "SECRET", Group: group, Secret: true,
+			Help: "Key of the orchestrator (default: none).",
+			set:  text(func(c *Config) *string { return &c.Bacalhau.Key })},
+		{Name: "bacalhau-python-image", Env: "ATELIER_BACALHAU_PYTHON_IMAGE", Form: "IMAGE", Group: group,
+			Help: "Image of containers for Python at Bacalhau, with Python 3.10 or newer (default: python:3.12-slim).",
+			set:  text(func(c *Config) *string { return &c.Bacalhau.Python })},
+		{Name: "bacalhau-publisher", Env: "ATELIER_BACALHAU_PUBLISHER", Form: "NAME", Group: group,
+			Help: "Publisher of results at Bacalhau: local or s3managed (default: local).",
+			set: func(c *Config, v string) error {
+				if v != "" && v != "local" && v != "s3managed" {
+					return errors.New("must be local or s3managed")
+				}
+				c.Bacalhau.Publisher = v
+				return nil
+			}},
 	}
 }

@@ -24,7 +24,7 @@ type run struct {
 
 // execute creates a sandbox, runs the program and deletes the sandbox, whatever happened.
 func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
-	packed, err := parcel.Pack(r.job)
+	packed, err := parcel.Pack(r.job, parcel.Folders{})
 	if err != nil {
 		return runtimes.Failed(runtimes.RuntimeError, "The program could not be packed: "+err.Error()+"."), nil
 	}

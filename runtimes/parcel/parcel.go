@@ -34,13 +34,21 @@ type job struct {
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
 	Depth   int64             `json:"depth"`
+	Out     string            `json:"out,omitempty"`
+	Work    string            `json:"work,omitempty"`
+}
+
+// Folders names folders of the machine that runs a parcel. Empty ones are below the folder of the parcel.
+type Folders struct {
+	Out  string // of the file with the result
+	Work string // working directory
 }
 
 // Languages lists the languages of parcels.
 func Languages() []runtimes.Language { return []runtimes.Language{runtimes.Python} }
 
 // Pack packs a program.
-func Pack(j runtimes.Job) (Parcel, error) {
+func Pack(j runtimes.Job, at Folders) (Parcel, error) {
 	if _, ok := j.Files[j.Entrypoint]; !ok {
 		return Parcel{}, fmt.Errorf("the entrypoint %q does not exist", j.Entrypoint)
 	}
@@ -49,7 +57,7 @@ func Pack(j runtimes.Job) (Parcel, error) {
 	if env == nil {
 		env = map[string]string{}
 	}
-	brief, err := json.Marshal(job{Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth})
+	brief, err := json.Marshal(job{Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth, Out: at.Out, Work: at.Work})
 	if err != nil {
 		return Parcel{}, err
 	}

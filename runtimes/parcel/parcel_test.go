@@ -15,7 +15,7 @@ import (
 func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job)
+	packed, err := parcel.Pack(job, parcel.Folders{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job)
+	packed, err := parcel.Pack(job, parcel.Folders{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 func TestRead_MarkedLinesWithoutEnd_OverTheLimit(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job)
+	packed, err := parcel.Pack(job, parcel.Folders{})
 	if err != nil {
 		t.Fatal(err)
 	}

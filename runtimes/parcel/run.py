@@ -215,8 +215,9 @@ def main():
     with open(HERE + "/job.json", "rb") as file:
         job = json.load(file)
     os.environ.update(job["env"])
-    os.makedirs(HERE + "/work", exist_ok=True)
-    os.chdir(HERE + "/work")
+    work, out = job.get("work") or HERE + "/work", job.get("out") or HERE + "/out"
+    os.makedirs(work, exist_ok=True)
+    os.chdir(work)
     sys.argv = [ROOT + "/" + job["entry"]]
     sys.dont_write_bytecode = True
     sys.setrecursionlimit(max(100, job["depth"]))
@@ -239,8 +240,8 @@ def main():
             stream.flush()
         except Exception:
             pass
-    os.makedirs(HERE + "/out", exist_ok=True)
-    with open(HERE + "/out/result.json", "wb") as file:
+    os.makedirs(out, exist_ok=True)
+    with open(out + "/result.json", "wb") as file:
         file.write(data)
     sys.exit(status)
 

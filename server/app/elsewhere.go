@@ -18,18 +18,21 @@ const ownerFile = "remote-owner"
 
 // tidyElsewhere lets engines delete what an earlier process of this server left at services.
 func (a *App) tidyElsewhere() error {
-	e, ok := a.engines.engines[runtimes.E2BEngine].(interface {
-		Lacks() string
-		Tidy(owner string)
-	})
-	if !ok || e.Lacks() != "" {
-		return nil
-	}
-	owner, err := ownerOf(a.Config.Data)
-	if err == nil {
+	for _, name := range []runtimes.Name{runtimes.E2BEngine, runtimes.Bacalhau} {
+		e, ok := a.engines.engines[name].(interface {
+			Lacks() string
+			Tidy(owner string)
+		})
+		if !ok || e.Lacks() != "" {
+			continue
+		}
+		owner, err := ownerOf(a.Config.Data)
+		if err != nil {
+			return err
+		}
 		e.Tidy(owner)
 	}
-	return err
+	return nil
 }
 
 // ownerOf returns the name of a data directory's server.

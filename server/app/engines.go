@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bacalhau"
 	"github.com/atelier-run/atelier/runtimes/bash"
 	"github.com/atelier-run/atelier/runtimes/doctor"
 	"github.com/atelier-run/atelier/runtimes/e2b"
@@ -104,6 +105,9 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 		runtimes.E2BEngine: e2b.New(e2b.Options{
 			Key: b.config.E2B.Key, API: b.config.E2B.API, Domain: b.config.E2B.Domain, Template: b.config.E2B.Template, Sandboxes: b.config.E2B.Sandboxes, Ceiling: b.ceiling, Log: log,
+		}),
+		runtimes.Bacalhau: bacalhau.New(bacalhau.Options{
+			Host: b.config.Bacalhau.Host, Port: b.config.Bacalhau.Port, Key: b.config.Bacalhau.Key, Python: b.config.Bacalhau.Python, Publisher: b.config.Bacalhau.Publisher, Ceiling: b.ceiling, Log: log,
 		}),
 		runtimes.RemoteEngine: remote.New(remote.Options{Egress: proxy, Log: log}),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bacalhau"
 	"github.com/atelier-run/atelier/runtimes/e2b"
 	"github.com/atelier-run/atelier/runtimes/remote"
 )
@@ -29,14 +30,21 @@ func checkRemote(faults *faults, spec registry.Spec, name runtimes.Name) {
 	}
 }
 
-// checkE2B refuses hosts that E2B cannot grant.
-func checkE2B(faults *faults, spec registry.Spec, name runtimes.Name) {
-	if name != runtimes.E2BEngine {
+// checkNames refuses hosts that a service which runs programs cannot grant, because it compares names without ports.
+func checkNames(faults *faults, spec registry.Spec, name runtimes.Name) {
+	var granted func(hostpattern.Grant) string
+	service := ""
+	switch name {
+	case runtimes.E2BEngine:
+		granted, service = e2b.Name, "E2B"
+	case runtimes.Bacalhau:
+		granted, service = bacalhau.Domain, "Bacalhau"
+	default:
 		return
 	}
 	for i, text := range spec.Capabilities.Hosts {
-		if grant, err := hostpattern.ParseGrant(text); err == nil && e2b.Name(grant) == "" {
-			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must have port 80 or 443, because E2B grants hosts without other ports; choose the runtime python.")
+		if grant, err := hostpattern.ParseGrant(text); err == nil && granted(grant) == "" {
+			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must be a name with port 80 or 443, because %s grants hosts without other ports; choose another runtime.", service)
 		}
 	}
 }

@@ -61,11 +61,11 @@ func known(name runtimes.Language) (language, bool) {
 	case runtimes.TypeScript:
 		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Python:
-		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.E2BEngine, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.E2BEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Bash:
 		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.WASM:
-		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	}
 	return language{}, false
 }
@@ -152,7 +152,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	if err == nil {
 		c.checkFeatures(faults, spec, name)
 		checkRemote(faults, spec, name)
-		checkE2B(faults, spec, name)
+		checkNames(faults, spec, name)
 	}
 	if spec.Deterministic {
 		faults.addf("/deterministic", "must be false, because this server does not replay runs yet, so nothing would follow from it.")

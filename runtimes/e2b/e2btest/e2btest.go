@@ -54,8 +54,9 @@ type box struct {
 	ctx       context.Context
 	done      sync.WaitGroup
 
-	mu    sync.Mutex
-	procs map[int]*proc
+	mu      sync.Mutex
+	procs   map[int]*proc
+	folders map[string]bool // in /tmp, with uploaded files
 }
 
 // New starts a service.
@@ -104,6 +105,11 @@ func (s *Service) Kill(id string) bool {
 	}
 	b.stop()
 	b.done.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for folder := range b.folders {
+		_ = os.RemoveAll(folder) // as E2B deletes the disk
+	}
 	return true
 }
 
@@ -153,7 +159,7 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "denyOut must include ALL_TRAFFIC"})
 		return
 	}
-	b := &box{id: "i" + strings.ToLower(rand.Text()), token: rand.Text(), metadata: body.Metadata, procs: map[int]*proc{}}
+	b := &box{id: "i" + strings.ToLower(rand.Text()), token: rand.Text(), metadata: body.Metadata, procs: map[int]*proc{}, folders: map[string]bool{}}
 	b.ctx, b.stop = context.WithTimeout(context.Background(), time.Duration(body.Timeout)*time.Second)
 	if s.envd != "" {
 		if err := b.boot(s.envd); err != nil {
@@ -280,18 +286,22 @@ func (b *box) upload(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if err = next; err == nil {
-			err = write(part.Header.Get("Content-Disposition"), part)
+			err = b.write(part.Header.Get("Content-Disposition"), part)
 		}
 	}
 	reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": err.Error()})
 }
 
-func write(disposition string, body io.Reader) error {
+func (b *box) write(disposition string, body io.Reader) error {
 	_, name, ok := strings.Cut(disposition, `filename="`)
 	name, _, closed := strings.Cut(name, `"`)
 	if !ok || !closed || !strings.HasPrefix(name, "/tmp/atelier-") {
 		return fmt.Errorf("a part with %s", disposition)
 	}
+	folder, _, _ := strings.Cut(strings.TrimPrefix(name, "/tmp/"), "/")
+	b.mu.Lock()
+	b.folders["/tmp/"+folder] = true
+	b.mu.Unlock()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

@@ -164,7 +164,11 @@ export const runtimes = {
   notHere: (runtime: string) => `${runtime} (not available)`,
   /** Runtimes whose programs leave this machine, by their names. */
   elsewhere: (runtime: string) =>
-    ({ remote: 'remote: at the service in remote.json', e2b: 'e2b: in a sandbox of E2B' })[runtime],
+    ({
+      remote: 'remote: at the service in remote.json',
+      e2b: 'e2b: in a sandbox of E2B',
+      bacalhau: 'bacalhau: as a job of Bacalhau',
+    })[runtime],
   theRuntimesOwn: 'Default',
   strictAFreshProcess: 'Strict: new process per run',
   removed: (isolation: string) => `${isolation} (removed, runs as Default)`,

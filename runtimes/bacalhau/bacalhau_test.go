@@ -1,0 +1,257 @@
+package bacalhau_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bacalhau"
+	"github.com/atelier-run/atelier/runtimes/bacalhau/bacalhautest"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.Options)) *bacalhau.Engine {
+	t.Helper()
+	o := bacalhau.Options{
+		Host: s.Host, Port: s.Port, Key: bacalhautest.Key, Owner: "owner", Poll: 5 * time.Millisecond,
+		Ceiling: func(string) hostpattern.Ceiling { return hostpattern.Ceiling{All: true} },
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	engine := bacalhau.New(o)
+	t.Cleanup(engine.Close)
+	return engine
+}
+
+// programs are those of Python. A container has no folder for marks of earlier runs but these.
+func programs() runtimetest.Programs {
+	p := runtimetest.Python()
+	p.Runtime = runtimes.Bacalhau
+	p.State = "import os\ndef main():\n    seen = any(os.path.exists(d + '/mark') for d in ('/tmp', '/dev/shm', '.'))\n    for d in ('/tmp', '/dev/shm', '.'):\n        open(d + '/mark', 'w').close()\n    return seen\n"
+	return p
+}
+
+// TestConformance runs the suite of all runtimes, and expects that no job is left.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	t.Run("suite", func(t *testing.T) { runtimetest.Conformance(t, newEngine(t, s), programs()) })
+	if left := s.Running(); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestLive runs a program at the orchestrator that BACALHAU_API_HOST names.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	host := os.Getenv("BACALHAU_API_HOST")
+	if host == "" {
+		t.Skip("BACALHAU_API_HOST names no orchestrator of Bacalhau; the other tests use a server that speaks its recorded API")
+	}
+	engine := bacalhau.New(bacalhau.Options{Host: host, Port: os.Getenv("BACALHAU_API_PORT"), Key: os.Getenv("BACALHAU_API_KEY"), Owner: "atelier-test"})
+	t.Cleanup(engine.Close)
+	outcome, _ := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
+	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` {
+		t.Errorf("%+v %s", outcome.Error, outcome.Output)
+	}
+}
+
+// module returns a WebAssembly module without a section of names that prints a text of less than 100 bytes.
+func module(text string) []byte {
+	part := func(id byte, body ...byte) []byte { return append([]byte{id, byte(len(body))}, body...) }
+	name := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
+	wasi := slices.Concat([]byte{1}, name("wasi_snapshot_preview1"), name("fd_write"), []byte{0, 0})
+	exports := slices.Concat([]byte{2}, name("memory"), []byte{2, 0}, name("_start"), []byte{0, 1})
+	code := []byte{0, 0x41, 1, 0x41, 0, 0x41, 1, 0x41, 12, 0x10, 0, 0x1a, 0x0b} // fd_write(1, 0, 1, 12)
+	data := slices.Concat([]byte{0x10, 0, 0, 0, byte(len(text)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, []byte(text))
+	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
+		part(1, 2, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f, 0x60, 0, 0), part(2, wasi...), part(3, 1, 1), part(5, 1, 0, 1), part(7, exports...),
+		part(10, append([]byte{1, byte(len(code))}, code...)...), part(11, append([]byte{1, 0, 0x41, 0, 0x0b, byte(len(data))}, data...)...))
+}
+
+func moduleJob(code []byte) runtimes.Job {
+	return runtimes.Job{
+		RunID: "run", Workspace: "workspace", Language: runtimes.WASM, Runtime: runtimes.Bacalhau, Files: map[string][]byte{"main.wasm": code}, Entrypoint: "main.wasm",
+		Input: json.RawMessage(`{}`), Limits: runtimes.DefaultLimits(),
+	}
+}
+
+// TestModule_RunsAndPrintsItsOutput expects that stdout is the output, also of a module without a section of names, whose
+// exit code Bacalhau reports as -1.
+func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	engine := newEngine(t, s)
+	outcome, host := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
+	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || host.Stdout(t) != `{"answer":42}` || outcome.Level != bacalhau.Level || outcome.Usage.Remote <= 0 {
+		t.Errorf("%+v %+v", outcome, outcome.Error)
+	}
+	if outcome, _ := runtimetest.Run(t, engine, moduleJob(module("hello"))); outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
+		t.Errorf("%+v", outcome)
+	}
+	if left := s.Running(); len(left) > 0 || s.Jobs() != 2 {
+		t.Errorf("%d jobs, left %v", s.Jobs(), left)
+	}
+}
+
+// archive makes a result with entries of any names.
+func archive(entries ...tar.Header) string {
+	var text bytes.Buffer
+	zipped := gzip.NewWriter(&text)
+	out := tar.NewWriter(zipped)
+	for _, e := range entries {
+		if e.Typeflag == 0 {
+			e.Typeflag = tar.TypeReg
+		}
+		_ = out.WriteHeader(&e) // to memory
+		_, _ = out.Write(bytes.Repeat([]byte("x"), int(e.Size)))
+	}
+	_, _ = out.Close(), zipped.Close()
+	return text.String()
+}
+
+// TestFaults_OfTheService_TypedAndNothingLeft breaks each part of the service.
+func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
+	t.Parallel()
+	at := func(method, path string, first int64, do func(http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
+		var n atomic.Int64
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != method || !strings.Contains(r.URL.Path, path) || n.Add(1) > first {
+				return false
+			}
+			do(w)
+			return true
+		}
+	}
+	status := func(code int) func(http.ResponseWriter) { return func(w http.ResponseWriter) { w.WriteHeader(code) } }
+	breakOff := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	text := func(body string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { _, _ = w.Write([]byte(body)) }
+	}
+	link := tar.Header{Name: "outputs/result.json", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}
+	tests := map[string]struct {
+		before func(http.ResponseWriter, *http.Request) bool
+		change func(*bacalhautest.Service, *bacalhau.Options)
+		code   fault.Code         // of the server's error
+		says   string             // of its message
+		want   runtimes.ErrorType // of the outcome
+	}{
+		"no key":                 {change: func(_ *bacalhautest.Service, o *bacalhau.Options) { o.Key = "" }, code: fault.RuntimeUnavailable, says: "BACALHAU_API_KEY"},
+		"wrong key":              {change: func(_ *bacalhautest.Service, o *bacalhau.Options) { o.Key = "other" }, code: fault.RuntimeUnavailable, says: "BACALHAU_API_KEY"},
+		"down":                   {change: func(_ *bacalhautest.Service, o *bacalhau.Options) { o.Port = "1" }, code: fault.RuntimeUnavailable, says: "BACALHAU_API_HOST"},
+		"busy, then accepted":    {before: at("PUT", "/jobs", 2, status(429))},
+		"submit breaks":          {before: at("PUT", "/jobs", 99, breakOff), code: fault.RuntimeUnavailable},
+		"submit is not JSON":     {before: at("PUT", "/jobs", 99, text("<html>")), code: fault.RuntimeUnavailable},
+		"never starts":           {change: func(s *bacalhautest.Service, o *bacalhau.Options) { s.Idle, o.Queued = true, 50*time.Millisecond }, code: fault.RuntimeUnavailable},
+		"tried without end":      {change: func(s *bacalhautest.Service, _ *bacalhau.Options) { s.Broken = "image not found" }, code: fault.RuntimeUnavailable, says: "image not found"},
+		"looking fails once":     {before: at("GET", "/jobs/", 1, status(500))},
+		"no live output":         {before: at("GET", "/logs", 99, status(500))},
+		"live output is cut":     {before: at("GET", "/logs", 1, breakOff)},
+		"result cannot be read":  {before: at("GET", "/published", 99, status(404)), want: runtimes.Interrupted},
+		"result is cut in half":  {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "stdout", Size: 1 << 10})[:40])), want: runtimes.Interrupted},
+		"result is no archive":   {before: at("GET", "/published", 99, text("<html>")), want: runtimes.Interrupted},
+		"result is not JSON":     {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "outputs/result.json", Size: 9}))), want: runtimes.RuntimeError},
+		"result outside":         {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "../outputs/result.json", Size: 9}))), want: runtimes.RuntimeError},
+		"result is a link":       {before: at("GET", "/published", 99, text(archive(link))), want: runtimes.RuntimeError},
+		"result twice":           {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "stdout"}, tar.Header{Name: "./stdout"}))), want: runtimes.Interrupted},
+		"result over its limit":  {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "outputs/result.json", Size: 2 << 20}))), want: runtimes.OutputLimit},
+		"archive over its limit": {before: at("GET", "/published", 99, text(archive(tar.Header{Name: "outputs/other", Size: 200 << 20}))), want: runtimes.OutputLimit},
+		"stopping fails once":    {before: at("DELETE", "/jobs", 1, status(500))},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := bacalhautest.New(t)
+			s.Before = tt.before
+			engine := newEngine(t, s, func(o *bacalhau.Options) {
+				if tt.change != nil {
+					tt.change(s, o)
+				}
+			})
+			host := runtimetest.NewHost()
+			outcome, err := engine.Run(t.Context(), programs().Job(programs().Hello), host)
+			switch {
+			case tt.code != "" && (!fault.Is(err, tt.code) || !strings.Contains(err.Error(), tt.says)):
+				t.Errorf("%v, want %s with %q", err, tt.code, tt.says)
+			case tt.code == "" && err != nil:
+				t.Error(err)
+			case tt.want == "" && outcome.Error != nil, tt.want != "" && (outcome.Error == nil || outcome.Error.Type != tt.want):
+				t.Errorf("%+v, want %q", outcome.Error, tt.want)
+			case tt.want == "" && tt.code == "" && host.Stdout(t) != "hello Ada\n":
+				t.Errorf("stdout %q", host.Stdout(t))
+			}
+			if left := s.Running(); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// TestJob_TooLarge_Refused expects the limit and a remedy, and no job.
+func TestJob_TooLarge_Refused(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	noise := make([]byte, 800_000)
+	_, _ = rand.Read(noise) // it never fails
+	outcome, _ := runtimetest.Run(t, newEngine(t, s), programs().Job(programs().Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }))
+	if e := outcome.Error; e == nil || e.Rule != "bacalhau.job" || !strings.Contains(e.Message, "at most 977 KiB") || e.Remedy == "" || s.Jobs() != 0 {
+		t.Errorf("%+v, %d jobs", e, s.Jobs())
+	}
+}
+
+// TestNetwork_GrantedHosts_AreDomains expects the hosts of the version as domains, and a refusal of those that Bacalhau
+// cannot grant.
+func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	engine := newEngine(t, s)
+	run := func(change func(*runtimes.Job)) *runtimes.ProgramError {
+		outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello, change))
+		return outcome.Error
+	}
+	if e := run(func(j *runtimes.Job) {
+		j.Capabilities.Hosts = []string{"b.example:443", "*.a.example:80", "b.example:80"}
+	}); e != nil {
+		t.Errorf("%+v", e)
+	}
+	if got := s.Networks(); len(got) != 1 || !slices.Equal(got[0], []string{"HTTP", ".a.example", "b.example"}) {
+		t.Errorf("%v", got)
+	}
+	for name, change := range map[string]func(*runtimes.Job){
+		"port":    func(j *runtimes.Job) { j.Capabilities.Hosts = []string{"a.example:22"} },
+		"address": func(j *runtimes.Job) { j.Capabilities.Hosts = []string{"10.0.0.1:80"} },
+		"rules":   func(j *runtimes.Job) { j.Rules = &runtimes.Rules{} },
+		"bound":   func(j *runtimes.Job) { j.Bound = []runtimes.BoundSecret{{Name: "KEY"}} },
+	} {
+		if e := run(change); e == nil || e.Type != runtimes.Denied || e.Remedy == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if s.Jobs() != 1 {
+		t.Errorf("%d jobs", s.Jobs())
+	}
+}
+
+// TestWithoutHost_Unavailable expects the remedy.
+func TestWithoutHost_Unavailable(t *testing.T) {
+	t.Parallel()
+	engine := bacalhau.New(bacalhau.Options{})
+	t.Cleanup(engine.Close)
+	if _, err := engine.Run(t.Context(), programs().Job(programs().Hello), runtimetest.NewHost()); !fault.Is(err, fault.RuntimeUnavailable) || engine.Lacks() != bacalhau.Remedy {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,425 @@
+// Package bacalhautest is a Bacalhau network of one node for tests. It speaks the recorded part of Bacalhau's API and
+// refuses fields that Bacalhau does not have. It runs WebAssembly modules with wazero and containers as processes in
+// namespaces of their own, whatever their image.
+package bacalhautest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Key is the only key that the service accepts.
+const Key = "bacalhau-test-key"
+
+// mostSent is the largest job that reaches a node. A larger one stays pending.
+const mostSent = 1 << 20
+
+// Service is a running service.
+type Service struct {
+	Host, Port string
+	// Before sees every request first. If it returns true, it has answered.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+	// Broken is the message with which every execution fails; the node then tries again without end. "" for none.
+	Broken string
+	// Idle lets no node take a job.
+	Idle bool
+
+	base string
+
+	mu    sync.Mutex
+	jobs  []*job
+	names map[string]bool
+	all   sync.WaitGroup
+	tb    testing.TB
+}
+
+// spec is a job as Bacalhau accepts it.
+type spec struct {
+	Name, Namespace, Type string
+	Priority, Count       int
+	Labels, Meta          map[string]string
+	Tasks                 []task
+}
+
+type typed struct {
+	Type   string
+	Params map[string]any
+}
+
+type task struct {
+	Name              string
+	Engine, Publisher typed
+	Env               map[string]string
+	InputSources      []struct {
+		Target, Alias string
+		Source        typed
+	}
+	ResultPaths []struct{ Name, Path string }
+	Resources   struct{ CPU, Memory, Disk, GPU string }
+	Network     struct {
+		Type    string
+		Domains []string
+	}
+	Timeouts struct{ ExecutionTimeout, QueueTimeout, TotalTimeout int64 }
+}
+
+// job is one job and its execution.
+type job struct {
+	id     string
+	spec   spec
+	inputs map[string][]byte
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	mu       sync.Mutex
+	changed  chan struct{}
+	state    string
+	message  string
+	tries    []try
+	lines    []line
+	stdout   bytes.Buffer
+	stderr   bytes.Buffer
+	exit     int
+	archive  []byte
+	firstOut string // the first write, of which the record has at most 2 KB
+}
+
+type try struct {
+	state   int
+	message string
+}
+
+type line struct {
+	Type int
+	Line string
+}
+
+// New starts a service.
+func New(tb testing.TB) *Service {
+	tb.Helper()
+	if _, err := exec.LookPath("unshare"); err != nil {
+		tb.Fatal("unshare of util-linux is needed to run containers")
+	}
+	s := &Service{tb: tb, names: map[string]bool{}}
+	server := httptest.NewServer(s)
+	s.base = server.URL
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Host, s.Port = u.Hostname(), u.Port()
+	tb.Cleanup(func() {
+		s.mu.Lock()
+		for _, j := range s.jobs {
+			j.stop()
+		}
+		s.mu.Unlock()
+		s.all.Wait()
+		server.Close()
+	})
+	return s
+}
+
+// Running lists the names of the jobs that have not ended.
+func (s *Service) Running() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		j.mu.Lock()
+		if !ended(j.state) {
+			names = append(names, j.spec.Name)
+		}
+		j.mu.Unlock()
+	}
+	return names
+}
+
+// Jobs counts the jobs that were submitted.
+func (s *Service) Jobs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.jobs)
+}
+
+// Networks returns the network of each job: its type and its domains.
+func (s *Service) Networks() (all [][]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		all = append(all, append([]string{j.spec.Tasks[0].Network.Type}, j.spec.Tasks[0].Network.Domains...))
+	}
+	return all
+}
+
+func ended(state string) bool {
+	return slices.Contains([]string{"Completed", "Failed", "Stopped"}, state)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case s.Before != nil && s.Before(w, r):
+	case len(parts) == 2 && parts[0] == "published":
+		s.published(w, r, parts[1])
+	case r.Header.Get("Authorization") != "Bearer "+Key:
+		reply(w, http.StatusUnauthorized, map[string]any{"Status": 401, "Message": "authentication required"})
+	case !strings.HasPrefix(r.URL.Path, "/api/v1/orchestrator/jobs"):
+		reply(w, http.StatusNotFound, map[string]any{"Message": "no such route"})
+	case len(parts) == 4 && r.Method == http.MethodPut:
+		s.submit(w, r)
+	case len(parts) == 4 && r.Method == http.MethodGet:
+		s.list(w, r)
+	case len(parts) >= 5:
+		j := s.find(parts[4])
+		if j == nil {
+			reply(w, http.StatusNotFound, map[string]any{"Message": "job not found"})
+			return
+		}
+		s.one(w, r, j, strings.Join(parts[5:], "/"))
+	default:
+		reply(w, http.StatusMethodNotAllowed, map[string]any{"Message": "no such method"})
+	}
+}
+
+func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what string) {
+	switch {
+	case what == "" && r.Method == http.MethodGet:
+		reply(w, http.StatusOK, s.view(j, r.URL.Query().Get("include") == "executions"))
+	case what == "" && r.Method == http.MethodDelete:
+		j.mu.Lock()
+		over := ended(j.state)
+		if !over {
+			j.set("Stopped", r.URL.Query().Get("reason"))
+		}
+		j.mu.Unlock()
+		if over {
+			reply(w, http.StatusBadRequest, map[string]any{"Message": "cannot stop a job in a terminal state"})
+			return
+		}
+		j.stop()
+		reply(w, http.StatusOK, map[string]any{"EvaluationID": rand.Text()})
+	case what == "results" && r.Method == http.MethodGet:
+		items := []any{}
+		if j.published() {
+			items = append(items, s.located(j))
+		}
+		reply(w, http.StatusOK, map[string]any{"Items": items, "NextToken": ""})
+	case what == "logs" && r.Method == http.MethodGet:
+		j.logs(w, r)
+	default:
+		reply(w, http.StatusNotFound, map[string]any{"Message": "no such route"})
+	}
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client sees a broken answer
+}
+
+func (s *Service) find(id string) *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if j.id == id {
+			return j
+		}
+	}
+	return nil
+}
+
+func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(r.Body)
+	var body struct {
+		Job   spec
+		Force bool
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err == nil {
+		err = dec.Decode(&body)
+	}
+	var inputs map[string][]byte
+	if err == nil {
+		inputs, err = check(body.Job)
+	}
+	s.mu.Lock()
+	if err == nil && s.names[body.Job.Name] {
+		err = fmt.Errorf("the name %s is taken: this would be a new version of that job", body.Job.Name)
+	}
+	if err != nil {
+		s.mu.Unlock()
+		reply(w, http.StatusBadRequest, map[string]any{"Message": err.Error()})
+		return
+	}
+	j := &job{id: "j-" + strings.ToLower(rand.Text()), spec: body.Job, inputs: inputs, changed: make(chan struct{}), state: "Pending"}
+	j.ctx, j.stop = context.WithCancel(context.Background())
+	s.names[body.Job.Name] = true
+	s.jobs = append(s.jobs, j)
+	s.mu.Unlock()
+	if len(text) <= mostSent && !s.Idle {
+		s.all.Go(func() { s.execute(j) })
+	}
+	reply(w, http.StatusOK, map[string]any{"JobID": j.id, "EvaluationID": rand.Text(), "Warnings": []string{}})
+}
+
+// check checks a job, and returns the files of its inputs.
+func check(of spec) (map[string][]byte, error) {
+	if of.Name == "" || of.Type != "batch" || of.Count != 1 || len(of.Tasks) != 1 {
+		return nil, fmt.Errorf("a job needs a name, the type batch, a count of 1 and one task")
+	}
+	one := of.Tasks[0]
+	if one.Engine.Type != "docker" && one.Engine.Type != "wasm" || one.Publisher.Type != "local" {
+		return nil, fmt.Errorf("no node has the engine %s and the publisher %s", one.Engine.Type, one.Publisher.Type)
+	}
+	known := map[string][]string{"docker": {"Image", "Entrypoint", "Parameters", "EnvironmentVariables", "WorkingDirectory"}, "wasm": {"EntryModule", "Entrypoint", "Parameters", "ImportModules"}}
+	for name := range one.Engine.Params {
+		if !slices.Contains(known[one.Engine.Type], name) {
+			return nil, fmt.Errorf("the engine %s has no parameter %s", one.Engine.Type, name)
+		}
+	}
+	if one.Network.Type != "None" && one.Network.Type != "HTTP" || one.Network.Type == "None" && len(one.Network.Domains) > 0 {
+		return nil, fmt.Errorf("a network of the type %s with %d domains", one.Network.Type, len(one.Network.Domains))
+	}
+	if !strings.HasSuffix(one.Resources.Memory, "mb") || one.Resources.CPU == "" || one.Timeouts.ExecutionTimeout <= 0 {
+		return nil, fmt.Errorf("resources or timeouts are missing")
+	}
+	files := map[string][]byte{}
+	for _, source := range one.InputSources {
+		address, _ := source.Source.Params["URL"].(string)
+		_, encoded, ok := strings.Cut(address, ";base64,")
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		if source.Source.Type != "inline" || !ok || !strings.HasPrefix(address, "data:") || err != nil || !strings.HasPrefix(source.Target, "/inputs/") || strings.Contains(source.Target, "..") {
+			return nil, fmt.Errorf("an input source of the type %s at %s", source.Source.Type, source.Target)
+		}
+		files[strings.TrimPrefix(source.Target, "/inputs/")] = data
+	}
+	return files, nil
+}
+
+func (s *Service) view(j *job, executions bool) map[string]any {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	answer := map[string]any{"Job": j.summary()}
+	if executions {
+		items := []any{}
+		for i, one := range j.tries {
+			e := map[string]any{"ID": fmt.Sprintf("e-%s-%d", j.id, i), "NodeID": "n-1", "ComputeState": map[string]any{"StateType": one.state, "Message": one.message}}
+			if one.state == 9 {
+				e["PublishedResult"] = s.located(j)
+				e["RunOutput"] = map[string]any{"Stdout": j.firstOut[:min(len(j.firstOut), 2048)], "StdoutTruncated": false, "stderr": "", "ExitCode": j.exit, "ErrorMsg": ""}
+			}
+			items = append(items, e)
+		}
+		answer["Executions"] = map[string]any{"Items": items}
+	}
+	return answer
+}
+
+func (j *job) summary() map[string]any {
+	return map[string]any{"ID": j.id, "Name": j.spec.Name, "Labels": j.spec.Labels, "Type": "batch", "State": map[string]any{"StateType": j.state, "Message": j.message}}
+}
+
+func (s *Service) list(w http.ResponseWriter, r *http.Request) {
+	name, value, _ := strings.Cut(r.URL.Query().Get("labels"), "=")
+	items := []any{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if name == "" || j.spec.Labels[name] == value {
+			j.mu.Lock()
+			items = append(items, j.summary())
+			j.mu.Unlock()
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{"Items": items, "NextToken": ""})
+}
+
+func (s *Service) located(j *job) map[string]any {
+	return map[string]any{"Type": "urlDownload", "Params": map[string]any{"URL": s.base + "/published/" + j.id}}
+}
+
+func (s *Service) published(w http.ResponseWriter, r *http.Request, id string) {
+	j := s.find(id)
+	if j == nil || !j.published() || r.Header.Get("Authorization") != "" {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, _ = w.Write(j.archive) // the client sees a broken answer
+}
+
+func (j *job) published() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state == "Completed"
+}
+
+// set changes the state. The lock must be held.
+func (j *job) set(state, message string) {
+	j.state, j.message = state, message
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// execute runs a job as the node does.
+func (s *Service) execute(j *job) {
+	defer j.stop()
+	if s.Broken != "" {
+		for j.ctx.Err() == nil {
+			j.mu.Lock()
+			if j.state != "Stopped" {
+				j.tries = append(j.tries, try{10, s.Broken})
+				j.set("Queued", "job already executed on this node more than once")
+			}
+			j.mu.Unlock()
+			select {
+			case <-j.ctx.Done():
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		return
+	}
+	limit, stop := context.WithTimeout(j.ctx, time.Duration(j.spec.Tasks[0].Timeouts.ExecutionTimeout)*time.Second)
+	defer stop()
+	j.mu.Lock()
+	if j.state == "Stopped" {
+		j.mu.Unlock()
+		return
+	}
+	j.tries = append(j.tries, try{6, ""})
+	j.set("Running", "")
+	j.mu.Unlock()
+	outputs, code, err := j.perform(limit)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.state == "Stopped":
+	case limit.Err() != nil:
+		j.tries[0] = try{10, "execution timed out"}
+		j.set("Failed", "execution timed out")
+	case err != nil:
+		j.tries[0] = try{10, err.Error()}
+		j.set("Failed", err.Error())
+	default:
+		j.exit, j.archive = code, pack(j.stdout.Bytes(), j.stderr.Bytes(), code, outputs)
+		j.tries[0] = try{9, ""}
+		j.set("Completed", "")
+	}
+}

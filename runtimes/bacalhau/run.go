@@ -1,0 +1,321 @@
+package bacalhau
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/parcel"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// maxTries is the number of failed executions after which a job is given up: nodes try a job again without end.
+const maxTries = 3
+
+// maxPoll is the longest pause between two looks at a job.
+const maxPoll = 2 * time.Second
+
+// maxSilent is how long Bacalhau may fail to describe a job before the run ends.
+const maxSilent = time.Minute
+
+// run is one program in one job.
+type run struct {
+	engine *Engine
+	job    runtimes.Job
+	host   runtimes.Host
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex // guards all below, and the use of the reader and the relay
+	relay   *worker.Relay
+	reader  *parcel.Reader // nil for a module
+	stdout  bytes.Buffer   // that was passed on live; at most the limit of output and of marked lines
+	stderr  bytes.Buffer
+	started time.Time
+	limit   *time.Timer
+}
+
+// time is the time limit of the program.
+func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
+
+// execute submits a job, follows it to its end and reads its result. If the job has not ended by then, it is stopped.
+func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error) {
+	domains, failed := r.engine.domains(r.job)
+	if failed == nil {
+		failed = unfit(r.job)
+	}
+	if failed != nil {
+		return runtimes.Outcome{Error: failed}, nil
+	}
+	name := "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
+	spec, failed := r.describe(name, domains)
+	if failed != nil {
+		return runtimes.Outcome{Error: failed}, nil
+	}
+	began := time.Now()
+	r.engine.enter(name)
+	defer r.engine.leave(name)
+	// A request that has begun is not cancelled: the job that it creates would stay unknown.
+	id, err := r.engine.submit(context.WithoutCancel(ctx), spec)
+	if err != nil {
+		if ctx.Err() != nil {
+			return r.relay.Reached(runtimes.Cancelled), nil
+		}
+		return runtimes.Outcome{}, refused(err)
+	}
+	submitted, over := time.Now(), false
+	defer func() {
+		if over {
+			return
+		}
+		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer stop()
+		if err := r.engine.end(stopping, id, "the run has ended"); err != nil {
+			r.engine.options.Log.Error("stop a job of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
+		}
+	}()
+	last, err := r.follow(ctx, id)
+	over = last.Job.State.StateType.ended()
+	r.mu.Lock()
+	if r.limit != nil {
+		r.limit.Stop()
+	}
+	if r.reader != nil {
+		r.reader.Started = nil // the rest of its output comes from the result
+	}
+	start := r.started.Sub(began)
+	if r.started.IsZero() {
+		start = time.Since(began)
+	}
+	r.mu.Unlock()
+	if err == nil {
+		outcome, err = r.conclude(ctx, id, last)
+	} else {
+		outcome, err = r.explain(ctx, err)
+	}
+	outcome.Usage.Start, outcome.Usage.Remote = start, time.Since(submitted)
+	return outcome, err
+}
+
+// Reasons why a job has no result.
+var (
+	errNotStarted = errors.New("the job did not start")
+	errGone       = errors.New("Bacalhau does not answer")
+)
+
+// follow looks at a job until it has ended, with pauses that grow, and passes its output on meanwhile.
+func (r *run) follow(ctx context.Context, id string) (last view, err error) {
+	var logs sync.WaitGroup
+	logging, stop := context.WithCancel(ctx)
+	defer logs.Wait()
+	defer stop()
+	submitted, answered, pause, following := time.Now(), time.Now(), r.engine.options.Poll, false
+	for {
+		if ctx.Err() != nil {
+			return last, context.Cause(ctx)
+		}
+		now, err := r.engine.look(ctx, id)
+		var s *status
+		switch {
+		case err == nil:
+			last, answered = now, time.Now()
+		case ctx.Err() != nil:
+			return last, context.Cause(ctx)
+		case errors.As(err, &s) && s.code == absent, time.Since(answered) > maxSilent:
+			return last, fmt.Errorf("%w: %w", errGone, err)
+		}
+		state, tries, at := last.Job.State.StateType, 0, ""
+		for _, one := range last.Executions.Items {
+			switch one.ComputeState.StateType {
+			case executionRunning, publishing, executionComplete:
+				at = one.ID
+			case executionFailed:
+				tries++
+			}
+		}
+		switch {
+		case state == completed:
+			return last, nil
+		case state.ended(), tries >= maxTries, at == "" && time.Since(submitted) > r.engine.options.Queued:
+			return last, fmt.Errorf("%w%s", errNotStarted, reason(last))
+		case at != "" && !following:
+			following = true
+			r.runs()
+			logs.Go(func() { r.logs(logging, id) })
+			pause = r.engine.options.Poll
+		}
+		if !r.engine.pause(ctx, pause) {
+			return last, context.Cause(ctx)
+		}
+		pause = min(pause*3/2, maxPoll)
+	}
+}
+
+// reason explains why a job has no result: by the last execution, or by the job.
+func reason(v view) string {
+	text := v.Job.State.Message
+	for _, one := range v.Executions.Items {
+		if state := one.ComputeState; state.Message != "" && (state.StateType == executionFailed || state.StateType == bidRejected || state.StateType == bidRejectedEarly) {
+			text = state.Message
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	const most = 500
+	return ": " + strings.TrimRight(strings.ToValidUTF8(text[:min(len(text), most)], "\uFFFD"), ".\n ")
+}
+
+// runs notes that a node executes the job. A module counts as started; an interpreter starts the program a little later.
+func (r *run) runs() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = time.Now()
+	allowed := r.time()
+	if r.reader != nil {
+		allowed += startup
+		r.reader.Started = func() { // called with the lock, by a write to the reader
+			r.started = time.Now()
+			r.limit.Reset(r.time())
+		}
+	}
+	r.limit = time.AfterFunc(allowed, func() { r.cancel(errTime) })
+}
+
+// print passes output on. It returns false after the limit of output.
+func (r *run) print(ctx context.Context, stderr bool, text []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	within := false
+	switch {
+	case stderr && r.reader != nil:
+		within = r.reader.Stderr(text)
+	case stderr:
+		within = r.relay.Stderr(text)
+	case r.reader != nil:
+		within = r.reader.Stdout(ctx, text)
+	default:
+		within = r.relay.Stdout(text)
+	}
+	if stderr {
+		r.stderr.Write(text)
+	} else {
+		r.stdout.Write(text)
+	}
+	if !within {
+		r.cancel(errOver)
+	}
+	return within
+}
+
+// explain turns the reason for a missing result into an outcome, or into an error if the program did not start.
+func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) {
+	r.mu.Lock()
+	ran := !r.started.IsZero()
+	r.mu.Unlock()
+	switch {
+	case errors.Is(err, errOver):
+		return r.relay.Reached(runtimes.OutputLimit), nil
+	case errors.Is(err, errTime):
+		return r.relay.Reached(runtimes.Timeout), nil
+	case ctx.Err() != nil:
+		return r.relay.Reached(runtimes.Cancelled), nil
+	case strings.Contains(err.Error(), "timed out") && ran:
+		return r.relay.Reached(runtimes.Timeout), nil
+	case ran:
+		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "Bacalhau did not execute the program to its end: " + err.Error() + ".", Remedy: "Run it again."}}, nil
+	}
+	return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "The program was not started by Bacalhau: " + err.Error() + ".", Err: err, RetryAfter: 10 * time.Second}
+}
+
+// conclude reads the result of a job that has completed. The output of the result is complete, unlike the live output.
+func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outcome, error) {
+	var found result
+	var exit *int
+	place := ""
+	for _, one := range last.Executions.Items {
+		if one.ComputeState.StateType != executionComplete {
+			continue
+		}
+		place = cmp.Or(one.PublishedResult.address(), place)
+		if one.RunOutput != nil {
+			code := one.RunOutput.ExitCode
+			exit = &code
+		}
+	}
+	reading, stop := context.WithTimeout(ctx, resultWithin)
+	defer stop()
+	var err error
+	if place == "" {
+		place, err = r.engine.results(reading, id)
+	}
+	if err == nil {
+		found, err = r.engine.download(reading, place, r.job.Limits)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return r.explain(ctx, context.Cause(ctx))
+	case errors.Is(err, errLarge):
+		return r.relay.TooLarge(), nil
+	case err != nil:
+		r.engine.options.Log.Warn("read a result of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
+		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The program ended, but its result could not be read from Bacalhau.", Remedy: "Check the publisher of the nodes, and run it again."}}, nil
+	}
+	if found.exit != nil {
+		exit = found.exit
+	}
+	if exit != nil && *exit == -1 { // a module that returns without an exit code
+		*exit = 0
+	}
+	r.rest(ctx, false, found.stdout, &r.stdout)
+	r.rest(ctx, true, found.stderr, &r.stderr)
+	if context.Cause(ctx) == errOver { //nolint:errorlint // it is this one
+		return r.relay.Reached(runtimes.OutputLimit), nil
+	}
+	if r.reader != nil {
+		return r.reader.Outcome(found.output, exit), nil
+	}
+	return r.printed(found.stdout, exit), nil
+}
+
+// rest passes on the output that did not arrive live.
+func (r *run) rest(ctx context.Context, stderr bool, all []byte, live *bytes.Buffer) {
+	r.mu.Lock()
+	seen := live.Bytes()
+	same := 0
+	for same < len(seen) && same < len(all) && seen[same] == all[same] {
+		same++
+	}
+	r.mu.Unlock()
+	if same < len(all) {
+		r.print(ctx, stderr, all[same:])
+	}
+}
+
+// printed reads the output of a module: one JSON value on stdout, as in the runtime wasm.
+func (r *run) printed(stdout []byte, exit *int) runtimes.Outcome {
+	text := bytes.TrimSpace(stdout)
+	var outcome runtimes.Outcome
+	switch {
+	case exit != nil && *exit != 0:
+		outcome = r.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The module exited with code %d.", *exit)})
+	case len(text) == 0:
+		outcome = r.relay.Succeeded(json.RawMessage("null"))
+	case !json.Valid(text):
+		outcome = r.relay.Failed(runtimes.ProgramError{
+			Type: runtimes.InvalidOutput, Message: "output: stdout must be exactly one JSON value.", Remedy: "Print the output as JSON on stdout, and everything else on stderr.",
+		})
+	default:
+		outcome = r.relay.Succeeded(text)
+	}
+	outcome.ExitCode = exit
+	return outcome
+}

@@ -1,0 +1,106 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/bacalhau"
+	"github.com/atelier-run/atelier/runtimes/bacalhau/bacalhautest"
+	"github.com/atelier-run/atelier/runtimes/e2b/e2btest"
+	"github.com/atelier-run/atelier/runtimes/monty/montytest"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// TestBacalhau_KilledServer_JobStopped runs a published agent, kills the server in the middle of a run and expects that the
+// next one stops the job and reports the run as interrupted.
+func TestBacalhau_KilledServer_JobStopped(t *testing.T) {
+	t.Parallel()
+	service, data := bacalhautest.New(t), t.TempDir()
+	const token = "a-token-that-is-long-enough-to-be-one"
+	settings := map[string]string{"data": data, "token": token, "bacalhau-api-host": service.Host, "bacalhau-api-port": service.Port, "bacalhau-api-key": bacalhautest.Key}
+	p := servertest.Spawn(t, data, "--token", token, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", service.Host, "--bacalhau-api-port", service.Port)
+	p.Token = token
+	p.Create(t, map[string]any{"name": "away", "language": "python", "runtime": "bacalhau", "code": runtimetest.Python().Hello})
+	p.Publish(t, "away", "1.0.0")
+	run := p.Execute(t, "away", "1.0.0", map[string]any{"name": "Ada"})
+	if string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" || run.Provenance.Runtime != "bacalhau" || run.Provenance.Isolation != bacalhau.Level || len(service.Running()) != 0 {
+		t.Errorf("%+v, jobs %v", run, service.Running())
+	}
+	refused := p.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/code-agents", map[string]any{
+		"name": "ports", "language": "python", "runtime": "bacalhau", "code": "def main(): pass", "packages": []string{"requests==2.32.3"}, "capabilities": map[string]any{"hosts": []string{"a.example:22"}},
+	}).Problem(t)
+	for _, pointer := range []string{"/packages", "/capabilities/hosts/0"} {
+		if !slices.ContainsFunc(refused.Errors, func(e fault.Detail) bool { return e.Pointer == pointer }) {
+			t.Errorf("no refusal of %s: %+v", pointer, refused)
+		}
+	}
+	forever := map[string]any{"language": "python", "runtime": "bacalhau", "code": runtimetest.Python().Forever, "input": map[string]any{}}
+	cancelled := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/execute", forever, servertest.Headers{"Prefer": "respond-async"}).Run(t)
+	servertest.Eventually(t, "the program prints", func() bool { return p.Get(t, cancelled.RunID).Stdout == "started\n" })
+	p.Want(t, http.StatusOK, http.MethodPost, "/api/v1/runs/"+cancelled.RunID+"/cancel", nil)
+	if run := p.Get(t, cancelled.RunID); run.Status != "cancelled" || len(service.Running()) != 0 {
+		t.Errorf("%+v, jobs %v", run, service.Running())
+	}
+	begun := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/execute", forever, servertest.Headers{"Prefer": "respond-async"}).Run(t)
+	servertest.Eventually(t, "the program prints", func() bool { return p.Get(t, begun.RunID).Stdout == "started\n" })
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+	if len(service.Running()) != 1 {
+		t.Fatalf("jobs %v", service.Running())
+	}
+	again := servertest.On(t, data, servertest.Flags(t, settings))
+	servertest.Eventually(t, "the job is stopped", func() bool { return len(service.Running()) == 0 })
+	if run := again.Get(t, begun.RunID); run.Status != "interrupted" {
+		t.Errorf("%+v", run)
+	}
+}
+
+// TestRuntimes_SameAgentAndInput_SameOutput runs one Python agent everywhere and prints a table of the records.
+func TestRuntimes_SameAgentAndInput_SameOutput(t *testing.T) {
+	t.Parallel()
+	jobs, boxes := bacalhautest.New(t), e2btest.New(t)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{
+		"monty": montytest.Program(t), "bacalhau-api-host": jobs.Host, "bacalhau-api-port": jobs.Port, "bacalhau-api-key": bacalhautest.Key,
+		"e2b-api-key": e2btest.Key, "e2b-api-url": boxes.URL, "e2b-sandbox-url": boxes.URL,
+	}))
+	const code = "def main(words):\n    counts = {}\n    for word in words:\n        counts[word] = counts.get(word, 0) + 1\n    return {'counts': counts, 'total': len(words)}\n"
+	t.Logf("%-10s %-10s %-10s %10s %10s %10s  %s", "runtime", "status", "isolation", "startMs", "runMs", "remoteMs", "output")
+	for _, runtime := range []string{"python", "monty", "e2b", "bacalhau"} {
+		answer := s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", map[string]any{
+			"language": "python", "runtime": runtime, "code": code, "input": map[string]any{"words": []string{"a", "b", "a"}},
+		})
+		run := answer.Run(t)
+		var record struct{ Metrics map[string]any }
+		if err := json.Unmarshal(s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+run.RunID, nil).Body, &record); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-10s %-10s %-10s %10.1f %10.1f %10.1f  %s", run.Provenance.Runtime, run.Status, run.Provenance.Isolation, number(record.Metrics["startMs"]), number(record.Metrics["runMs"]), number(record.Metrics["remoteMs"]), run.Output)
+		if remote := runtime == "e2b" || runtime == "bacalhau"; string(run.Output) != `{"counts":{"a":2,"b":1},"total":3}` || run.Provenance.Runtime != runtime || remote != (number(record.Metrics["remoteMs"]) > 0) {
+			t.Errorf("%s: %+v, metrics %v", runtime, run, record.Metrics)
+		}
+	}
+}
+
+func number(v any) float64 {
+	n, _ := v.(float64)
+	return n
+}
+
+// TestBacalhau_WithoutHost_Unavailable expects the remedy in the answer and in the list of runtimes.
+func TestBacalhau_WithoutHost_Unavailable(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	refused := s.Want(t, http.StatusServiceUnavailable, http.MethodPost, "/api/v1/execute", map[string]any{"language": "python", "runtime": "bacalhau", "code": "def main(): pass", "input": map[string]any{}})
+	if !strings.Contains(string(refused.Body), "BACALHAU_API_HOST") {
+		t.Errorf("%s", refused.Body)
+	}
+	if answer := s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/capabilities", nil); !strings.Contains(string(answer.Body), bacalhau.Remedy) {
+		t.Errorf("%s", answer.Body)
+	}
+}
