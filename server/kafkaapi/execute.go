@@ -170,7 +170,7 @@ func (a *API) refused(ctx context.Context, answer result, d delivery, err error)
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.NoVersion):
 		return answer.failed(statusError, "Unknown tool '"+d.ToolName+"'")
-	case fault.Is(err, fault.Forbidden), fault.Is(err, fault.QuotaExceeded):
+	case fault.Is(err, fault.Forbidden), fault.Is(err, fault.QuotaExceeded), fault.Is(err, fault.BudgetExceeded):
 		return answer.failed(statusBlocked, problem(err))
 	}
 	var f *fault.Error

@@ -67,11 +67,12 @@ type Service struct {
 	done chan struct{} // closed when the dispatcher has ended
 	all  sync.WaitGroup
 
-	mu      sync.Mutex
-	live    map[string]*worker   // by the ID of the task
-	later   map[string]time.Time // workspaces whose tasks wait for a place, and until when
-	watched map[string]*watchers // by the ID of the task
-	readers int
+	mu       sync.Mutex
+	live     map[string]*worker   // by the ID of the task
+	later    map[string]time.Time // workspaces whose tasks wait for a place, and until when
+	refusals map[string]int       // refusals in a row, by workspace
+	watched  map[string]*watchers // by the ID of the task
+	readers  int
 }
 
 const (
@@ -86,7 +87,7 @@ const (
 func New(o Options) *Service {
 	return &Service{
 		Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		live: map[string]*worker{}, later: map[string]time.Time{}, watched: map[string]*watchers{},
+		live: map[string]*worker{}, later: map[string]time.Time{}, refusals: map[string]int{}, watched: map[string]*watchers{},
 	}
 }
 

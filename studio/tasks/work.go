@@ -21,6 +21,8 @@ const (
 	// leastWait and mostWait bound how long the tasks of a workspace wait that has no place for another run.
 	leastWait = time.Second
 	mostWait  = 10 * time.Minute
+	// mostDoublings bounds the growth of the wait: 2^9 seconds are almost mostWait.
+	mostDoublings = 9
 )
 
 // errStopping is the cause with which the work on tasks ends when the server stops.
@@ -130,11 +132,12 @@ func (s *Service) claim(ctx context.Context, workspace, id string) error {
 	}
 	working, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
-	s.live[id] = &worker{workspace, cancel}
+	w := &worker{workspace, cancel}
+	s.live[id] = w
 	s.mu.Unlock()
 	t.Status = registry.TaskSpawning
 	if err := s.change(ctx, &t, ""); err != nil {
-		s.leave(id)
+		s.leave(id, w)
 		cancel(nil)
 		if fault.Is(err, fault.Conflict) {
 			return nil
@@ -146,17 +149,20 @@ func (s *Service) claim(ctx context.Context, workspace, id string) error {
 		defer s.all.Done()
 		defer cancel(nil)
 		err := s.work(working, t)
-		s.leave(id)
+		s.leave(id, w)
 		s.failed(ctx, "work on task", err)
 		s.look()
 	}()
 	return nil
 }
 
-func (s *Service) leave(id string) {
+// leave removes a worker. The task may have been queued and claimed again meanwhile; its next worker stays.
+func (s *Service) leave(id string, w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.live, id)
+	if s.live[id] == w {
+		delete(s.live, id)
+	}
 }
 
 // failed logs an error of the server. A conflict means that the task was cancelled or deleted meanwhile.
@@ -183,6 +189,9 @@ func (s *Service) work(ctx context.Context, t registry.Task) error {
 	if err != nil {
 		return s.refused(lasting, ctx, &t, err)
 	}
+	s.mu.Lock()
+	delete(s.refusals, t.Workspace)
+	s.mu.Unlock()
 	t.Status, t.RunID = registry.TaskExecuting, run.ID
 	message := ""
 	if run.Status == registry.AwaitingApproval {
@@ -228,10 +237,7 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
 		return s.again(lasting, t, "The server stopped. The task is queued again.")
 	case errors.As(cause, &known) && passes(known.Code):
-		wait := min(max(known.RetryAfter, leastWait), mostWait)
-		s.mu.Lock()
-		s.later[t.Workspace] = s.Now().Add(wait)
-		s.mu.Unlock()
+		wait := s.postpone(t.Workspace, known)
 		time.AfterFunc(wait, s.look)
 		return s.again(lasting, t, "The task waits: "+known.Message)
 	case known != nil:
@@ -246,6 +252,21 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
 }
 
+// postpone lets the tasks of a workspace wait after a refusal, and returns how long. Each further refusal in a row doubles the
+// time, because every attempt adds events to its task.
+func (s *Service) postpone(workspace string, cause *fault.Error) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wait := max(cause.RetryAfter, leastWait<<min(s.refusals[workspace], mostDoublings))
+	if cause.Code == fault.BudgetExceeded { // until an administrator raises it, or the month ends
+		wait = mostWait
+	}
+	wait = min(wait, mostWait)
+	s.refusals[workspace]++
+	s.later[workspace] = s.Now().Add(wait)
+	return wait
+}
+
 // unknown returns the cause of an error that the task does not show.
 func unknown(cause error, known *fault.Error) error {
 	if known != nil {
@@ -256,7 +277,7 @@ func unknown(cause error, known *fault.Error) error {
 
 // passes reports whether a run may start later that cannot start now.
 func passes(code fault.Code) bool {
-	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
+	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
 }
 
 // again queues a task for the same attempt. It keeps its place in the queue.

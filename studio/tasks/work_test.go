@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -9,11 +10,35 @@ import (
 func TestPasses(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]bool{
-		fault.QueueFull: true, fault.QuotaExceeded: true, fault.TooManyRequests: true, fault.StorageUnavailable: true, fault.SandboxUnavailable: true,
+		fault.QueueFull: true, fault.QuotaExceeded: true, fault.BudgetExceeded: true, fault.TooManyRequests: true, fault.StorageUnavailable: true, fault.SandboxUnavailable: true,
 		fault.InvalidInput: false, fault.NotFound: false, fault.StorageFull: false,
 	} {
 		if got := passes(code); got != want {
 			t.Errorf("%s: %v, want %v", code, got, want)
 		}
+	}
+}
+
+func TestPostpone_RefusalsInARow_WaitLonger(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Now: time.Now})
+	for n, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+		if got := s.postpone("one", &fault.Error{Code: fault.QueueFull}); got != want {
+			t.Errorf("refusal %d: %s, want %s", n+1, got, want)
+		}
+	}
+	for range 20 {
+		s.postpone("one", &fault.Error{Code: fault.QueueFull})
+	}
+	for name, got := range map[string]time.Duration{
+		"many refusals": s.postpone("one", &fault.Error{Code: fault.QueueFull, RetryAfter: time.Hour}),
+		"a used budget": s.postpone("two", &fault.Error{Code: fault.BudgetExceeded}),
+	} {
+		if got != mostWait {
+			t.Errorf("%s: %s, want %s", name, got, mostWait)
+		}
+	}
+	if got := s.postpone("three", &fault.Error{Code: fault.QueueFull, RetryAfter: 5 * time.Second}); got != 5*time.Second {
+		t.Errorf("another workspace waits %s", got)
 	}
 }
