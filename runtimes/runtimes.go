@@ -36,13 +36,14 @@ const (
 	RemoteEngine Name = "remote"   // a service that the program names
 	E2BEngine    Name = "e2b"      // a sandbox of E2B
 	Bacalhau     Name = "bacalhau" // a job of a Bacalhau network
+	WasmEdge     Name = "wasmedge" // the command-line runner of WasmEdge
 	Script       Name = "script"
 )
 
 // Remote reports whether a runtime executes programs at another service, which may cost money.
 func (n Name) Remote() bool {
 	switch n {
-	case "", Auto, Goja, NodeEngine, PythonEngine, MontyEngine, BashEngine, WASMEngine, Script:
+	case "", Auto, Goja, NodeEngine, PythonEngine, MontyEngine, BashEngine, WASMEngine, WasmEdge, Script:
 		return false
 	}
 	return true

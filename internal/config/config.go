@@ -47,6 +47,7 @@ type Config struct {
 	Node   string
 	// TypeScript is the native TypeScript compiler; "" looks next to the binary and among the system's Node modules.
 	Monty      string // path of the Monty interpreter; "" means the default
+	WasmEdge   string // path of the program wasmedge; "" for none
 	TypeScript string
 
 	UV                           string   // resolver of Python packages; "" looks in /usr/bin and /usr/local/bin

@@ -27,6 +27,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/script"
 	"github.com/atelier-run/atelier/runtimes/types"
 	"github.com/atelier-run/atelier/runtimes/wasm"
+	"github.com/atelier-run/atelier/runtimes/wasmedge"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -103,6 +104,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		}),
 		runtimes.BashEngine: bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
+		runtimes.WasmEdge:   wasmedge.New(wasmedge.Options{Jailer: jailer, Runner: b.config.WasmEdge, Max: jails, Log: log}),
 		runtimes.E2BEngine: e2b.New(e2b.Options{
 			Key: b.config.E2B.Key, API: b.config.E2B.API, Domain: b.config.E2B.Domain, Template: b.config.E2B.Template, Sandboxes: b.config.E2B.Sandboxes, Ceiling: b.ceiling, Log: log,
 		}),

@@ -65,7 +65,7 @@ func known(name runtimes.Language) (language, bool) {
 	case runtimes.Bash:
 		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.WASM:
-		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.WasmEdge, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	}
 	return language{}, false
 }

@@ -1,0 +1,234 @@
+// Package wasmedge runs WebAssembly modules with the command-line runner of WasmEdge, each in a new sandbox. The runner
+// gets no directories, and the limits of the run as its own limits.
+package wasmedge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Remedy says how to make the runtime available.
+const Remedy = "Install WasmEdge 0.14 or newer in a directory that everybody may read, and set WASMEDGE_PATH to the absolute path of its program wasmedge."
+
+// Files in the work directory. The name of the module is the only one that the runner sees.
+const (
+	moduleFile = "main.wasm"
+	inputFile  = "input.json"
+)
+
+// pageBytes is the size of a page of a module's memory.
+const pageBytes = 64 << 10
+
+// gasPerMs is the number of instructions that a module may execute for each millisecond of its CPU time. It is above what
+// the interpreter of WasmEdge reaches, so it stops only modules that the other limits do not.
+const gasPerMs = 1_000_000
+
+// laterMs is how much later than the sandbox the runner ends a module, so that the sandbox reports the time limit.
+const laterMs = 1000
+
+// overhead is the memory of the runner, in addition to a multiple of the module's size.
+const (
+	overhead = 64 << 20
+	factor   = 16
+)
+
+// processes is the number of threads that the runner may have at least.
+const processes = 16
+
+// Options configures an Engine.
+type Options struct {
+	Jailer worker.Jailer
+	Runner string // absolute path of wasmedge; "" for none
+	Max    int    // maximum number of sandboxes; default 16
+	Log    *slog.Logger
+}
+
+// Engine runs WebAssembly modules. It is safe for concurrent use.
+type Engine struct {
+	pool   *worker.Pool // nil without a runner
+	runner string
+	lacks  string
+}
+
+// New returns an engine. The caller must close it. Without a runner every run fails with runtime_unavailable.
+func New(options Options) *Engine {
+	if options.Runner == "" {
+		return &Engine{lacks: Remedy}
+	}
+	found, err := program.FindInterpreter(options.Runner)
+	if err != nil {
+		return &Engine{lacks: fmt.Sprintf("WasmEdge cannot be used: %s. %s", err, Remedy)}
+	}
+	runner, mounts := place(found)
+	return &Engine{
+		runner: runner,
+		pool: worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: sandbox.Profile{
+			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: mounts, Launcher: "wasmedge",
+			DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
+		}}),
+	}
+}
+
+// place returns the path of the runner in the sandbox. An installation outside of /usr is shown in a directory of its own,
+// because the sandbox has its own directories where it may lie, such as /tmp.
+func place(found program.Interpreter) (runner string, mounts []sandbox.Mount) {
+	const installed = "/opt/wasmedge"
+	if sandbox.InUsr(found.Path) {
+		return found.Path, found.Mounts
+	}
+	for _, m := range found.Mounts {
+		if m.Host != "/usr" {
+			m.Path = path.Join(installed, path.Base(m.Host))
+		}
+		mounts = append(mounts, m)
+	}
+	return path.Join(installed, "bin", path.Base(found.Path)), mounts
+}
+
+// Lacks returns why the engine cannot run programs, "" if it can.
+func (e *Engine) Lacks() string { return e.lacks }
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	if e.pool == nil {
+		return runtimes.Outcome{}, fault.New(fault.RuntimeUnavailable, "The runtime wasmedge is not available on this server. %s", e.lacks)
+	}
+	module, ok := job.Files[job.Entrypoint]
+	if !ok {
+		return runtimes.Failed(runtimes.RuntimeError, "The entrypoint does not exist."), nil
+	}
+	input := job.Input
+	if len(input) == 0 {
+		input = json.RawMessage("null")
+	}
+	said := &transcript{most: int(job.Limits.OutputBytes)}
+	limited := job
+	limited.Limits.Processes = max(job.Limits.Processes, processes)
+	return e.pool.Run(ctx, worker.Task{
+		Job: limited, Overhead: overhead + factor*int64(len(module)), Unaware: true,
+		Payload: program.Job{
+			Argv: Argv(e.runner, job), Env: program.Environment(), Files: map[string][]byte{moduleFile: module, inputFile: input}, Stdin: inputFile,
+			Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(limited.Limits, 0),
+		},
+		Tap: said.listen, Interpret: said.interpret,
+	}, host)
+}
+
+// Argv returns the command of a run. It grants no directory.
+func Argv(runner string, job runtimes.Job) []string {
+	argv := []string{
+		runner, "--time-limit", strconv.FormatInt(job.Limits.TimeoutMs+laterMs, 10),
+		"--memory-page-limit", strconv.FormatInt(max(job.Limits.MemoryBytes/pageBytes, 1), 10),
+		"--enable-gas-measuring", "--gas-limit", strconv.FormatInt(job.Limits.CPUMs*gasPerMs, 10),
+	}
+	for _, name := range slices.Sorted(maps.Keys(job.Environment)) {
+		argv = append(argv, "--env", name+"="+job.Environment[name])
+	}
+	return append(argv, moduleFile)
+}
+
+// transcript holds the module's output, which is its result, and the end of its stderr.
+type transcript struct {
+	most   int
+	stdout bytes.Buffer
+	stderr []byte
+}
+
+func (s *transcript) listen(kind frames.Kind, p []byte) {
+	const keep = 16 << 10
+	if kind == frames.Stdout {
+		s.stdout.Write(p[:min(len(p), max(s.most+1-s.stdout.Len(), 0))])
+		return
+	}
+	s.stderr = append(s.stderr, p...)
+	s.stderr = s.stderr[max(len(s.stderr)-keep, 0):]
+}
+
+// interpret maps the exit of the runner and its output to a result.
+func (s *transcript) interpret(result frames.Result) frames.Result {
+	switch {
+	case result.Error != nil:
+	case result.Signal != 0:
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("WasmEdge was killed by signal %d.", result.Signal)}
+	case result.ExitCode != nil && *result.ExitCode != 0:
+		result.Error = s.failure(*result.ExitCode)
+	default:
+		result.Output, result.Error = s.output()
+	}
+	return result
+}
+
+// failure explains an exit code by the last error that the runner prints.
+func (s *transcript) failure(code int) *runtimes.ProgramError {
+	failed := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The module exited with code %d.", code)}
+	for line := range strings.Lines(strings.ToValidUTF8(string(s.stderr), "\uFFFD")) {
+		_, message, ok := strings.Cut(line, "[error] ")
+		message, _, coded := strings.Cut(strings.TrimSpace(message), ", Code: ")
+		if !ok || !coded { // other lines say where
+			continue
+		}
+		failed.Message = "The module was stopped: " + strings.TrimPrefix(message, "execution failed: ") + "."
+		switch {
+		case strings.Contains(message, "cost limit exceeded"):
+			failed.Message, failed.Remedy = "The module executed more instructions than its CPU time allows.", "Raise limits.cpuMs or compute less in one run."
+		case strings.Contains(message, "call stack exhausted"), strings.Contains(message, "stack overflow"):
+			failed.Type = runtimes.RecursionLimit
+		case strings.HasPrefix(message, "loading failed"), strings.HasPrefix(message, "validation failed"):
+			failed.Type = runtimes.SyntaxError
+		}
+	}
+	return failed
+}
+
+// output parses the module's stdout as its output: one JSON value, or nothing, which means null.
+func (s *transcript) output() (json.RawMessage, *runtimes.ProgramError) {
+	text := bytes.TrimSpace(s.stdout.Bytes())
+	switch {
+	case s.stdout.Len() > s.most:
+		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
+	case len(text) == 0:
+		return json.RawMessage("null"), nil
+	case !json.Valid(text):
+		return nil, &runtimes.ProgramError{
+			Type: runtimes.InvalidOutput, Message: "output: stdout must be exactly one JSON value.",
+			Remedy: "Print the output as JSON on stdout, and everything else on stderr.",
+		}
+	}
+	return text, nil
+}
+
+// Warm does nothing. Sandboxes are created on first use, so a server that runs no modules has none.
+func (e *Engine) Warm(context.Context) error { return nil }
+
+// Features lists the features of programs that the engine has.
+func (e *Engine) Features() []runtimes.Feature { return []runtimes.Feature{runtimes.StrictFeature} }
+
+// Stats counts the engine's workers.
+func (e *Engine) Stats() worker.Stats {
+	if e.pool == nil {
+		return worker.Stats{}
+	}
+	return e.pool.Stats()
+}
+
+// Close ends every run and waits until all their processes are gone.
+func (e *Engine) Close() {
+	if e.pool != nil {
+		e.pool.Close()
+	}
+}
