@@ -64,6 +64,50 @@ test('a result is kept as a test, which fails when the code breaks it and then r
   expect(version.tests.map((t) => t.name)).toEqual(['Oslo in summer']);
 });
 
+test('a test is added and edited, and a refused one changes nothing', async () => {
+  await must(atelier, 'POST', '/code-agents', { name: 'typed', language: 'python', code });
+  await studio.openAgent('typed');
+  await page.getByRole('tab', { name: 'Tests' }).click();
+  await page.getByRole('button', { name: 'Add test' }).click();
+  const dialog = page.getByRole('dialog');
+  const field = (name: string) => dialog.getByRole('textbox', { name });
+  await field('Name').fill('Oslo');
+  await field('Input as JSON').fill('{"city": ');
+  await dialog.getByText('This is not valid JSON.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Keep test' }).isDisabled()).toBe(true);
+  await field('Input as JSON').fill('{"city": "Oslo"}');
+  await dialog.getByRole('radio', { name: 'Error' }).click();
+  await field('Type of the error').fill('nonsense');
+  await dialog.getByRole('button', { name: 'Keep test' }).click();
+  await dialog.getByRole('alert').getByText('must be invalid_input or the type of an error').waitFor();
+  await dialog.getByRole('radio', { name: 'Output', exact: true }).click();
+  await field('Expected output as JSON').fill('{"city": "Oslo", "degrees": 3}');
+  await field('Tags').fill('winter, cold');
+  await dialog.getByRole('button', { name: 'Keep test' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Run Oslo' }).click();
+  await page.getByText('0 of 1 test passed').waitFor();
+
+  await page.getByRole('button', { name: 'Edit Oslo' }).click();
+  await field('Ignored parts of the output').fill('/degrees');
+  await dialog.getByRole('button', { name: 'Keep test' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('0 of 1 test passed').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Run all' }).click();
+  await page.getByText('1 of 1 test passed').waitFor();
+  const { draft } = (await must(atelier, 'GET', '/code-agents/typed')) as { draft: { tests: unknown } };
+  expect(draft.tests).toEqual([
+    {
+      name: 'Oslo',
+      input: { city: 'Oslo' },
+      expect: { output: { city: 'Oslo', degrees: 3 } },
+      ignore: ['/degrees'],
+      source: 'person',
+      tags: ['winter', 'cold'],
+    },
+  ]);
+});
+
 test('generated tests show an input that fails, and the picked ones are kept', async () => {
   const dividing = 'def main(n: int) -> float:\n    return 1 / n\n';
   await must(atelier, 'POST', '/code-agents', { name: 'made', language: 'python', code: dividing });

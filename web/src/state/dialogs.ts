@@ -20,6 +20,7 @@ export type OpenDialog =
   | { kind: 'describe'; name?: string }
   | { kind: 'change'; task: ChangeTask }
   | { kind: 'opinion'; about: 'explain' | 'review' }
+  | { kind: 'editTest'; test?: string }
   | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
   | { kind: 'savedDraft'; revision: number }

@@ -15,6 +15,9 @@ const UpdateSchemasDialog = lazy(() =>
 const GenerateTestsDialog = lazy(() =>
   import('../features/run/GenerateTestsDialog').then((m) => ({ default: m.GenerateTestsDialog })),
 );
+const EditTestDialog = lazy(() =>
+  import('../features/run/EditTestDialog').then((m) => ({ default: m.EditTestDialog })),
+);
 const FixDialog = lazy(() => import('../features/assist/FixDialog').then((m) => ({ default: m.FixDialog })));
 const ChangeDialog = lazy(() => import('../features/assist/ChangeDialog').then((m) => ({ default: m.ChangeDialog })));
 const OpinionDialog = lazy(() =>
@@ -53,6 +56,7 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
     <Suspense>
       {open.kind === 'publish' && <PublishDialog editor={editor} />}
       {open.kind === 'generateTests' && <GenerateTestsDialog />}
+      {open.kind === 'editTest' && <EditTestDialog key={open.test} name={open.test} />}
       {open.kind === 'fix' && <FixDialog runId={open.runId} />}
       {open.kind === 'change' && <ChangeDialog key={open.task} task={open.task} />}
       {open.kind === 'opinion' && <OpinionDialog key={open.about} kind={open.about} onGoTo={editor?.onGoTo} />}

@@ -10,6 +10,7 @@ import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { useOpenAgent } from '../../agent/openAgent';
+import { reasonOf } from './editTest';
 
 /** Keeps the input and the answer of a run as a test of the draft. */
 export function KeepTestDialog({ runId }: { runId: string }) {
@@ -39,7 +40,7 @@ export function KeepTestDialog({ runId }: { runId: string }) {
     if (session && !(await session.flush())) {
       const { save } = session.get();
       session.editDraft({ tests });
-      throw new Error(say.notKept(save.kind === 'refused' ? save.message : say.notSaved));
+      throw new Error(say.notKept(reasonOf(save)));
     }
     closeDialog();
     notify('done', say.kept(test.name));

@@ -14,13 +14,18 @@ import type { TestsHandle } from './useTests';
 /** The tests of the agent with their results. */
 export function TestsTab({ handle }: { handle: TestsHandle }) {
   const { tests, results, busy, fault, run, change } = handle;
-  const generate = change && <Button onClick={() => showDialog({ kind: 'generateTests' })}>{say.generate}</Button>;
+  const more = change && (
+    <>
+      <Button onClick={() => showDialog({ kind: 'editTest' })}>{say.add}</Button>
+      <Button onClick={() => showDialog({ kind: 'generateTests' })}>{say.generate}</Button>
+    </>
+  );
   if (tests.length === 0)
     return (
       <Empty
         actions={
           <>
-            <StartButton /> {generate}
+            <StartButton /> {more}
           </>
         }
       >
@@ -39,7 +44,7 @@ export function TestsTab({ handle }: { handle: TestsHandle }) {
         <Button look="primary" disabled={busy} onClick={() => run([])}>
           {busy ? say.running : say.runAll}
         </Button>
-        {generate}
+        {more}
         <span role="status">{ran.length > 0 && say.passedOf(ran.filter((r) => r.passed).length, ran.length)}</span>
       </div>
       <Fault message={fault} />
@@ -52,6 +57,7 @@ export function TestsTab({ handle }: { handle: TestsHandle }) {
             busy={busy}
             onRun={() => run([test.name])}
             onUpdate={change && ((result) => update(test, result))}
+            onEdit={change && (() => showDialog({ kind: 'editTest', test: test.name }))}
             onRemove={change && (() => change(tests.filter((t) => t.name !== test.name)))}
           />
         ))}
@@ -66,20 +72,27 @@ interface RowProps {
   busy: boolean;
   onRun: () => void;
   onUpdate: ((result: TestResult) => void) | undefined;
+  onEdit: (() => void) | undefined;
   onRemove: (() => void) | undefined;
 }
 
-function Row({ test, result, busy, onRun, onUpdate, onRemove }: RowProps) {
+function Row({ test, result, busy, onRun, onUpdate, onEdit, onRemove }: RowProps) {
   return (
     <li aria-label={test.name}>
       <div className={css.row}>
         <Mark result={result} />
         <strong>{test.name}</strong>
+        {test.tags && test.tags.length > 0 && <span className={css.quiet}>{test.tags.join(', ')}</span>}
         <span className={css.quiet}>{result && result.runId !== undefined && milliseconds(result.runMs)}</span>
         <span className={css.actions}>
           <Button look="link" disabled={busy} aria-label={say.run(test.name)} onClick={onRun}>
             {say.run('')}
           </Button>
+          {onEdit && (
+            <Button look="link" disabled={busy} aria-label={say.edit(test.name)} onClick={onEdit}>
+              {say.edit('')}
+            </Button>
+          )}
           {onRemove && (
             <Button look="link" disabled={busy} aria-label={say.remove(test.name)} onClick={onRemove}>
               {say.remove('')}

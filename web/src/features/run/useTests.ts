@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { explain } from '../../api/http';
 import type { Test, TestResult } from '../../api/types';
 import { runTests } from '../../api/verbs';
+import { stringifyJson } from '../../api/json';
 import { notify } from '../../state/notices';
 import { testsTab as say } from '../../texts/run';
 import { useOpenAgent } from '../../agent/openAgent';
@@ -19,9 +20,17 @@ export interface TestsHandle {
   change: ((tests: Test[]) => void) | undefined;
 }
 
+/** The parts of a test that its result depends on. */
+const caseOf = ({ input, expect, ignore }: Test): string => stringifyJson([input, expect, ignore ?? []]);
+
+interface Ran {
+  of: string | undefined;
+  result: TestResult;
+}
+
 export function useTests(): TestsHandle {
   const { id, name, version, fields, session } = useOpenAgent();
-  const [results, setResults] = useState<ReadonlyMap<string, TestResult>>(new Map());
+  const [results, setResults] = useState<ReadonlyMap<string, Ran>>(new Map());
   const [shown, setShown] = useState(id + (version ?? ''));
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string>();
@@ -32,9 +41,14 @@ export function useTests(): TestsHandle {
   }
   const work = async (names: string[]): Promise<void> => {
     if (session && !(await session.flush())) throw new Error(say.notSaved);
+    const asked = session ? session.get().draft.tests : fields.tests;
     const ask = (revision?: number): ReturnType<typeof runTests> => runTests(name, version, names, revision);
     const report = await (session && version === undefined ? session.withRevision(ask) : ask());
-    setResults((before) => new Map([...before, ...report.results.map((r) => [r.name, r] as const)]));
+    const tests = new Map((asked ?? []).map((t) => [t.name, caseOf(t)]));
+    setResults(
+      (before) =>
+        new Map([...before, ...report.results.map((r) => [r.name, { of: tests.get(r.name), result: r }] as const)]),
+    );
   };
   const run = (names: string[]): void => {
     setBusy(true);
@@ -54,5 +68,11 @@ export function useTests(): TestsHandle {
     if (removed)
       notify('done', say.removed(removed.name), { label: say.undo, run: () => session?.editDraft({ tests: before }) });
   };
-  return { tests: fields.tests ?? [], results, busy, fault, run, change: session && change };
+  const tests = fields.tests ?? [];
+  const current = new Map<string, TestResult>(); // without those of tests that were edited since
+  for (const test of tests) {
+    const ran = results.get(test.name);
+    if (ran?.of === caseOf(test)) current.set(test.name, ran.result);
+  }
+  return { tests, results: current, busy, fault, run, change: session && change };
 }
