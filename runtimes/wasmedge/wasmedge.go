@@ -112,6 +112,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if !ok {
 		return runtimes.Failed(runtimes.RuntimeError, "The entrypoint does not exist."), nil
 	}
+	if err := program.CheckEnvironment(job.Environment); err != nil {
+		return runtimes.Outcome{}, err
+	}
 	input := job.Input
 	if len(input) == 0 {
 		input = json.RawMessage("null")

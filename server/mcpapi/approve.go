@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/approvals"
@@ -20,6 +21,7 @@ import (
 // Approvals reads and decides requests for approval.
 type Approvals interface {
 	OfRun(ctx context.Context, actor registry.Actor, run string) (registry.Approval, error)
+	MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error)
 	Decide(ctx context.Context, actor registry.Actor, id string, d approvals.Decision) (registry.Approval, error)
 }
 
@@ -39,23 +41,30 @@ func (a *API) waiting(ctx context.Context, req *mcp.CallToolRequest, caller regi
 	if !showsForms(req.ClientCapabilities()) {
 		return a.stillWaits(run, approval), nil
 	}
-	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalInput: a.form(caller, run, approval)}, RequestState: run.ID}, nil
+	may, err := a.decides(ctx, caller, approval)
+	if err != nil {
+		return a.refused(ctx, err)
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalInput: a.form(may, run, approval)}, RequestState: run.ID}, nil
 }
 
 func showsForms(c *mcp.ClientCapabilities) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// decides reports whether the caller may answer requests for approval: the right that POST /approvals/{approval} needs.
-func decides(caller registry.Caller) bool {
-	return caller.May(registry.ApproveScope) && len(caller.Agents) == 0
+// decides reports whether the caller may approve a request, as POST /approvals/{approval} does.
+func (a *API) decides(ctx context.Context, caller registry.Caller, approval registry.Approval) (bool, error) {
+	if !caller.May(registry.ApproveScope) || len(caller.Agents) > 0 {
+		return false, nil
+	}
+	return a.Approvals.MayApprove(ctx, caller.Actor, approval)
 }
 
 // form asks an approver for the decision, and everybody else to go on when an approver has decided.
-func (a *API) form(caller registry.Caller, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
+func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", registry.Reference{Agent: run.Agent, Version: run.Version}, strings.Join(approval.Reasons, " "), start(string(run.Input)), a.approvalURL(approval))
-	if !decides(caller) {
+	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", registry.Reference{Agent: run.Agent, Version: run.Version}, strings.Join(approval.Reasons, " "), shown(run), a.approvalURL(approval))
+	if !decides {
 		return &mcp.ElicitParams{
 			Message:         b.String() + "\n\nContinue when an approver has decided.",
 			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
@@ -70,8 +79,12 @@ func (a *API) form(caller registry.Caller, run registry.Run, approval registry.A
 	}}
 }
 
-// start returns the first part of a text, cut between two characters.
-func start(text string) string {
+// shown returns the input of a run for the form, cut between two characters.
+func shown(run registry.Run) string {
+	text := string(run.Input)
+	if run.Withheld {
+		return "withheld, because the program has the flag pii_risk"
+	}
 	if len(text) <= shownInput {
 		return text
 	}
@@ -79,7 +92,7 @@ func start(text string) string {
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + "…"
+	return fmt.Sprintf("%s…\n%d more bytes are not shown. Read them at the address below before you decide.", text[:end], len(text)-end)
 }
 
 func (a *API) approvalURL(approval registry.Approval) string {
@@ -87,27 +100,33 @@ func (a *API) approvalURL(approval registry.Approval) string {
 }
 
 // finish continues a call after the client has answered the input request. The run must be one that this caller began with
-// this tool.
+// this tool, perhaps with an older version of the agent.
 func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, v registry.Version) (*mcp.CallToolResult, error) {
 	run, err := a.Runs.Get(ctx, caller.Actor, req.Params.RequestState)
-	if err != nil || run.Actor.ID != caller.Actor.ID || run.Digest != v.Digest || run.Trigger != registry.TriggerMCP {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState names no run of this tool that waits"}
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return a.refused(ctx, err)
+	}
+	if err != nil || run.Actor.ID != caller.Actor.ID || run.AgentID != v.AgentID || run.Trigger != registry.TriggerMCP {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState must be that of a run of this tool that waits; call the tool again without it"}
 	}
 	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
 	if err != nil {
 		return a.refused(ctx, err)
 	}
-	answer, _ := req.Params.InputResponses[approvalInput].(*mcp.ElicitResult)
+	may, err := a.decides(ctx, caller, approval)
+	if err != nil {
+		return a.refused(ctx, err)
+	}
+	decision, decided := decisionOf(req)
 	switch {
-	case answer == nil || answer.Action == "cancel":
-		return a.stillWaits(run, approval), nil
-	case run.Status == registry.AwaitingApproval && decides(caller):
-		decision := approvals.Decision{Approve: answer.Action == "accept" && answer.Content["decision"] == "approve"}
-		decision.Comment, _ = answer.Content["comment"].(string)
-		if _, err := a.Approvals.Decide(ctx, caller.Actor, approval.ID, decision); err != nil {
+	case run.Status == registry.AwaitingApproval && may && decided:
+		_, err := a.Approvals.Decide(ctx, caller.Actor, approval.ID, decision)
+		if err != nil && !fault.Is(err, fault.Conflict) { // somebody else was faster; their decision counts
 			return a.refused(ctx, err)
 		}
-	default: // an approver may have decided
+	case run.Status == registry.AwaitingApproval: // the request must survive a client that goes away now
+		return a.stillWaits(run, approval), nil
+	default: // an approver has decided
 	}
 	if run, err = a.ended(ctx, req, caller, run.ID); err != nil {
 		return a.refused(ctx, err)
@@ -116,6 +135,18 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 		return a.stillWaits(run, approval), nil
 	}
 	return resultOf(run), nil
+}
+
+// decisionOf reads the answer to the form. An answer without a decision decides nothing.
+func decisionOf(req *mcp.CallToolRequest) (d approvals.Decision, decided bool) {
+	answer, _ := req.Params.InputResponses[approvalInput].(*mcp.ElicitResult)
+	if answer == nil {
+		return d, false
+	}
+	d.Comment, _ = answer.Content["comment"].(string)
+	choice := answer.Content["decision"]
+	d.Approve = answer.Action == "accept" && choice == "approve"
+	return d, d.Approve || answer.Action == "decline" || answer.Action == "accept" && choice == "deny"
 }
 
 // ended waits for the end of a run that is not waiting for an approval. When the client goes away, the run is cancelled, as

@@ -104,6 +104,13 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 		result.Content = text(encode(failure{Status: run.Status, Error: run.Error, RunID: run.ID}))
 		return result
 	}
+	if run.Withheld { // the record of a private run has no output
+		result.IsError = true
+		result.Content = text(encode(failure{
+			Status: run.Status, Message: "The run succeeded, but its output is no longer available, because the program has the flag pii_risk.", RunID: run.ID,
+		}))
+		return result
+	}
 	output := run.Output
 	if len(output) == 0 {
 		output = json.RawMessage("null")

@@ -176,11 +176,11 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 	if a.Status != registry.ApprovalPending {
 		return a, decided(a)
 	}
-	settings, err := s.Policy.Settings(ctx, actor.Workspace)
+	may, err := s.MayApprove(ctx, actor, a)
 	if err != nil {
 		return a, err
 	}
-	if d.Approve && !settings.SelfApproval && a.Requester.ID == actor.ID {
+	if d.Approve && !may {
 		return a, fault.New(fault.Forbidden, "This workspace does not let people approve their own requests. Ask another approver.")
 	}
 	now := s.Now()
@@ -209,6 +209,12 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 		s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", id), slog.Any("error", err))
 	}
 	return s.Reader.Approval(ctx, actor.Workspace, id)
+}
+
+// MayApprove reports whether the rule about people's own requests lets an approver approve a request.
+func (s *Service) MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error) {
+	settings, err := s.Policy.Settings(ctx, actor.Workspace)
+	return settings.SelfApproval || a.Requester.ID != actor.ID, err
 }
 
 // decided explains that a request has an answer already.

@@ -183,8 +183,13 @@ type Runs interface {
 	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// runsBytes bounds the values of recorded runs that a guess reads. Older runs are left out beyond it.
+// runsBytes bounds the values of recorded runs that a guess reads. Runs beyond it are left out.
 const runsBytes = 8 << 20
+
+// fitsSample reports whether a recorded value is within the limits of samples, which are lower than those of runs.
+func fitsSample(value json.RawMessage) bool {
+	return jcs.Check(value, jcs.Limits{Depth: sampleDepth, Bytes: sampleBytes}) == nil
+}
 
 // FromRuns guesses schemas that the newest recorded runs of an agent fit: the inputs of all, and the outputs of those that
 // succeeded. Runs of programs with the flag pii_risk have no values. Error: InvalidInput if no run has any.
@@ -206,16 +211,14 @@ func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs,
 		if err != nil {
 			return registry.InferredSchemas{}, err
 		}
-		if size += len(run.Input) + len(run.Output); size > runsBytes {
-			break
+		sample, bytes := Sample{Input: run.Input}, len(run.Input)
+		if run.Status == registry.Succeeded && fitsSample(run.Output) {
+			sample.Output, bytes = run.Output, bytes+len(run.Output)
 		}
-		sample := Sample{Input: run.Input}
-		if run.Status == registry.Succeeded {
-			sample.Output = run.Output
+		if run.Withheld || len(sample.Input) == 0 || sample.Input[0] != '{' || !fitsSample(sample.Input) || size+bytes > runsBytes {
+			continue
 		}
-		if !run.Withheld && len(sample.Input) > 0 && sample.Input[0] == '{' {
-			samples = append(samples, sample)
-		}
+		samples, size = append(samples, sample), size+bytes
 	}
 	if len(samples) == 0 {
 		return registry.InferredSchemas{}, fault.Invalid("/runs", "must select runs with recorded values; there are none. Run the agent first.")

@@ -152,6 +152,9 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	if err == nil {
 		c.checkFeatures(faults, spec, name)
 		checkRemote(faults, spec, name)
+		if name == runtimes.WasmEdge && len(spec.Secrets) > 0 {
+			faults.addf("/secrets", "must be empty, because WasmEdge takes the environment as arguments, which other users of the host can read; choose the runtime %s.", runtimes.WASMEngine)
+		}
 		checkNames(faults, spec, name)
 	}
 	if spec.Deterministic {
