@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -17,6 +18,9 @@ const (
 	followEvery = 5 * time.Second
 	// followedFor is how long a run is followed after such a signal.
 	followedFor = 3 * followEvery
+	// cancelWithin is the maximum time for another server to cancel a run. It is longer than the time after which the
+	// runs of a server that has ended become interrupted.
+	cancelWithin = 30 * time.Second
 	// flushFollowed is the interval at which the events of a run that another server follows become durable.
 	flushFollowed = 25 * time.Millisecond
 )
@@ -36,24 +40,36 @@ func (s *Service) elsewhere(run registry.Run) bool {
 // lost reports whether a run that is not live here has ended without a record.
 func (s *Service) lost(run registry.Run) bool { return unfinished(run) && !s.elsewhere(run) }
 
-// cancelElsewhere asks the server that executes a run to cancel it, and waits until the run has ended. If that server is
-// gone, the run ends as interrupted when its lease expires.
+// cancelElsewhere asks the server that executes a run to cancel it, and waits until the run has ended. It asks again every
+// second, because that server drops a request for a run that it has recorded and does not execute yet. If that server is
+// gone, the run ends as interrupted when its lease expires. Error: Conflict for a run that ended by itself.
 func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	stored, end := s.awaitStored(id)
 	defer end()
 	s.signal(ctx, SignalFollow, id)
-	if err := s.Others.AskToCancel(ctx, actor.Workspace, id); err != nil {
-		return registry.Run{}, err
-	}
-	for {
+	var asked time.Time
+	for began := time.Now(); time.Since(began) < cancelWithin; {
+		if time.Since(asked) >= lookEvery {
+			asked = time.Now()
+			if err := s.Others.AskToCancel(ctx, actor.Workspace, id); err != nil {
+				return registry.Run{}, err
+			}
+		}
 		run, _, err := s.ended(ctx, actor, id)
-		if err != nil || !s.elsewhere(run) {
-			return run, err
+		switch {
+		case err != nil:
+			return registry.Run{}, err
+		case s.elsewhere(run):
+		case run.Status == registry.StatusCancelled || run.Status == registry.StatusInterrupted:
+			return run, nil
+		default:
+			return registry.Run{}, endedAlready(run)
 		}
 		if err := pause(ctx, lookEvery, stored); err != nil {
 			return registry.Run{}, err
 		}
 	}
+	return registry.Run{}, fault.New(fault.RuntimeUnavailable, "The server that executes the run did not cancel it within %s. The run continues; try again.", cancelWithin)
 }
 
 // CancelForOthers cancels the runs that other servers asked this one to cancel.
