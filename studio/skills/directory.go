@@ -112,6 +112,8 @@ func (s *Service) load(ctx context.Context, folder string) {
 		s.settle(folder, nil)
 		return
 	case err != nil:
+	case path.Dir(folder) == draftsDir && s.Replicas:
+		err = s.refuseDraft(folder)
 	case path.Dir(folder) == draftsDir:
 		err = s.loadDraft(ctx, folder)
 	default:
@@ -225,14 +227,8 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	return sk, nil
 }
 
-// loadDraft saves a folder of _drafts as the draft of its skill, if it differs. With several servers it does not read a
-// folder that a server wrote: another server may have saved a newer draft since, and written it elsewhere.
+// loadDraft saves a folder of _drafts as the draft of its skill, if it differs.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
-	if s.Replicas {
-		if _, err := s.root.Lstat(path.Join(folder, ours)); err == nil {
-			return nil
-		}
-	}
 	sk, known, seen, err := s.differing(ctx, folder)
 	if err != nil || seen == nil {
 		return err
@@ -244,6 +240,17 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 		return nil // saved meanwhile, which writes the folder again
 	}
 	return err
+}
+
+// refuseDraft rejects a person's folder of a draft while several servers share the database. The directory of each server
+// has its own folders, and the draft of another server may be newer. Folders that a server wrote are ignored.
+func (s *Service) refuseDraft(folder string) error {
+	if s.isOurs(folder) {
+		return nil
+	}
+	f := fault.New(fault.InvalidInput, "The folder is not read.")
+	f.Details = []fault.Detail{{Message: "is a draft, and several servers share the database, which decides about drafts. Save it with POST /v1/skills/create, or move it to " + base(folder) + " to publish it."}}
+	return f
 }
 
 // differing reads a folder of _drafts and the draft of its skill, and returns the revision to replace if they differ, nil

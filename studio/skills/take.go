@@ -33,9 +33,33 @@ func inputOf(sk folders.Skill) agents.Input {
 // anything, and reports whether the version is new. A version that exists stays unchanged: the same number with other
 // content is rejected, with a number that would be accepted. Seen is the result of an earlier inspection, or nil to
 // inspect the skill.
+//
+// Servers that start together install the same folders. The one that is later finds the skill when it looks again.
 func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *inspect.Result) (v registry.Version, fresh bool, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	for range takeAttempts {
+		if v, fresh, err = s.takeOnce(ctx, actor, sk, how, seen); !s.Replicas || !overtaken(err) {
+			break
+		}
+	}
+	return v, fresh, err
+}
+
+// takeAttempts limits the attempts to install a skill that other servers install too.
+const takeAttempts = 4
+
+// overtaken reports whether an error may come from a change that another server made meanwhile.
+func overtaken(err error) bool {
+	for _, code := range []fault.Code{fault.NameTaken, fault.VersionExists, fault.StaleDraft, fault.Conflict} {
+		if fault.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Service) takeOnce(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *inspect.Result) (v registry.Version, fresh bool, err error) {
 	skill, err := s.any(ctx, actor, sk.Settings.Name)
 	isNew := fault.Is(err, fault.NotFound)
 	switch {
@@ -108,7 +132,7 @@ func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	report := seen.Report
 	wrong := report.Errors
 	if function != "" {
-		wrong = slices.DeleteFunc(wrong, func(d fault.Detail) bool { return d.Code == missingEntry })
+		wrong = slices.DeleteFunc(slices.Clone(wrong), func(d fault.Detail) bool { return d.Code == missingEntry })
 	}
 	if len(wrong) > 0 {
 		return sk.Locate(&fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: wrong})

@@ -1751,7 +1751,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a run
-     * @description Answers after the program has stopped and the run is recorded. A finished run is a conflict.
+     * @description Answers after the program has stopped and the run is recorded. A finished run is a conflict. If another server executes the run and does not cancel it within 30 seconds, the answer is 503.
      */
     post: operations['cancelRun'];
     delete?: never;
@@ -21893,6 +21893,15 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
