@@ -82,7 +82,7 @@ type GateSettings struct {
 	SelfApproval   bool     `json:"selfApproval" doc:"Whether people may approve their own requests."`
 	ApprovalHours  int      `json:"approvalHours" minimum:"1" maximum:"8760" doc:"After this time an unanswered request expires."`
 	ApproveEffects bool     `json:"approveSideEffects" doc:"Whether each run of a version with the flag side_effect waits for an approval."`
-	Revision       int64    `json:"revision,omitempty" minimum:"1" doc:"Rises with each change. A change that contains the revision of older settings is refused with conflict. Without it, whatever is stored is replaced."`
+	Revision       int64    `json:"revision,omitempty" minimum:"1" doc:"Rises with each change. A change that contains the revision of older settings is refused with conflict. Without a revision, the stored settings are replaced."`
 }
 
 // RulePack is a rule pack of a workspace, as its author wrote it.

@@ -27,8 +27,8 @@ func (s *Store) GateSettings(ctx context.Context, workspace string) (settings re
 	return settings, err == nil, wrap("read gate settings", err)
 }
 
-// PutGateSettings stores the settings of a workspace's gate and returns their revision. Settings that nobody has changed
-// have revision 1. If the settings contain a revision, it must be the stored one. Error: Conflict.
+// PutGateSettings stores the settings of a workspace's gate and returns their revision. Settings of a
+// workspace without its own have revision 1. If the settings contain a revision, it must be the stored one. Error: Conflict.
 func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) (int64, error) {
 	seen := settings.Revision
 	settings.Revision = 0

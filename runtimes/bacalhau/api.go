@@ -137,16 +137,16 @@ func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error
 
 // refused explains an error of the API before a program has started.
 func refused(err error) error {
-	told := fault.New(fault.RuntimeUnavailable, "The program was not started: Bacalhau is unreachable. Check BACALHAU_API_HOST and BACALHAU_API_PORT, and try again later.")
+	f := fault.New(fault.RuntimeUnavailable, "The program was not started: Bacalhau is unreachable. Check BACALHAU_API_HOST and BACALHAU_API_PORT, and try again later.")
 	var s *status
 	if errors.As(err, &s) {
-		told.Message = fmt.Sprintf("The program was not started: Bacalhau answered with status %d.", s.code)
+		f.Message = fmt.Sprintf("The program was not started: Bacalhau answered with status %d.", s.code)
 		if s.code == unauthorized || s.code == forbidden {
-			told.Message = "The program was not started: Bacalhau refused the key. Check BACALHAU_API_KEY."
+			f.Message = "The program was not started: Bacalhau refused the key. Check BACALHAU_API_KEY."
 		}
 	}
-	told.Err, told.RetryAfter = err, 10*time.Second
-	return told
+	f.Err, f.RetryAfter = err, 10*time.Second
+	return f
 }
 
 // look reads the state of a job.

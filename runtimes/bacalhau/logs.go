@@ -53,15 +53,15 @@ func (r *run) stream(ctx context.Context, id string) bool {
 	skip := map[bool]int{false: r.stdout.Len(), true: r.stderr.Len()}
 	r.mu.Unlock()
 	for {
-		var said line
-		if err := conn.ReadJSON(&said); err != nil {
+		var message line
+		if err := conn.ReadJSON(&message); err != nil {
 			return websocket.IsCloseError(err, websocket.CloseNormalClosure)
 		}
-		stderr := said.Value.Type == 2
-		if said.Value.Type != 1 && !stderr {
+		stderr := message.Value.Type == 2
+		if message.Value.Type != 1 && !stderr {
 			continue
 		}
-		text := []byte(said.Value.Line)
+		text := []byte(message.Value.Line)
 		known := min(skip[stderr], len(text))
 		skip[stderr] -= known
 		if known < len(text) && !r.print(ctx, stderr, text[known:]) {

@@ -119,7 +119,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if len(input) == 0 {
 		input = json.RawMessage("null")
 	}
-	said := &transcript{most: int(job.Limits.OutputBytes)}
+	output := &transcript{most: int(job.Limits.OutputBytes)}
 	limited := job
 	limited.Limits.Processes = max(job.Limits.Processes, processes)
 	return e.pool.Run(ctx, worker.Task{
@@ -128,7 +128,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 			Argv: Argv(e.runner, job), Env: program.Environment(), Files: map[string][]byte{moduleFile: module, inputFile: input}, Stdin: inputFile,
 			Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(limited.Limits, 0),
 		},
-		Tap: said.listen, Interpret: said.interpret,
+		Tap: output.listen, Interpret: output.interpret,
 	}, host)
 }
 

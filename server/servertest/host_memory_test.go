@@ -143,7 +143,7 @@ func TestJails_LackOfMemory_EndBeforeServer(t *testing.T) {
 	})
 }
 
-// leastScoreOfJails is what the server gives its jails. In a container its own score may be higher, and jails have that.
+// leastScoreOfJails is the score of jails. In a container its own score may be higher, and jails have that.
 const leastScoreOfJails = 500
 
 func scoreOf(pid int) (score int, alive bool) {

@@ -305,20 +305,20 @@ func waitsForRecord(id string) error {
 
 // recorded ends the run after its record was stored, or was lost because of storeErr.
 func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
-	s, told := l.service, run
+	s, recorded := l.service, run
 	if storeErr != nil {
-		markInterrupted(&told)
+		markInterrupted(&recorded)
 		if fault.Is(storeErr, fault.RunInterrupted) {
-			told.Error.Message = "Another server took over the database while the run was at work."
+			recorded.Error.Message = "Another server took over the database while the run was at work."
 		}
-		told.ExitCode, told.Output, told.OutputsHash, told.Validation.Output = nil, nil, "", unchecked
+		recorded.ExitCode, recorded.Output, recorded.OutputsHash, recorded.Validation.Output = nil, nil, "", unchecked
 	}
-	l.update(func(r *registry.Run) { *r = told })
+	l.update(func(r *registry.Run) { *r = recorded })
 	l.report(ctx, run, serverErr, storeErr, callErr)
 	l.tellOthers(ctx)
-	l.emitResult(told)
+	l.emitResult(recorded)
 	if l.private {
-		s.keep(l, told)
+		s.keep(l, recorded)
 	}
 	s.leave(l)
 }
