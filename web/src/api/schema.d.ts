@@ -3831,7 +3831,7 @@ export interface components {
       packs: string[];
       /**
        * Format: int64
-       * @description Rises with each change. A change that contains the revision of older settings is refused with conflict. Without it, whatever is stored is replaced.
+       * @description Rises with each change. A change that contains the revision of older settings is refused with conflict. Without a revision, the stored settings are replaced.
        */
       revision?: number;
       /** @description Whether people may approve their own requests. */
