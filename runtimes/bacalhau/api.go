@@ -62,9 +62,11 @@ func (s jobState) ended() bool { return s == completed || s == failed || s == st
 // executionState is the state of an execution: a number.
 type executionState int
 
-// States of an execution that have a handling of their own.
+// States of an execution that have a handling of their own. The orchestrator shows a program that runs as bidAccepted: the
+// node does not report executionRunning to it.
 const (
 	bidRejectedEarly  executionState = 4
+	bidAccepted       executionState = 5
 	executionRunning  executionState = 6
 	publishing        executionState = 7
 	bidRejected       executionState = 8

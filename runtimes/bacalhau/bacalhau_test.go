@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -55,28 +56,47 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestLive runs a program at the orchestrator that BACALHAU_API_HOST names.
+// TestLive runs modules at the orchestrator that BACALHAU_API_HOST names. It needs a node without containers.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	host := os.Getenv("BACALHAU_API_HOST")
 	if host == "" {
 		t.Skip("BACALHAU_API_HOST names no orchestrator of Bacalhau; the other tests use a server that speaks its recorded API")
 	}
-	engine := bacalhau.New(bacalhau.Options{Host: host, Port: os.Getenv("BACALHAU_API_PORT"), Key: os.Getenv("BACALHAU_API_KEY"), Owner: "atelier-test"})
+	engine := bacalhau.New(bacalhau.Options{
+		Host: host, Port: os.Getenv("BACALHAU_API_PORT"), Key: os.Getenv("BACALHAU_API_KEY"), Owner: "atelier-test", Queued: 20 * time.Second,
+	})
 	t.Cleanup(engine.Close)
 	outcome, _ := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
 	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` {
 		t.Errorf("%+v %s", outcome.Error, outcome.Output)
 	}
+	loop := moduleJob(module("started", 0x03, 0x40, 0x0c, 0, 0x0b))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if outcome, err := engine.Run(ctx, loop, runtimetest.NewHost()); err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled {
+		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+	loop.Limits.TimeoutMs = 1000
+	if outcome, _ := runtimetest.Run(t, engine, loop); outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("%+v", outcome.Error)
+	}
+	if _, err := engine.Run(t.Context(), programs().Job(programs().Hello), runtimetest.NewHost()); !fault.Is(err, fault.RuntimeUnavailable) {
+		t.Errorf("a container on a node without containers: %v", err)
+	} else {
+		t.Log(err)
+	}
 }
 
-// module returns a WebAssembly module without a section of names that prints a text of less than 100 bytes.
-func module(text string) []byte {
+// module returns a WebAssembly module without a section of names that prints a text of less than 100 bytes, and
+// then executes further instructions.
+func module(text string, then ...byte) []byte {
 	part := func(id byte, body ...byte) []byte { return append([]byte{id, byte(len(body))}, body...) }
 	name := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
 	wasi := slices.Concat([]byte{1}, name("wasi_snapshot_preview1"), name("fd_write"), []byte{0, 0})
 	exports := slices.Concat([]byte{2}, name("memory"), []byte{2, 0}, name("_start"), []byte{0, 1})
-	code := []byte{0, 0x41, 1, 0x41, 0, 0x41, 1, 0x41, 12, 0x10, 0, 0x1a, 0x0b} // fd_write(1, 0, 1, 12)
+	code := []byte{0, 0x41, 1, 0x41, 0, 0x41, 1, 0x41, 12, 0x10, 0, 0x1a} // fd_write(1, 0, 1, 12)
+	code = append(append(code, then...), 0x0b)
 	data := slices.Concat([]byte{0x10, 0, 0, 0, byte(len(text)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, []byte(text))
 	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
 		part(1, 2, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f, 0x60, 0, 0), part(2, wasi...), part(3, 1, 1), part(5, 1, 0, 1), part(7, exports...),

@@ -13,27 +13,26 @@ import (
 // maxLine limits one message of live output.
 const maxLine = 4 << 20
 
-// line is one message of live output. Type 1 is stdout and 2 is stderr.
+// line is one message of live output: a part of stdout (type 1) or stderr (type 2), or an error.
 type line struct {
+	Error string `json:"error"`
 	Value struct {
 		Type int
 		Line string
 	} `json:"value"`
 }
 
-// logs passes the live output of a job on until the context ends. Output that does not arrive here is read from the
-// result, so a stream that cannot be opened again is no failure.
+// logs passes the live output of a job on until the context ends. A stream that ends is opened again: while a node
+// prepares the program, it says that there is no execution. Output that does not arrive here is read from the result.
 func (r *run) logs(ctx context.Context, id string) {
-	for attempt := 1; attempt <= maxAttempts && ctx.Err() == nil; attempt++ {
-		whole := r.stream(ctx, id)
-		if whole || !r.engine.pause(ctx, r.engine.options.Poll<<attempt) {
-			return
-		}
+	pause := r.engine.options.Poll
+	for r.stream(ctx, id) && r.engine.pause(ctx, pause) {
+		pause = min(pause*3/2, maxPoll)
 	}
 }
 
 // stream reads one stream of live output. Each stream begins with the first output of the job, so a repeated one skips as
-// many bytes as were passed on. It reports whether the stream ended by itself.
+// many bytes as were passed on. It returns false after the limit of output.
 func (r *run) stream(ctx context.Context, id string) bool {
 	dialer := websocket.Dialer{HandshakeTimeout: requestWithin, Proxy: http.ProxyFromEnvironment}
 	head := http.Header{}
@@ -44,7 +43,7 @@ func (r *run) stream(ctx context.Context, id string) bool {
 		defer answer.Body.Close()
 	}
 	if err != nil {
-		return false
+		return true
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
@@ -54,8 +53,8 @@ func (r *run) stream(ctx context.Context, id string) bool {
 	r.mu.Unlock()
 	for {
 		var message line
-		if err := conn.ReadJSON(&message); err != nil {
-			return websocket.IsCloseError(err, websocket.CloseNormalClosure)
+		if err := conn.ReadJSON(&message); err != nil || message.Error != "" {
+			return true
 		}
 		stderr := message.Value.Type == 2
 		if message.Value.Type != 1 && !stderr {
@@ -65,7 +64,7 @@ func (r *run) stream(ctx context.Context, id string) bool {
 		known := min(skip[stderr], len(text))
 		skip[stderr] -= known
 		if known < len(text) && !r.print(ctx, stderr, text[known:]) {
-			return true
+			return false
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 		state, tries, at := last.Job.State.StateType, 0, ""
 		for _, one := range last.Executions.Items {
 			switch one.ComputeState.StateType {
-			case executionRunning, publishing, executionComplete:
+			case bidAccepted, executionRunning, publishing, executionComplete:
 				at = one.ID
 			case executionFailed:
 				tries++
@@ -149,7 +149,9 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 		case at != "" && !following:
 			following = true
 			r.runs()
-			logs.Go(func() { r.logs(logging, id) })
+			if r.reader != nil { // nodes lose parts of the live output of modules, so it comes from the result
+				logs.Go(func() { r.logs(logging, id) })
+			}
 			pause = r.engine.options.Poll
 		}
 		if !r.engine.pause(ctx, pause) {
@@ -171,7 +173,8 @@ func reason(v view) string {
 		return ""
 	}
 	const most = 500
-	return ": " + strings.TrimRight(strings.ToValidUTF8(text[:min(len(text), most)], "\uFFFD"), ".\n ")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), most)], "\uFFFD")), " ")
+	return ": " + strings.TrimRight(text, ". ")
 }
 
 // runs notes that a node executes the job. A module counts as started; an interpreter starts the program a little later.

@@ -91,6 +91,7 @@ type job struct {
 	message  string
 	tries    []try
 	lines    []line
+	asked    bool // whether live output was asked for
 	stdout   bytes.Buffer
 	stderr   bytes.Buffer
 	exit     int
@@ -208,7 +209,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what strin
 		}
 		j.mu.Unlock()
 		if over {
-			reply(w, http.StatusBadRequest, map[string]any{"Message": "cannot stop a job in a terminal state"})
+			reply(w, http.StatusInternalServerError, map[string]any{"Status": 500, "Message": "cannot stop job in state " + j.state})
 			return
 		}
 		j.stop()
@@ -403,7 +404,7 @@ func (s *Service) execute(j *job) {
 		j.mu.Unlock()
 		return
 	}
-	j.tries = append(j.tries, try{6, ""})
+	j.tries = append(j.tries, try{5, "Running"}) // the orchestrator does not learn of state 6
 	j.set("Running", "")
 	j.mu.Unlock()
 	outputs, code, err := j.perform(limit)

@@ -177,20 +177,23 @@ func pack(stdout, stderr []byte, code int, outputs map[string][]byte) []byte {
 	return text.Bytes()
 }
 
-// logs sends the live output. There is none before and after the execution.
+// logs sends the live output. There is none before and after the execution: then the stream has one error, and ends as
+// usual. The first stream of each job ends so, because a node takes a while from its bid to the start of the program.
 func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 	j.mu.Lock()
-	live := j.state == "Running"
+	live := j.state == "Running" && j.asked
+	j.asked = true
 	j.mu.Unlock()
-	if !live {
-		reply(w, http.StatusInternalServerError, map[string]any{"Message": "execution not found"})
-		return
-	}
 	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
 	if err != nil {
 		return
 	}
 	defer conn.Close()
+	if !live {
+		_ = conn.WriteJSON(map[string]any{"error": "execution not found", "value": line{}}) // the client may be gone
+		_ = conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
+		return
+	}
 	for from := 0; ; {
 		j.mu.Lock()
 		lines, changed, over := j.lines[from:], j.changed, ended(j.state)
