@@ -9,20 +9,27 @@ def words(name):
     return text[:1].upper() + text[1:] + "."
 
 
+def head(lines, node):
+    """Returns the text before a node in its line, such as its indentation with spaces or tabs."""
+    return lines[node.lineno - 1].encode()[: node.col_offset].decode()
+
+
 def documented(text):
     """Returns the file with docstrings, and how many were added."""
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")  # as ast counts them: a form feed or U+2028 ends no line
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds) and ast.get_docstring(node) is None]
-    # From the end, so that the lines above keep their numbers. A body on the line of its head stays as it is.
-    found = [node for node in found if node.body[0].lineno > node.lineno]
+    # A body on the line of its head stays as it is.
+    found = [node for node in found if not head(lines, node.body[0]).strip()]
+    # From the end, so that the lines above keep their numbers.
     for node in sorted(found, key=lambda node: node.lineno, reverse=True):
         first = node.body[0]
         above = first.decorator_list[0].lineno if getattr(first, "decorator_list", None) else first.lineno
         while above > 1 and lines[above - 2].lstrip().startswith("#"):
             above -= 1
-        lines.insert(above - 1, " " * first.col_offset + f'"""{words(node.name)}"""\n')
-    return "".join(lines), len(found)
+        end = "\r" if lines[above - 1].endswith("\r") else ""
+        lines.insert(above - 1, f'{head(lines, first)}"""{words(node.name)}"""{end}')
+    return "\n".join(lines), len(found)
 
 
 def main(input, ctx):

@@ -37,7 +37,7 @@ def result_of(function):
 
 def hinted(text):
     """Returns the file with type hints, and how many were added."""
-    inserts, lines = [], text.splitlines(keepends=True)
+    inserts, lines = [], text.split("\n")
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -55,7 +55,7 @@ def hinted(text):
         if sign and rest.startswith(b"="):
             rest = b"= " + rest[1:].lstrip()
         lines[line - 1] = (raw[:column] + hint.encode() + rest).decode()
-    return "".join(lines), len(inserts)
+    return "\n".join(lines), len(inserts)
 
 
 def main(input, ctx):

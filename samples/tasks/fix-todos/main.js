@@ -20,8 +20,14 @@ export default async function main({ feedback = "" }, ctx) {
     );
     changed.push(file);
   }
-  if (entries.length > 0) {
-    await ctx.writeFile("TODO.md", `# To do\n\n${entries.join("\n")}\n`);
+  const before = (await ctx.fileExists("TODO.md"))
+    ? await ctx.readFile("TODO.md")
+    : "";
+  const list = before.trimEnd() || "# To do\n";
+  const listed = new Set(list.split("\n"));
+  const added = entries.filter((entry) => !listed.has(entry));
+  if (added.length > 0) {
+    await ctx.writeFile("TODO.md", `${[list, ...added].join("\n")}\n`);
     changed.push("TODO.md");
   }
   await ctx.submitResult(
