@@ -241,6 +241,34 @@ func TestTask_RunScope(t *testing.T) {
 	}
 }
 
+// Feedback is stored and reaches the agent, so it must hold no secret and fit the input schema. Refused feedback does not
+// reject the changes of the last attempt.
+func TestTask_BadFeedback_ChangesStayOpen(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+	s.Want(t, 200, http.MethodPut, "/api/v1/secrets/WORD", `{"value":"wordThatIsSecret"}`)
+	s.Create(t, map[string]any{
+		"name": "appends", "language": "javascript", "code": appends, "secrets": []string{"WORD"}, "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}},
+		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"feedback": map[string]any{"type": "string", "maxLength": 40}}},
+	})
+	s.Publish(t, "appends", "1.0.0")
+	task := reach(t, s, submit(t, s, map[string]any{"agent": "appends", "project": "shop", "input": map[string]any{"path": "a.txt", "text": "two"}}).ID, registry.TaskReviewing)
+	for feedback, want := range map[string]string{"Say wordThatIsSecret.": "must not contain the value of a secret", strings.Repeat("x", 41): "40"} {
+		refused := s.Want(t, 422, http.MethodPost, "/api/v1/tasks/"+task.ID+"/retry", map[string]string{"feedback": feedback}).Problem(t)
+		if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/feedback" || !strings.Contains(refused.Errors[0].Message, want) {
+			t.Errorf("%q: %+v", feedback, refused)
+		}
+	}
+	if overlay := overlayOf(t, s, "shop"); overlay.Status != registry.OverlayOpen {
+		t.Errorf("%+v", overlay)
+	}
+	s.Want(t, 200, http.MethodPost, "/api/v1/tasks/"+task.ID+"/retry", `{"feedback":"three"}`)
+	if task = reach(t, s, task.ID, registry.TaskReviewing); task.Summary != "Added three" || task.Attempt != 2 {
+		t.Errorf("%+v", task)
+	}
+}
+
 func TestTask_StorageFull_Refused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

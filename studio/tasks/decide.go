@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -147,14 +148,8 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 	if err != nil {
 		return t, err
 	}
-	if feedback != "" {
-		version, err := s.version(ctx, t)
-		if err != nil {
-			return t, err
-		}
-		if _, err := withFeedback(t.Input, version.InputSchema, feedback); err != nil {
-			return t, err
-		}
+	if err := s.checkFeedback(ctx, t, feedback); err != nil {
+		return t, err
 	}
 	if t.RunID != "" {
 		rejected, err := s.discard(ctx, actor, t)
@@ -178,6 +173,33 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 	}
 	s.look()
 	return t, nil
+}
+
+// checkFeedback refuses feedback with which the agent could not run. It is called before the changes of the last attempt
+// are rejected, so that a mistake loses none. Like the input, feedback is stored and must not hold the value of a secret.
+func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback string) error {
+	if feedback == "" {
+		return nil
+	}
+	version, err := s.version(ctx, t)
+	if err != nil {
+		return err
+	}
+	input, err := withFeedback(t.Input, version.InputSchema, feedback)
+	if err != nil {
+		return err
+	}
+	_, err = s.Runs.CheckKept(ctx, t.Workspace, version, input)
+	var invalid *fault.Error
+	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
+		refused := *invalid
+		refused.Details = slices.Clone(invalid.Details)
+		for at := range refused.Details { // the request has no other field, and the input was valid without it
+			refused.Details[at].Pointer = "/feedback"
+		}
+		return &refused
+	}
+	return err
 }
 
 // withFeedback adds feedback to the input of an agent. An agent with an input schema must declare the property.
