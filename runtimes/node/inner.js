@@ -262,7 +262,8 @@
     },
     call: (name, args) => ask(name, args ?? {}),
     callTool,
-    askLLM: async (prompt, context = "") => ask("askLLM", { prompt: String(prompt), context: String(context) }),
+    // A missing value is empty: a model never gets the word null or undefined for it.
+    askLLM: async (prompt, context) => ask("askLLM", { prompt: String(prompt ?? ""), context: String(context ?? "") }),
     ...files,
   });
   const files = {

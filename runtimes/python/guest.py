@@ -192,7 +192,8 @@ class Context:
     callTool = call_tool
 
     def ask_llm(self, prompt, context=""):
-        return self._channel.ask("askLLM", {"prompt": str(prompt), "context": str(context)})
+        # None is empty: a model never gets the word None for it.
+        return self._channel.ask("askLLM", {"prompt": "" if prompt is None else str(prompt), "context": "" if context is None else str(context)})
 
     askLLM = ask_llm
 

@@ -392,6 +392,40 @@ func TestAskLLM(t *testing.T) {
 	}
 }
 
+// TestAskLLM_NoValue expects that a missing value reaches the model as no text, and that a missing prompt is refused.
+func TestAskLLM_NoValue(t *testing.T) {
+	t.Parallel()
+	javascript := "export default async (input, ctx) => {\n  try { await ctx.askLLM(null) } catch (error) { return [error.message, await ctx.askLLM('hi', null)] }\n}"
+	python := "def main(input, ctx):\n    try:\n        ctx.ask_llm(None)\n    except Exception as error:\n        return [str(error), ctx.ask_llm('hi', None)]\n"
+	for name, program := range map[string]map[string]any{
+		"goja":   {"language": "javascript", "runtime": "goja", "code": javascript},
+		"node":   {"language": "javascript", "runtime": "node", "code": javascript},
+		"python": {"language": "python", "runtime": "python", "code": python},
+		"monty":  {"language": "python", "runtime": "monty", "code": python},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flags := map[string]string{}
+			if name == "monty" {
+				flags["monty"] = montytest.Program(t)
+			}
+			model := newScriptedModel(t, "hello")
+			s := withModel(t, model, flags)
+			program["name"], program["safetyFlags"], program["outputSchema"] = "asks", []string{"external_call"}, map[string]any{}
+			program["capabilities"] = map[string]any{"hostFunctions": []string{"askLLM"}}
+			s.Create(t, program)
+			run := s.Want(t, 200, "POST", "/api/v1/code-agents/asks/execute", `{"version":"draft","input":{}}`).Run(t)
+			var got []string
+			if err := json.Unmarshal(run.Output, &got); err != nil || len(got) != 2 || !strings.Contains(got[0], "prompt must not be empty") || got[1] != "hello" {
+				t.Fatalf("output is %s, error %+v", run.Output, run.Error)
+			}
+			if asked := model.conversations(); !slices.Equal(asked, []string{"user: hi\n"}) {
+				t.Errorf("the model was asked %q", asked)
+			}
+		})
+	}
+}
+
 // sameText reports whether two JSON texts have the same value.
 func sameText(a, b string) bool {
 	var left, right string

@@ -15,13 +15,19 @@ func (r *run) askLLM(vm *goja.Runtime, ctx *goja.Object) {
 	_ = ctx.Set("askLLM", func(call goja.FunctionCall) goja.Value {
 		return settled(vm, func() goja.Value {
 			args := vm.NewObject()
-			_ = args.Set("prompt", call.Argument(0).String())
-			if about := call.Argument(1); !goja.IsUndefined(about) {
-				_ = args.Set("context", about.String())
-			}
+			_ = args.Set("prompt", textOf(call.Argument(0)))
+			_ = args.Set("context", textOf(call.Argument(1)))
 			return r.call(vm, "askLLM", args)
 		})
 	})
+}
+
+// textOf returns a value as text. A missing value has none, so that a model never gets the word null or undefined for it.
+func textOf(value goja.Value) string {
+	if goja.IsUndefined(value) || goja.IsNull(value) {
+		return ""
+	}
+	return value.String()
 }
 
 // fileFunctions adds the functions of files to the context. They return promises, as those of the other runtimes do.
