@@ -175,6 +175,39 @@ test('a described change is applied by part, and undone', async () => {
   }
 });
 
+test('undo keeps a schema that was edited after the change', async () => {
+  prepare(
+    change({
+      edits: [{ file: 'main.js', old: "'Hello, ' + name", new: "'Hello, ' + (name ?? 'nobody')" }],
+      inputSchema: '{"type":"object","properties":{"name":{"type":"string"}}}',
+    }),
+  );
+  await must(atelier, 'POST', '/code-agents', { name: 'edited-since', language: 'javascript', code: greeting });
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('edited-since');
+    await page.getByRole('button', { name: 'Edit input schema' }).click();
+    await page.getByRole('radio', { name: 'JSON' }).first().click();
+    await studio.choose('Language model', 'Describe a change…');
+    const dialog = page.getByRole('dialog', { name: 'Describe a change' });
+    await dialog.getByRole('textbox', { name: 'What should change?' }).fill('Greet nobody too.');
+    await dialog.getByRole('button', { name: 'Propose' }).click();
+    await dialog.getByText('It greets nobody too.').waitFor();
+    await studio.saving(() => dialog.getByRole('button', { name: 'Apply' }).click());
+    await studio.replaceCode('{"type": "object", "properties": {"mine": {"type": "string"}}}');
+    await studio.saving(() => page.getByRole('button', { name: 'Undo' }).click());
+    const { draft } = (await must(atelier, 'GET', '/code-agents/edited-since')) as {
+      draft: { files: Record<string, string>; inputSchema: unknown };
+    };
+    expect(draft.files['main.js']).toBe(greeting);
+    expect(draft.inputSchema).toHaveProperty('properties.mine');
+  } finally {
+    await session.close();
+  }
+});
+
 test('findings of a review are marked as opinions until the file changes', async () => {
   prepare({ summary: 'One fault.', findings: [{ file: 'main.js', line: 2, severity: 'high', message: 'No name.' }] });
   await must(atelier, 'POST', '/code-agents', { name: 'reviewed', language: 'javascript', code: greeting });

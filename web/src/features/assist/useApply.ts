@@ -36,8 +36,10 @@ export function useApply(): (proposal: Changes & { sampleInput?: unknown }, part
       });
       const untouched = newTests && now.tests === newTests;
       session.editDraft({ files: Object.fromEntries(restored) as Files, ...(untouched && { tests }) });
-      for (const [which, schema] of schemas)
-        if (schema !== undefined) editSchema(which, `${stringifyJson(schemaOf(fields, which), 2)}\n`);
+      for (const [which, schema] of schemas) {
+        if (schema === undefined || stringifyJson(schemaOf(now, which)) !== stringifyJson(schema)) continue; // edited since
+        editSchema(which, `${stringifyJson(schemaOf(fields, which), 2)}\n`, fields.schemaSources?.[which]);
+      }
     };
   };
 }
