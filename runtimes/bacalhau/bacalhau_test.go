@@ -4,12 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -53,38 +51,6 @@ func TestConformance(t *testing.T) {
 	t.Run("suite", func(t *testing.T) { runtimetest.Conformance(t, newEngine(t, s), programs()) })
 	if left := s.Running(); len(left) > 0 {
 		t.Errorf("left %v", left)
-	}
-}
-
-// TestLive runs modules at the orchestrator that BACALHAU_API_HOST names. It needs a node without containers.
-func TestLive(t *testing.T) {
-	t.Parallel()
-	host := os.Getenv("BACALHAU_API_HOST")
-	if host == "" {
-		t.Skip("BACALHAU_API_HOST names no orchestrator of Bacalhau; the other tests use a server that speaks its recorded API")
-	}
-	engine := bacalhau.New(bacalhau.Options{
-		Host: host, Port: os.Getenv("BACALHAU_API_PORT"), Key: os.Getenv("BACALHAU_API_KEY"), Owner: "atelier-test", Queued: 20 * time.Second,
-	})
-	t.Cleanup(engine.Close)
-	outcome, _ := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
-	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` {
-		t.Errorf("%+v %s", outcome.Error, outcome.Output)
-	}
-	loop := moduleJob(module("started", 0x03, 0x40, 0x0c, 0, 0x0b))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	if outcome, err := engine.Run(ctx, loop, runtimetest.NewHost()); err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled {
-		t.Errorf("%+v, %v", outcome.Error, err)
-	}
-	loop.Limits.TimeoutMs = 1000
-	if outcome, _ := runtimetest.Run(t, engine, loop); outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
-		t.Errorf("%+v", outcome.Error)
-	}
-	if _, err := engine.Run(t.Context(), programs().Job(programs().Hello), runtimetest.NewHost()); !fault.Is(err, fault.RuntimeUnavailable) {
-		t.Errorf("a container on a node without containers: %v", err)
-	} else {
-		t.Log(err)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestSilentLauncher(t *testing.T) {
 }
 
 // TestSetUp_ProcessKilled_NextAttemptSucceeds checks that the end of a child, or of its launcher, that somebody killed is
-// told apart from a failure, and that a dying launcher gets no further orders.
+// distinguished from a failure, and that a dying launcher gets no further orders.
 func TestSetUp_ProcessKilled_NextAttemptSucceeds(t *testing.T) {
 	t.Parallel()
 	child := mute(unusable())

@@ -98,22 +98,6 @@ func TestStub_CommandAndOutput(t *testing.T) {
 	}
 }
 
-// TestLive runs a module with the real program that WASMEDGE_PATH names.
-func TestLive(t *testing.T) {
-	t.Parallel()
-	path := os.Getenv("WASMEDGE_PATH")
-	if path == "" {
-		t.Skip("WASMEDGE_PATH names no program of WasmEdge; the other test checks the command and the output with a stub")
-	}
-	const module = "\x00asm\x01\x00\x00\x00\x01\x0c\x02\x60\x04\x7f\x7f\x7f\x7f\x01\x7f\x60\x00\x00\x02\x23\x01\x16wasi_snapshot_preview1\x08fd_write\x00\x00" +
-		"\x03\x02\x01\x01\x05\x03\x01\x00\x01\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x01\x0a\x0f\x01\x0d\x00\x41\x01\x41\x00\x41\x01\x41\x0c\x10\x00\x1a\x0b" +
-		"\x0b\x18\x01\x00\x41\x00\x0b\x12\x10\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0042"
-	outcome, host := runtimetest.Run(t, newEngine(t, path), jobOf(module, "{}"))
-	if outcome.Error != nil || string(outcome.Output) != "42" {
-		t.Errorf("%+v %s %s", outcome.Error, outcome.Output, host.Stderr(t))
-	}
-}
-
 // TestWithoutRunner_Unavailable expects the remedy.
 func TestWithoutRunner_Unavailable(t *testing.T) {
 	t.Parallel()
