@@ -20,7 +20,9 @@ type Bacalhau struct {
 	Host      string
 	Port      string // "" for 1234
 	Key       string
-	Python    string // image, "" for the default of the engine
+	Python    string // image, "" for the default of the engine, like the next two
+	Node      string
+	Bash      string
 	Publisher string // "" for local
 }
 
@@ -84,6 +86,12 @@ func remoteSettings() []Setting {
 		{Name: "bacalhau-python-image", Env: "ATELIER_BACALHAU_PYTHON_IMAGE", Form: "IMAGE", Group: group,
 			Help: "Image of containers for Python at Bacalhau, with Python 3.10 or newer (default: python:3.12-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Python })},
+		{Name: "bacalhau-node-image", Env: "ATELIER_BACALHAU_NODE_IMAGE", Form: "IMAGE", Group: group,
+			Help: "Image of containers for JavaScript and TypeScript at Bacalhau, with Node 20 or newer (default: node:22-slim).",
+			set:  text(func(c *Config) *string { return &c.Bacalhau.Node })},
+		{Name: "bacalhau-bash-image", Env: "ATELIER_BACALHAU_BASH_IMAGE", Form: "IMAGE", Group: group,
+			Help: "Image of containers for Bash at Bacalhau, with Bash 5 or newer, tar and gzip (default: debian:12-slim).",
+			set:  text(func(c *Config) *string { return &c.Bacalhau.Bash })},
 		{Name: "bacalhau-publisher", Env: "ATELIER_BACALHAU_PUBLISHER", Form: "NAME", Group: group,
 			Help: "Publisher of results at Bacalhau: local or s3managed (default: local).",
 			set: func(c *Config, v string) error {

@@ -30,6 +30,8 @@ const Remedy = "Set BACALHAU_API_HOST to the host of a Bacalhau orchestrator, BA
 // Images of containers and the publisher of results, unless the configuration differs.
 const (
 	PythonImage = "python:3.12-slim"
+	NodeImage   = "node:22-slim"
+	BashImage   = "debian:12-slim"
 	Publisher   = "local"
 )
 
@@ -44,12 +46,15 @@ const (
 
 // Options configures an Engine. Without a host it runs nothing.
 type Options struct {
-	Host       string // name or address of the orchestrator, with https:// for TLS
-	Port       string // default 1234
-	Key        string // "" for an orchestrator without authentication
-	Python     string // image of containers for Python; default PythonImage
-	Publisher  string // of results: local or s3managed; default Publisher
-	Owner      string // label of this server's jobs, which survives its restarts; "" if it owns none
+	Host       string        // name or address of the orchestrator, with https:// for TLS
+	Port       string        // default 1234
+	Key        string        // "" for an orchestrator without authentication
+	Python     string        // image of containers for Python; default PythonImage
+	Node       string        // for JavaScript and TypeScript; default NodeImage
+	Bash       string        // default BashImage
+	Publisher  string        // of results: local or s3managed; default Publisher
+	Owner      string        // label of this server's jobs, which survives its restarts; "" if it owns none
+	Bundle     parcel.Bundle // of JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
 	Queued     time.Duration // how long a job may wait for a node; default queuedWithin
 	Poll       time.Duration // first pause between two looks at a job, which grows; default 100 ms
@@ -73,6 +78,7 @@ type Engine struct {
 // New returns an engine. The caller must close it.
 func New(o Options) *Engine {
 	o.Port, o.Python, o.Publisher = cmp.Or(o.Port, "1234"), cmp.Or(o.Python, PythonImage), cmp.Or(o.Publisher, Publisher)
+	o.Node, o.Bash = cmp.Or(o.Node, NodeImage), cmp.Or(o.Bash, BashImage)
 	o.Queued, o.Poll = cmp.Or(o.Queued, queuedWithin), cmp.Or(o.Poll, 100*time.Millisecond)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -19,7 +19,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bacalhau"
 	"github.com/atelier-run/atelier/runtimes/bacalhau/bacalhautest"
+	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
 func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.Options)) *bacalhau.Engine {
@@ -36,21 +39,36 @@ func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.O
 	return engine
 }
 
-// programs are those of Python. A container has no folder for marks of earlier runs but these.
-func programs() runtimetest.Programs {
-	p := runtimetest.Python()
+// programs are those of Python.
+func programs() runtimetest.Programs { return elsewhere(runtimetest.Python()) }
+
+// elsewhere adapts programs to this runtime. A container has no folder for marks of earlier runs but these.
+func elsewhere(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.Bacalhau
-	p.State = "import os\ndef main():\n    seen = any(os.path.exists(d + '/mark') for d in ('/tmp', '/dev/shm', '.'))\n    for d in ('/tmp', '/dev/shm', '.'):\n        open(d + '/mark', 'w').close()\n    return seen\n"
+	p.State = map[runtimes.Language]string{
+		runtimes.Python:     "import os\ndef main():\n    seen = any(os.path.exists(d + '/mark') for d in ('/tmp', '/dev/shm', '.'))\n    for d in ('/tmp', '/dev/shm', '.'):\n        open(d + '/mark', 'w').close()\n    return seen\n",
+		runtimes.JavaScript: "import fs from 'node:fs'\nexport default () => ['/tmp', '/dev/shm', '.'].map((d) => { const seen = fs.existsSync(d + '/mark'); fs.writeFileSync(d + '/mark', ''); return seen }).includes(true)",
+		runtimes.Bash:       "seen=false; for d in /tmp /dev/shm .; do [[ ! -e $d/mark ]] || seen=true; : >$d/mark; done; echo $seen",
+	}[p.Language]
 	return p
 }
 
-// TestConformance runs the suite of all runtimes, and expects that no job is left.
+// TestConformance runs the suite of all runtimes in each language, and expects that nothing is left.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	s := bacalhautest.New(t)
-	t.Run("suite", func(t *testing.T) { runtimetest.Conformance(t, newEngine(t, s), programs()) })
-	if left := s.Running(); len(left) > 0 {
-		t.Errorf("left %v", left)
+	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
+	t.Cleanup(v8.Close)
+	for _, p := range []runtimetest.Programs{programs(), elsewhere(runtimetest.JavaScript()), elsewhere(runtimetest.Bash())} {
+		t.Run(string(p.Language), func(t *testing.T) {
+			t.Parallel()
+			s := bacalhautest.New(t)
+			t.Run("suite", func(t *testing.T) {
+				runtimetest.Conformance(t, newEngine(t, s, func(o *bacalhau.Options) { o.Bundle = v8.Bundle }), p)
+			})
+			if left := s.Running(); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
 	}
 }
 

@@ -1,10 +1,13 @@
 package bacalhau
 
 import (
-	"archive/zip"
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,8 +34,8 @@ const MaxJob = 1_000_000
 // startup is the time that an interpreter, or the download of an image, has in addition to the program's own time limit.
 const startup = 2 * time.Minute
 
-// describe describes the job of a program.
-func (r *run) describe(name string, domains []string) (map[string]any, *runtimes.ProgramError) {
+// describe describes the job of a program. If there is none, it returns the outcome of the run.
+func (r *run) describe(ctx context.Context, name string, domains []string) (map[string]any, *runtimes.Outcome, error) {
 	task := map[string]any{
 		"Name":      "main",
 		"Publisher": map[string]any{"Type": r.engine.options.Publisher},
@@ -48,61 +51,75 @@ func (r *run) describe(name string, domains []string) (map[string]any, *runtimes
 	}
 	if r.job.Language == runtimes.WASM {
 		r.module(task)
-	} else if failed := r.container(task); failed != nil {
-		return nil, failed
+	} else if failed, err := r.container(ctx, task); failed != nil || err != nil {
+		return nil, failed, err
 	}
 	spec := map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
 	if text, err := json.Marshal(spec); err != nil || len(text) > MaxJob {
-		return nil, &runtimes.ProgramError{
+		return nil, &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
 			Remedy: "Make the files or the input smaller (they are compressed, and then grow by a third), let the program read large data from a granted host, or choose another runtime.",
-		}
+		}}, nil
 	}
-	return spec, nil
+	return spec, nil, nil
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// container describes a program that an interpreter in a container executes.
-func (r *run) container(task map[string]any) *runtimes.ProgramError {
-	packed, err := parcel.Pack(r.job, parcel.Folders{Out: outputs, Work: work})
-	if err != nil {
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The program could not be packed: " + err.Error() + "."}
+// container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
+func (r *run) container(ctx context.Context, task map[string]any) (*runtimes.Outcome, error) {
+	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
+	if failed != nil || err != nil {
+		return failed, err
 	}
 	r.reader = packed.Read(r.relay, r.host)
 	zipped, err := compress(packed.Files)
 	if err != nil {
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The program could not be packed: " + err.Error() + "."}
+		return nil, err
 	}
-	task["InputSources"] = sources(map[string][]byte{"parcel.zip": zipped})
+	task["InputSources"] = sources(map[string][]byte{archived: zipped})
 	task["Engine"] = map[string]any{"Type": "docker", "Params": map[string]any{
-		"Image": r.engine.options.Python, "Entrypoint": []string{"/usr/bin/env"},
-		"Parameters": []string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "python3", "-B", "-c", unzip, folder, packed.Runner},
+		"Image": r.engine.image(r.job.Language), "Entrypoint": []string{"/usr/bin/env"},
+		"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder}, packed.Command(folder)),
 	}}
-	return nil
+	return nil, nil
 }
 
-// unzip is a program in Python that unzips the parcel and executes its runner. Its text does not depend on the program.
-const unzip = `import os, sys, zipfile
-zipfile.ZipFile("` + inputs + `/parcel.zip").extractall(sys.argv[1])
-os.execv(sys.executable, ["python3", "-B", "-X", "utf8", sys.argv[1] + "/" + sys.argv[2]])`
+// archived is the name of the input with the parcel.
+const archived = "parcel.tar.gz"
 
-// compress makes an archive of files.
+// unpackAndExec is a shell command that unpacks the parcel into the folder $0 and executes its arguments.
+const unpackAndExec = `mkdir -p "$0" && tar -xzof ` + inputs + "/" + archived + ` -C "$0" && exec "$@"`
+
+// image returns the image of containers for a language.
+func (e *Engine) image(language runtimes.Language) string {
+	switch language {
+	case runtimes.Python:
+		return e.options.Python
+	case runtimes.Bash:
+		return e.options.Bash
+	default:
+		return e.options.Node
+	}
+}
+
+// compress makes an archive of files that each tar can read.
 func compress(files map[string][]byte) ([]byte, error) {
 	var text bytes.Buffer
-	archive := zip.NewWriter(&text)
+	zipped := gzip.NewWriter(&text)
+	archive := tar.NewWriter(zipped)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		entry, err := archive.Create(path)
-		if err != nil {
+		header := tar.Header{Name: path, Mode: 0o644, Size: int64(len(files[path])), Typeflag: tar.TypeReg, Format: tar.FormatGNU}
+		if err := archive.WriteHeader(&header); err != nil {
 			return nil, err
 		}
-		if _, err := entry.Write(files[path]); err != nil {
+		if _, err := archive.Write(files[path]); err != nil {
 			return nil, err
 		}
 	}
-	err := archive.Close()
+	err := errors.Join(archive.Close(), zipped.Close())
 	return text.Bytes(), err
 }
 

@@ -48,17 +48,20 @@ func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs
 
 // execute submits a job, follows it to its end and reads its result. If the job has not ended by then, it is stopped.
 func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error) {
-	domains, failed := r.engine.domains(r.job)
-	if failed == nil {
-		failed = unfit(r.job)
+	domains, denied := r.engine.domains(r.job)
+	if denied == nil {
+		denied = unfit(r.job)
 	}
-	if failed != nil {
-		return runtimes.Outcome{Error: failed}, nil
+	if denied != nil {
+		return runtimes.Outcome{Error: denied}, nil
 	}
 	name := "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
-	spec, failed := r.describe(name, domains)
+	spec, failed, err := r.describe(ctx, name, domains)
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
 	if failed != nil {
-		return runtimes.Outcome{Error: failed}, nil
+		return *failed, nil
 	}
 	began := time.Now()
 	r.engine.enter(name)

@@ -137,12 +137,17 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 		}
 	}
 	files := maps.Clone(job.Files)
-	files[preludeFile] = append(fmt.Appendf(nil, "[[ -v __atelier_tag ]] || FUNCNEST=%d\n", job.Limits.RecursionDepth), prelude...)
+	files[preludeFile] = append(nesting(job), prelude...)
 	files[inputFile] = job.Input
 	if len(job.Input) == 0 {
 		files[inputFile] = []byte("null")
 	}
 	return files, nil
+}
+
+// nesting returns the line of the prelude that limits the nesting of functions.
+func nesting(job runtimes.Job) []byte {
+	return fmt.Appendf(nil, "[[ -v __atelier_tag ]] || FUNCNEST=%d\n", job.Limits.RecursionDepth)
 }
 
 // environment returns the environment of the script: this package's names and the agent's values, without the server's
@@ -154,6 +159,11 @@ func environment(job runtimes.Job, input []byte) []string {
 	}
 	ours = append(ours,
 		"INPUT_FILE="+sandbox.WorkDir+"/"+inputFile, "OUTPUT="+sandbox.WorkDir+"/"+outputFile, "BASH_ENV="+sandbox.WorkDir+"/"+preludeFile)
+	return with(ours, job, input)
+}
+
+// with adds the input, if it is short, and the agent's values to an environment.
+func with(ours []string, job runtimes.Job, input []byte) []string {
 	if len(input) <= maxInline {
 		ours = append(ours, "INPUT="+string(input))
 	}

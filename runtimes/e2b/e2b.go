@@ -39,11 +39,12 @@ const (
 // Options configures an Engine. Without a key it runs nothing.
 type Options struct {
 	Key        string
-	API        string // address of the control API; "" for that of the domain
-	Domain     string // default e2b.app
-	Template   string // default base
-	Sandboxes  string // address of all sandboxes, for a self-hosted E2B; "" for addresses below the domain
-	Owner      string // tag of this server's sandboxes, which survives its restarts; "" if it owns none
+	API        string        // address of the control API; "" for that of the domain
+	Domain     string        // default e2b.app
+	Template   string        // default base
+	Sandboxes  string        // address of all sandboxes, for a self-hosted E2B; "" for addresses below the domain
+	Owner      string        // tag of this server's sandboxes, which survives its restarts; "" if it owns none
+	Bundle     parcel.Bundle // of JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
 	Backoff    time.Duration // before a repetition; default 500 ms
 	HTTPClient *http.Client

@@ -12,7 +12,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/e2b"
 	"github.com/atelier-run/atelier/runtimes/e2b/e2btest"
+	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
 func newEngine(t *testing.T, s *e2btest.Service, change ...func(*e2b.Options)) *e2b.Engine {
@@ -29,21 +32,36 @@ func newEngine(t *testing.T, s *e2btest.Service, change ...func(*e2b.Options)) *
 	return engine
 }
 
-// programs are those of Python. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.
-func programs() runtimetest.Programs {
-	p := runtimetest.Python()
+// programs are those of Python.
+func programs() runtimetest.Programs { return elsewhere(runtimetest.Python()) }
+
+// elsewhere adapts programs to this runtime. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.
+func elsewhere(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.E2BEngine
-	p.State = "import os\ndef main():\n    seen = os.path.exists('/dev/shm/mark')\n    open('/dev/shm/mark', 'w').close()\n    return seen\n"
+	p.State = map[runtimes.Language]string{
+		runtimes.Python:     "import os\ndef main():\n    seen = os.path.exists('/dev/shm/mark')\n    open('/dev/shm/mark', 'w').close()\n    return seen\n",
+		runtimes.JavaScript: "import fs from 'node:fs'\nexport default () => { const seen = fs.existsSync('/dev/shm/mark'); fs.writeFileSync('/dev/shm/mark', ''); return seen }",
+		runtimes.Bash:       "seen=false; [[ ! -e /dev/shm/mark ]] || seen=true; : >/dev/shm/mark; echo $seen",
+	}[p.Language]
 	return p
 }
 
-// TestConformance runs the suite of all runtimes, and expects that no sandbox is left.
+// TestConformance runs the suite of all runtimes in each language, and expects that nothing is left.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	s := e2btest.New(t)
-	t.Run("suite", func(t *testing.T) { runtimetest.Conformance(t, newEngine(t, s), programs()) })
-	if left := s.Sandboxes(); len(left) > 0 {
-		t.Errorf("left %v", left)
+	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
+	t.Cleanup(v8.Close)
+	for _, p := range []runtimetest.Programs{programs(), elsewhere(runtimetest.JavaScript()), elsewhere(runtimetest.Bash())} {
+		t.Run(string(p.Language), func(t *testing.T) {
+			t.Parallel()
+			s := e2btest.New(t)
+			t.Run("suite", func(t *testing.T) {
+				runtimetest.Conformance(t, newEngine(t, s, func(o *e2b.Options) { o.Bundle = v8.Bundle }), p)
+			})
+			if left := s.Sandboxes(); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
 	}
 }
 

@@ -24,9 +24,9 @@ type run struct {
 
 // execute creates a sandbox, runs the program and deletes the sandbox, whatever happened.
 func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
-	packed, err := parcel.Pack(r.job, parcel.Folders{})
-	if err != nil {
-		return runtimes.Failed(runtimes.RuntimeError, "The program could not be packed: "+err.Error()+"."), nil
+	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{}, r.engine.options.Bundle)
+	if failed != nil || err != nil {
+		return orEmpty(failed), err
 	}
 	began := time.Now()
 	id := r.job.RunID + "-" + rand.Text()[:8]
@@ -55,6 +55,13 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 	return outcome, err
 }
 
+func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
+	if outcome == nil {
+		return runtimes.Outcome{}
+	}
+	return *outcome
+}
+
 // inside runs the program in its sandbox.
 func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began time.Time) (runtimes.Outcome, error) {
 	folder := "/tmp/atelier-" + rand.Text()
@@ -71,7 +78,7 @@ func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began ti
 	w := &watched{run: r, envd: d, reader: reader}
 	reader.Started = w.begin
 	defer w.stop()
-	args := []string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder + "/work", "LANG=C.UTF-8", "TMPDIR=/tmp", "python3", "-B", "-X", "utf8", folder + "/" + packed.Runner}
+	args := append([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder + "/work", "LANG=C.UTF-8", "TMPDIR=/tmp"}, packed.Command(folder)...)
 	end, err := w.follow(ctx, "/usr/bin/env", args, folder)
 	start := w.started.Sub(began)
 	if w.started.IsZero() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	"github.com/atelier-run/atelier/runtimes/worker"
@@ -63,7 +64,7 @@ const restAfter = 10 * time.Minute
 func New(options Options) *Engine {
 	interpreter, err := program.FindInterpreter(options.Interpreter)
 	if err != nil {
-		return &Engine{unavailable: unavailable(err)}
+		return &Engine{unavailable: unavailable(err), bundler: newBundler(options)}
 	}
 	if options.Idle <= 0 {
 		options.Idle = 2
@@ -99,6 +100,15 @@ func (e *Engine) start(memory int64) program.Job {
 // script returns the guest script in the form for Node's command line.
 func script() string {
 	return "const inner = " + strings.TrimSpace(inner) + ";\n" + outer
+}
+
+// Inner returns the part of the guest script among the objects of the program. It is the source of a function that takes
+// the functions of the machine, and it implements the contract of JavaScript programs on any machine with Node.
+func Inner() string { return inner }
+
+// Bundle returns the program of a job for Node, here or elsewhere. If there is none, it returns the outcome of the run.
+func (e *Engine) Bundle(ctx context.Context, job runtimes.Job) (guest.Program, *runtimes.Outcome, error) {
+	return e.bundler.bundle(ctx, job)
 }
 
 // Interpreter returns the path of the interpreter, or "" if there is none.
@@ -212,6 +222,6 @@ func (e *Engine) Close() {
 		e.ahead.Close()
 		e.fresh.Close()
 		e.parents.Close()
-		e.bundler.pool.Close()
 	}
+	e.bundler.pool.Close()
 }

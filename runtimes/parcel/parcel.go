@@ -9,31 +9,53 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bash"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/node"
+	"github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
 //go:embed run.py
 var python []byte
 
+//go:embed run.js
+var javascript []byte
+
+//go:embed run.sh
+var shell []byte
+
 // Result is the path of the file with the result, below the folder of the parcel.
 const Result = "out/result.json"
 
 // Parcel is a program as files.
 type Parcel struct {
-	Files  map[string][]byte // by path below the folder
-	Runner string            // path of the file that an interpreter executes
-	mark   string
+	Files   map[string][]byte // by path below the folder
+	command []string          // the interpreter and its flags, and the path of the file that it executes
+	mark    string
+	script  *bash.Elsewhere // nil for other languages
 }
 
-// job is what the runner reads.
+// Command returns the command that runs the parcel in a folder. The environment must have PATH, HOME, LANG and TMPDIR.
+func (p Parcel) Command(folder string) []string {
+	last := len(p.command) - 1
+	return append(slices.Clone(p.command[:last]), folder+"/"+p.command[last])
+}
+
+// job is what the runners of Python and JavaScript read.
 type job struct {
 	Entry   string            `json:"entry"`
 	Mark    string            `json:"mark"`
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
 	Depth   int64             `json:"depth"`
+	Files   []string          `json:"files"`
 	Out     string            `json:"out,omitempty"`
 	Work    string            `json:"work,omitempty"`
 }
@@ -41,35 +63,76 @@ type job struct {
 // Folders names folders of the machine that runs a parcel. Empty ones are below the folder of the parcel.
 type Folders struct {
 	Out  string // of the file with the result
-	Work string // working directory
+	Work string // working directory of Python
 }
 
 // Languages lists the languages of parcels.
-func Languages() []runtimes.Language { return []runtimes.Language{runtimes.Python} }
+func Languages() []runtimes.Language {
+	return []runtimes.Language{runtimes.Python, runtimes.JavaScript, runtimes.TypeScript, runtimes.Bash}
+}
 
-// Pack packs a program.
-func Pack(j runtimes.Job, at Folders) (Parcel, error) {
+// Bundle turns the files of a JavaScript or TypeScript agent into one program for Node. If there is none, it returns the
+// outcome of the run.
+type Bundle func(ctx context.Context, j runtimes.Job) (guest.Program, *runtimes.Outcome, error)
+
+// Pack packs a program. If there is none, it returns the outcome of the run.
+func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parcel, *runtimes.Outcome, error) {
 	if _, ok := j.Files[j.Entrypoint]; !ok {
-		return Parcel{}, fmt.Errorf("the entrypoint %q does not exist", j.Entrypoint)
+		failed := runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", j.Entrypoint))
+		return Parcel{}, &failed, nil
 	}
-	p := Parcel{Files: map[string][]byte{"run.py": python}, Runner: "run.py", mark: rand.Text()}
-	env := j.Environment
-	if env == nil {
-		env = map[string]string{}
-	}
-	brief, err := json.Marshal(job{Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth, Out: at.Out, Work: at.Work})
-	if err != nil {
-		return Parcel{}, err
-	}
+	p := Parcel{Files: map[string][]byte{}, mark: rand.Text()}
 	input := j.Input
 	if len(input) == 0 {
 		input = json.RawMessage("null")
 	}
-	p.Files["job.json"], p.Files["input.json"] = brief, input
+	p.Files["input.json"] = input
 	for path, content := range j.Files {
 		p.Files["program/"+path] = content
 	}
-	return p, nil
+	if j.Language == runtimes.Bash {
+		p.bash(j, at)
+		return p, nil, nil
+	}
+	env := j.Environment
+	if env == nil {
+		env = map[string]string{}
+	}
+	brief, err := json.Marshal(job{
+		Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth, Files: slices.Sorted(maps.Keys(j.Files)), Out: at.Out, Work: at.Work,
+	})
+	if err != nil {
+		return Parcel{}, nil, err
+	}
+	p.Files["job.json"] = brief
+	if j.Language == runtimes.Python {
+		p.Files["run.py"], p.command = python, []string{"python3", "-B", "-X", "utf8", "run.py"}
+		return p, nil, nil
+	}
+	bundled, failed, err := bundle(ctx, j)
+	if err != nil || failed != nil {
+		return Parcel{}, failed, err
+	}
+	p.Files["program.js"], p.Files["program.js.map"] = []byte(bundled.Code), bundled.Map
+	p.Files["inner.js"], p.Files["run.js"], p.Files["start.cjs"] = []byte(node.Inner()), javascript, []byte(start)
+	p.command = []string{"node", "--no-warnings", "--no-deprecation", "--max-old-space-size=" + strconv.FormatInt(max(j.Limits.MemoryBytes>>20, 16), 10), "start.cjs"}
+	return p, nil, nil
+}
+
+// start executes the runner with the name of the part of the guest script that stack traces leave out.
+const start = `const { readFileSync } = require("node:fs"), { Script } = require("node:vm");
+const load = (name) => new Script("(" + readFileSync(__dirname + "/" + name, "utf8") + "\n)", { filename: "/work/(atelier)" }).runInThisContext();
+load("run.js")(require, __dirname, load("inner.js"));
+`
+
+// bash packs a script. Its runner reads texts that end with a zero byte: the entrypoint, the folder of the result, the mark,
+// and the environment.
+func (p *Parcel) bash(j runtimes.Job, at Folders) {
+	p.script = bash.NewElsewhere(j)
+	brief := append([]string{j.Entrypoint, at.Out, p.mark}, p.script.Environment(p.Files["input.json"])...)
+	p.Files["job"] = []byte(strings.Join(brief, "\x00") + "\x00")
+	p.Files["prelude.sh"], p.Files["run.sh"] = p.script.Prelude(p.mark), shell
+	p.command = []string{"bash", "--noprofile", "--norc", "run.sh"}
 }
 
 // maxCall limits a marked line, maxCalls the number of calls, and maxMarked the bytes of all marked lines: a program knows
@@ -89,15 +152,16 @@ type Reader struct {
 	relay   *worker.Relay
 	host    runtimes.Host
 	mark    []byte
-	held    []byte // the start of a marked line, or of a mark
-	marked  int64  // bytes of marked lines
+	script  *bash.Elsewhere // nil for other languages
+	held    []byte          // the start of a marked line, or of a mark
+	marked  int64           // bytes of marked lines
 	calls   int
 	started bool
 }
 
 // Read returns a reader of the parcel's output.
 func (p Parcel) Read(relay *worker.Relay, host runtimes.Host) *Reader {
-	return &Reader{relay: relay, host: host, mark: append([]byte{0}, p.mark...)}
+	return &Reader{relay: relay, host: host, mark: append([]byte{0}, p.mark...), script: p.script}
 }
 
 // Stdout takes output and reports whether it is within the limit.
@@ -111,7 +175,7 @@ func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 			at = len(rest)
 		}
 		if at > 0 {
-			if !r.relay.Stdout(rest[:at]) {
+			if !r.print(rest[:at]) {
 				return false
 			}
 			rest = rest[at:]
@@ -120,7 +184,7 @@ func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 		known := min(len(rest), len(r.mark))
 		switch {
 		case !bytes.Equal(rest[:known], r.mark[:known]): // a program may print a zero byte
-			if !r.relay.Stdout(rest[:1]) {
+			if !r.print(rest[:1]) {
 				return false
 			}
 			rest = rest[1:]
@@ -146,16 +210,33 @@ func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 	return true
 }
 
+func (r *Reader) print(text []byte) bool {
+	if r.script != nil {
+		r.script.Print(frames.Stdout, text)
+	}
+	return r.relay.Stdout(text)
+}
+
 // Stderr takes output and reports whether it is within the limit.
-func (r *Reader) Stderr(text []byte) bool { return r.relay.Stderr(text) }
+func (r *Reader) Stderr(text []byte) bool {
+	if r.script != nil {
+		r.script.Print(frames.Stderr, text)
+	}
+	return r.relay.Stderr(text)
+}
 
 // call passes a log entry or progress on. Other calls do not exist in a parcel.
 func (r *Reader) call(ctx context.Context, line []byte) {
 	var said struct {
 		Call string          `json:"call"`
 		Args json.RawMessage `json:"args"`
+		End  json.RawMessage `json:"end"`
 	}
 	if json.Unmarshal(line, &said) != nil {
+		return
+	}
+	if said.End != nil && r.script != nil {
+		r.script.End(said.End)
 		return
 	}
 	if said.Call == "start" && !r.started && r.Started != nil {
@@ -176,7 +257,10 @@ func (r *Reader) call(ctx context.Context, line []byte) {
 // Outcome reads the file with the result, and the exit code.
 func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 	if len(r.held) > 0 && !bytes.HasPrefix(r.held, r.mark) {
-		_ = r.relay.Stdout(r.held) // its limit is part of the outcome
+		_ = r.print(r.held) // its limit is part of the outcome
+	}
+	if r.script != nil && exit != nil {
+		return r.concluded(result, *exit)
 	}
 	var answer struct {
 		Output json.RawMessage        `json:"output"`
@@ -196,6 +280,18 @@ func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 		outcome = r.relay.Succeeded(answer.Output)
 	}
 	outcome.ExitCode = exit
+	return outcome
+}
+
+// concluded returns the outcome of a script with an exit code.
+func (r *Reader) concluded(result []byte, code int) runtimes.Outcome {
+	var outcome runtimes.Outcome
+	if output, failed := r.script.Conclude(code, result); failed != nil {
+		outcome = r.relay.Failed(*failed)
+	} else {
+		outcome = r.relay.Succeeded(output)
+	}
+	outcome.ExitCode = &code
 	return outcome
 }
 

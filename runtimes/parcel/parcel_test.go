@@ -15,9 +15,9 @@ import (
 func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job, parcel.Folders{})
-	if err != nil {
-		t.Fatal(err)
+	packed, failed, err := parcel.Pack(t.Context(), job, parcel.Folders{}, nil)
+	if failed != nil || err != nil {
+		t.Fatal(failed, err)
 	}
 	var brief struct{ Mark string }
 	if err := json.Unmarshal(packed.Files["job.json"], &brief); err != nil {
@@ -54,9 +54,9 @@ func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job, parcel.Folders{})
-	if err != nil {
-		t.Fatal(err)
+	packed, failed, err := parcel.Pack(t.Context(), job, parcel.Folders{}, nil)
+	if failed != nil || err != nil {
+		t.Fatal(failed, err)
 	}
 	var brief struct{ Mark string }
 	if err := json.Unmarshal(packed.Files["job.json"], &brief); err != nil {
@@ -76,9 +76,9 @@ func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 func TestRead_MarkedLinesWithoutEnd_OverTheLimit(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
-	packed, err := parcel.Pack(job, parcel.Folders{})
-	if err != nil {
-		t.Fatal(err)
+	packed, failed, err := parcel.Pack(t.Context(), job, parcel.Folders{}, nil)
+	if failed != nil || err != nil {
+		t.Fatal(failed, err)
 	}
 	var brief struct{ Mark string }
 	if err := json.Unmarshal(packed.Files["job.json"], &brief); err != nil {

@@ -93,11 +93,12 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})
+	v8 := node.New(node.Options{
+		Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Guest: doctor.Workspace, Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
+	})
 	b.engines = map[runtimes.Name]engine{
-		runtimes.Goja: goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.NodeEngine: node.New(node.Options{
-			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Guest: doctor.Workspace, Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
-		}),
+		runtimes.Goja:         goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.NodeEngine:   v8,
 		runtimes.PythonEngine: b.python,
 		runtimes.MontyEngine: monty.New(monty.Options{
 			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails, Log: log,
@@ -106,10 +107,12 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 		runtimes.WasmEdge:   wasmedge.New(wasmedge.Options{Jailer: jailer, Runner: b.config.WasmEdge, Max: jails, Log: log}),
 		runtimes.E2BEngine: e2b.New(e2b.Options{
-			Key: b.config.E2B.Key, API: b.config.E2B.API, Domain: b.config.E2B.Domain, Template: b.config.E2B.Template, Sandboxes: b.config.E2B.Sandboxes, Ceiling: b.ceiling, Log: log,
+			Key: b.config.E2B.Key, API: b.config.E2B.API, Domain: b.config.E2B.Domain, Template: b.config.E2B.Template, Sandboxes: b.config.E2B.Sandboxes,
+			Bundle: v8.Bundle, Ceiling: b.ceiling, Log: log,
 		}),
 		runtimes.Bacalhau: bacalhau.New(bacalhau.Options{
-			Host: b.config.Bacalhau.Host, Port: b.config.Bacalhau.Port, Key: b.config.Bacalhau.Key, Python: b.config.Bacalhau.Python, Publisher: b.config.Bacalhau.Publisher, Ceiling: b.ceiling, Log: log,
+			Host: b.config.Bacalhau.Host, Port: b.config.Bacalhau.Port, Key: b.config.Bacalhau.Key, Publisher: b.config.Bacalhau.Publisher,
+			Python: b.config.Bacalhau.Python, Node: b.config.Bacalhau.Node, Bash: b.config.Bacalhau.Bash, Bundle: v8.Bundle, Ceiling: b.ceiling, Log: log,
 		}),
 		runtimes.RemoteEngine: remote.New(remote.Options{Egress: proxy, Log: log}),
 	}

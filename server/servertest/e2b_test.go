@@ -40,6 +40,12 @@ func TestE2B_KilledServer_SandboxDeleted(t *testing.T) {
 			t.Errorf("no refusal of %s: %+v", pointer, refused)
 		}
 	}
+	for language, code := range map[string]string{"typescript": "export default ({ name }: { name: string }) => `Hello, ${name}`", "bash": "read -r line; [[ $line == *Ada* ]] && echo '\"Hello, Ada\"'"} {
+		run := p.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", map[string]any{"language": language, "runtime": "e2b", "code": code, "input": map[string]any{"name": "Ada"}}).Run(t)
+		if string(run.Output) != `"Hello, Ada"` || run.Provenance.Runtime != "e2b" {
+			t.Errorf("%s: %+v", language, run)
+		}
+	}
 	begun := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/execute", map[string]any{
 		"language": "python", "runtime": "e2b", "code": runtimetest.Python().Forever, "input": map[string]any{},
 	}, servertest.Headers{"Prefer": "respond-async"}).Run(t)

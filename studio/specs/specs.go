@@ -57,13 +57,13 @@ type language struct {
 func known(name runtimes.Language) (language, bool) {
 	switch name {
 	case runtimes.JavaScript:
-		return language{"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.E2BEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.TypeScript:
-		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.E2BEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Python:
 		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.MontyEngine, runtimes.E2BEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.Bash:
-		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.RemoteEngine, runtimes.Script}}, true
+		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.E2BEngine, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	case runtimes.WASM:
 		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.WasmEdge, runtimes.Bacalhau, runtimes.RemoteEngine, runtimes.Script}}, true
 	}

@@ -30,7 +30,12 @@ func ReadFile(result frames.Result, report Report, largest int64) (content json.
 	if report.File != FileRead {
 		return nil, report.File, ""
 	}
-	text := bytes.TrimSpace(result.Parts)
+	return CheckFile(result.Parts, largest)
+}
+
+// CheckFile returns the content and the state of a result file that was read, and the error of an invalid one.
+func CheckFile(file []byte, largest int64) (content json.RawMessage, state FileState, flaw string) {
+	text := bytes.TrimSpace(file)
 	switch {
 	case len(text) == 0:
 		return nil, FileAbsent, ""
