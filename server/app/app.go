@@ -49,6 +49,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
 )
@@ -86,6 +87,7 @@ type App struct {
 	approvals *approvals.Service
 	inference *infer.Service
 	assistant *assist.Service
+	toolmaker *toolmaker.Service
 	models    *llm.Service
 	kafka     *kafkaapi.API // nil if it is off
 	archives  *archives.Service
@@ -181,7 +183,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Toolmaker: a.toolmaker, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Usage:    a.usage,
 		Tasks:    a.tasks,
 		Budgets:  a.budgets,

@@ -28,6 +28,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
 )
@@ -87,6 +88,7 @@ func (a *App) openStudio(context.Context) error {
 		Now: a.now, NewID: a.newID,
 	})
 	a.assistant = a.newAssistant()
+	a.toolmaker = toolmaker.New(toolmaker.Options{Agents: a.agents, Drafts: a.agents, Catalog: a.catalog, Versions: resolver, Validator: a.engines.Validator, Writer: a.assistant})
 	a.tasks = tasks.New(tasks.Options{
 		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
 	})

@@ -87,6 +87,7 @@ type grammar struct {
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Project    projectCommand    `cmd:"" help:"Import projects, and decide about the changes that programs propose."`
 	Task       taskCommand       `cmd:"" help:"Order agents to change projects, and decide about the changes."`
+	Assist     assistCommand     `cmd:"" help:"Find a tool for a task, or let the language model write one."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
 	Approvals  approvalsCommand  `cmd:"" help:"List, approve and deny what waits for a person."`
 	Blocked    blockedCommand    `cmd:"" help:"List requests that the policy service denied, and submit them again or drop them."`

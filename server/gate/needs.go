@@ -117,6 +117,7 @@ func needs() map[string]need {
 		"POST " + api + "/format":                        {anyone, nothing},
 		"POST " + api + "/assist/fix":                    {write, workspace}, // also run
 		"POST " + api + "/assist/generate":               {write, workspace}, // also run
+		"POST " + api + "/assist/tools":                  {write, workspace}, // also run
 		"POST " + api + "/assist/change":                 {write, workspace}, // also run
 		"POST " + api + "/assist/explain":                {write, workspace},
 		"GET " + api + "/language-model":                 {read, workspace},

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/assist"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
 // FixBody selects the failed run.
@@ -29,6 +30,14 @@ type WishBody struct {
 	Description  string            `json:"description" minLength:"1" maxLength:"20000"`
 	Language     runtimes.Language `json:"language" enum:"javascript,typescript,python,bash"`
 	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. The proposed program is run with it."`
+}
+
+// ToolTaskBody describes the task that a tool is wanted for.
+type ToolTaskBody struct {
+	Task         string            `json:"task" minLength:"1" maxLength:"20000" doc:"The work that the tool does, in words."`
+	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. A tool that refuses it does not fit, and a new tool is run with it."`
+	Language     runtimes.Language `json:"language,omitempty" enum:"javascript,typescript,python,bash" default:"python" doc:"Language of a new tool."`
+	AutoPromote  bool              `json:"autoPromote,omitempty" doc:"Publish a new tool if the gate approves it and the caller has the scope approve."`
 }
 
 // ChangeBody asks for a change of a draft.
@@ -51,6 +60,7 @@ func (a *API) assist() {
 	a.assistFix()
 	a.assistGenerate()
 	a.assistChange()
+	a.assistTool()
 	a.assistOpinion("assistExplain", "/assist/explain", "Explain a draft", "Describes in words what the draft of an agent does.", func(ctx context.Context, agent string) (assist.Opinion, error) {
 		return a.Assist.Explain(ctx, actor(ctx), agent)
 	})
@@ -88,6 +98,28 @@ func (a *API) assistGenerate() {
 		wish := assist.Wish{Description: q.Body.Description, Language: q.Body.Language, InputExample: q.Body.InputExample}
 		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
 			return a.Assist.Generate(ctx, actor(ctx), wish, watch)
+		})
+	})
+}
+
+func (a *API) assistTool() {
+	type in struct {
+		Accept string `header:"Accept" doc:"text/event-stream sends each failed attempt as an event."`
+		Body   ToolTaskBody
+	}
+	add(a, endpoint{
+		id: "assistTool", method: http.MethodPost, path: Base + "/assist/tools", tag: "assist", summary: "Find a tool for a task, or make one",
+		about: "Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and answers with the one that fits best and the reason. " +
+			"If none fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. " +
+			"With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer of the model that failed; proposal: the tool, at the end; problem: a problem document. " +
+			"503 model_unavailable: no tool fits and no model is configured, or it gives no usable answer.",
+		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[toolmaker.Tool]()),
+	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
+		wanted := toolmaker.Request{
+			Task: q.Body.Task, InputExample: q.Body.InputExample, Language: q.Body.Language, Promote: q.Body.AutoPromote && gate.Require(ctx, registry.ApproveScope) == nil,
+		}
+		return a.propose(ctx, q.Accept, func(ctx context.Context, watch func(assist.Attempt)) (any, error) {
+			return a.Toolmaker.Find(ctx, actor(ctx), wanted, watch)
 		})
 	})
 }

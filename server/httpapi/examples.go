@@ -115,6 +115,7 @@ func bodyExamples() map[string]string {
 		"assistFix":           `{"runId":"0199c9a6-7b1e-7d2a-9f1c-2f6f0a4d1b11"}`,
 		"assistGenerate":      `{"description":"Counts the words of a text.","language":"python","inputExample":{"text":"one two"}}`,
 		"assistChange":        `{"agent":"weather","task":"change","description":"Answer in Fahrenheit too."}`,
+		"assistTool":          `{"task":"Weather of a city.","inputExample":{"city":"Oslo"}}`,
 		"assistExplain":       `{"agent":"weather"}`,
 		"switchLanguageModel": `{"on":false}`,
 		"assistReview":        `{"agent":"weather"}`,

@@ -38,6 +38,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 	"github.com/atelier-run/atelier/studio/tasks"
 	"github.com/atelier-run/atelier/studio/tests"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 	"github.com/atelier-run/atelier/studio/tools"
 	"github.com/atelier-run/atelier/studio/usage"
 )
@@ -70,6 +71,7 @@ type Options struct {
 	Catalog        *catalog.Service
 	Changes        *changes.Hub
 	Assist         *assist.Service
+	Toolmaker      *toolmaker.Service
 	Models         *llm.Service
 	Inference      *infer.Service
 	Quotas         *quotas.Service

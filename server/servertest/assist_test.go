@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/llm"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
 // scriptedModel is a language model that gives prepared answers in order and keeps the conversations.
@@ -465,4 +466,65 @@ func TestAskLLM_Refused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAssist_Tool finds a published tool, makes a draft if none fits, and publishes it only if the gate approves it.
+func TestAssist_Tool(t *testing.T) {
+	t.Parallel()
+	program := func(name, about, code string) string {
+		text, _ := json.Marshal(map[string]any{
+			"name": name, "title": about, "description": about, "plan": []string{"one step"}, "files": []any{map[string]string{"path": "main.py", "content": code}},
+			"inputSchema": `{"type":"object","properties":{"text":{"type":"string","description":"Text."}},"required":["text"]}`, "outputSchema": `{}`,
+			"sampleInput": `{"text":"a b"}`, "tests": []any{},
+		})
+		return string(text)
+	}
+	model := newScriptedModel(t,
+		program("word-count", "Reverses the letters of words.", "def main(input, ctx):\n    return input['text'][::-1]\n"),
+		program("shout", "Shouts a sentence in capitals.", "def main(input, ctx):\n    return input['text'].upper()\n"))
+	s := withModel(t, model)
+	s.Create(t, map[string]any{
+		"name": "word-count", "language": "python", "description": "Counts words.", "code": "def main(text):\n    return len(text.split())\n",
+		"inputSchema": map[string]any{"type": "object", "required": []string{"text"}, "properties": map[string]any{"text": map[string]string{"type": "string"}}},
+	})
+	find := func(body string) (tool toolmaker.Tool) {
+		t.Helper()
+		s.Want(t, 200, "POST", "/api/v1/assist/tools", body).Into(t, &tool)
+		return tool
+	}
+	s.Publish(t, "word-count", "1.0.0")
+	if tool := find(`{"task":"Count the words in a text.","inputExample":{"text":"a b"}}`); tool.Outcome != toolmaker.Found || tool.Name != "word-count" || tool.Version != "1.0.0" || !strings.Contains(tool.Reason, "3 of 3 words") {
+		t.Errorf("tool is %+v", tool)
+	}
+	drafted := find(`{"task":"Reverse all letters of words.","inputExample":{"text":"ab"}}`)
+	if drafted.Outcome != toolmaker.Drafted || drafted.Name != "word-count-2" || drafted.Version != "" {
+		t.Errorf("tool is %+v", drafted)
+	}
+	if tool := find(`{"task":"Reverse all letters of words.","inputExample":{"text":"ab"}}`); tool.Outcome != toolmaker.Waiting || tool.AgentID != drafted.AgentID {
+		t.Errorf("the repeated request made another tool: %+v", tool)
+	}
+	if tool := find(`{"task":"Shout sentences in capitals.","autoPromote":true}`); tool.Outcome != toolmaker.Published || tool.Version != "1.0.0" {
+		t.Errorf("tool is %+v", tool)
+	}
+	s.Want(t, 200, "GET", "/api/v1/code-agents/shout/versions/1.0.0", nil)
+	s.Want(t, 422, "POST", "/api/v1/assist/tools", `{"task":"of the"}`)
+	if asked := model.conversations(); len(asked) != 2 {
+		t.Errorf("the model was asked %d times, want 2", len(asked))
+	}
+}
+
+// TestAssist_ToolGate publishes no tool for a caller without the scope approve, or that the gate wants a person to look at.
+func TestAssist_ToolGate(t *testing.T) {
+	t.Parallel()
+	answer := `{"name":"shout","title":"Shout","description":"Shouts.","plan":[],"files":[{"path":"main.py","content":"def main(input, ctx):\n    return 1\n"}],"inputSchema":"{\"type\":\"object\"}","outputSchema":"","sampleInput":"{}","tests":[]}`
+	s := withModel(t, newScriptedModel(t, answer))
+	var made struct{ Secret string }
+	s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"writer","scopes":["write","run"]}`).Into(t, &made)
+	var tool toolmaker.Tool
+	s.Want(t, 200, "POST", "/api/v1/assist/tools", `{"task":"Yell a phrase.","autoPromote":true}`, servertest.Headers{"Authorization": "Bearer " + made.Secret}).Into(t, &tool)
+	if tool.Outcome != toolmaker.Drafted {
+		t.Errorf("a writer published %+v", tool)
+	}
+	s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"reader","scopes":["write"]}`).Into(t, &made)
+	s.Want(t, 403, "POST", "/api/v1/assist/tools", `{"task":"Yell a phrase."}`, servertest.Headers{"Authorization": "Bearer " + made.Secret})
 }

@@ -264,6 +264,7 @@ func (x exchange) assistance() {
 	failed := x.s.Execute(x.t, "word-count", "draft", map[string]any{})
 	x.do("assistFix", change{"body": `{"runId":"` + failed.RunID + `"}`})
 	x.do("assistGenerate", nil)
+	x.do("assistTool", nil)
 	x.do("switchLanguageModel", nil)
 }
 

@@ -167,6 +167,7 @@ object import --tool ` + filepath.Join(w.dir, "tool.json") + `
 object pull weather ` + folder + ` --yes
 object push ` + folder + ` --yes
 array agents
+object assist tool weather
 array versions weather
 array history list weather
 null history label weather 1 first

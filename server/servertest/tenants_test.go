@@ -321,6 +321,7 @@ func walks(has possessions) map[string]walk {
 		"POST /api/v1/assist/fix":                 {about: has.runs, body: `{"runId":"§"}`, wants: 503},
 		"POST /api/v1/assist/generate":            {body: `{"description":"x","language":"bash"}`, wants: 503},
 		"POST /api/v1/assist/change":              {about: has.agents, body: `{"agent":"§","task":"tests"}`, wants: 503},
+		"POST /api/v1/assist/tools":               {body: `{"task":"nothing such exists"}`, wants: 503},
 		"POST /api/v1/assist/explain":             {about: has.agents, body: `{"agent":"§"}`, wants: 503},
 		"GET /api/v1/language-model":              {},
 		"PUT /api/v1/language-model":              {body: `{"on":true}`},

@@ -212,6 +212,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/assist/tools': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Find a tool for a task, or make one
+     * @description Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and answers with the one that fits best and the reason. If none fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer of the model that failed; proposal: the tool, at the end; problem: a problem document. 503 model_unavailable: no tool fits and no model is configured, or it gives no usable answer.
+     */
+    post: operations['assistTool'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/blocked': {
     parameters: {
       query?: never;
@@ -5860,6 +5880,33 @@ export interface components {
       /** Format: int64 */
       output: number;
     };
+    Tool: {
+      agentId: string;
+      /** @description The model's answers that failed their checks. */
+      attempts?: components['schemas']['Attempt'][];
+      description: string;
+      inputSchema?: unknown;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      name: string;
+      /**
+       * @description found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate approves it.
+       * @enum {string}
+       */
+      outcome: 'found' | 'waiting' | 'drafted' | 'published';
+      outputSchema?: unknown;
+      /** @description Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of the own workspace. */
+      publisher?: string;
+      /** @description Why this tool. */
+      reason: string;
+      title: string;
+      /** @description Tokens that a new tool cost. */
+      tokens?: components['schemas']['Tokens'];
+      /** @description Of a new tool. Absent if the workspace has no gate. */
+      verdict?: components['schemas']['Verdict'];
+      /** @description Absent for a draft. */
+      version?: string;
+    };
     ToolPin: {
       digest: string;
       reference: string;
@@ -5888,6 +5935,20 @@ export interface components {
       items: components['schemas']['ToolSet'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+    };
+    ToolTaskBody: {
+      /** @description Publish a new tool if the gate approves it and the caller has the scope approve. */
+      autoPromote?: boolean;
+      /** @description A valid input. A tool that refuses it does not fit, and a new tool is run with it. */
+      inputExample?: unknown;
+      /**
+       * @description Language of a new tool.
+       * @default python
+       * @enum {string}
+       */
+      language: 'javascript' | 'typescript' | 'python' | 'bash';
+      /** @description The work that the tool does, in words. */
+      task: string;
     };
     Trial: {
       /** Format: double */
@@ -7175,7 +7236,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.128,
+           *         "durationMs": 10.128,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7484,7 +7545,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 4.231,
+           *         "durationMs": 1.253,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -7697,7 +7758,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.427,
+           *         "durationMs": 2.346,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -7898,6 +7959,182 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistTool: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description text/event-stream sends each failed attempt as an event.
+         * @example application/json
+         */
+        Accept?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "inputExample": {
+         *         "city": "Oslo"
+         *       },
+         *       "task": "Weather of a city."
+         *     }
+         */
+        'application/json': components['schemas']['ToolTaskBody'];
+      };
+    };
+    responses: {
+      /** @description The proposal. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "description": "",
+           *       "inputSchema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "language": "python",
+           *       "name": "weather",
+           *       "outcome": "found",
+           *       "outputSchema": {},
+           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example fits the input schema.",
+           *       "title": "Weather",
+           *       "version": "1.1.0"
+           *     }
+           */
+          'application/json': components['schemas']['Tool'];
+          'text/event-stream': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Payment Required */
+      402: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -12300,16 +12537,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 3.139,
+           *         "executionTime": 1.817,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.312,
-           *         "peakMemoryBytes": 1150976,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.021,
-           *         "startMs": 2.298,
-           *         "totalMs": 3.139
+           *         "cpuMs": 0.815,
+           *         "peakMemoryBytes": 1146880,
+           *         "queuedMs": 0,
+           *         "runMs": 0.04,
+           *         "startMs": 1.37,
+           *         "totalMs": 1.817
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12324,7 +12561,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 3.139,
+           *         "executionTimeMs": 1.817,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -14021,7 +14258,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 0.061
+           *             "runMs": 0.055
            *           },
            *           "test": {
            *             "expect": {
@@ -14042,7 +14279,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 63.039,
+           *       "totalMs": 186.827,
            *       "version": "draft"
            *     }
            */
@@ -14228,10 +14465,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.429
+           *           "runMs": 0.123
            *         }
            *       ],
-           *       "totalMs": 8.286,
+           *       "totalMs": 4.607,
            *       "version": "draft"
            *     }
            */
@@ -15761,15 +15998,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 3.16
+           *         "executionTime": 1.875
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.506,
-           *         "peakMemoryBytes": 1462272,
+           *         "cpuMs": 0.935,
+           *         "peakMemoryBytes": 1339392,
            *         "queuedMs": 0.001,
-           *         "runMs": 0.203,
-           *         "startMs": 2.432,
-           *         "totalMs": 3.16
+           *         "runMs": 0.064,
+           *         "startMs": 1.483,
+           *         "totalMs": 1.875
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -15779,7 +16016,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 3.16,
+           *         "executionTimeMs": 1.875,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -17614,7 +17851,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "a7ee92799488490e110b1421e39d4af8",
+           *           "id": "4362e0bbe281ebeafbe36cc359c56c68",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -20508,7 +20745,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.01692,
+           *         "cpuSecondsPerDay": 0.012470999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20628,7 +20865,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.01692,
+           *         "cpuSecondsPerDay": 0.012470999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20753,7 +20990,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.01692,
+           *         "cpuSecondsPerDay": 0.012470999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21477,10 +21714,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1462272,
+           *           "peakMemoryBytes": 1339392,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 3.16,
+           *           "totalMs": 1.875,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -21604,15 +21841,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 3.16
+           *         "executionTime": 1.875
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.506,
-           *         "peakMemoryBytes": 1462272,
+           *         "cpuMs": 0.935,
+           *         "peakMemoryBytes": 1339392,
            *         "queuedMs": 0.001,
-           *         "runMs": 0.203,
-           *         "startMs": 2.432,
-           *         "totalMs": 3.16
+           *         "runMs": 0.064,
+           *         "startMs": 1.483,
+           *         "totalMs": 1.875
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -21622,7 +21859,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 3.16,
+           *         "executionTimeMs": 1.875,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -21638,7 +21875,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "f84672c9c0a867114d8ff89eb54b4a45",
+           *       "traceId": "bf9620cd91aa22318876bf9acaecaf9f",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -21764,15 +22001,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 9.976
+           *         "executionTime": 3.981
            *       },
            *       "metrics": {
-           *         "cpuMs": 3.146,
-           *         "peakMemoryBytes": 823296,
-           *         "queuedMs": 0.034,
-           *         "runMs": 2.452,
-           *         "startMs": 5.737,
-           *         "totalMs": 9.976
+           *         "cpuMs": 0.118,
+           *         "peakMemoryBytes": 262144,
+           *         "queuedMs": 0.026,
+           *         "runMs": 0,
+           *         "startMs": 0,
+           *         "totalMs": 3.981
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -21782,7 +22019,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 9.976,
+           *         "executionTimeMs": 3.981,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -21797,7 +22034,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "45d01052566aa1450bb378764f3ed2eb",
+           *       "traceId": "e2958f6b86060fd89ac201b2b9d26e4c",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -23109,7 +23346,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795688421"
+           *       "version": "1.0.1795702013"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -23579,7 +23816,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "a7ee92799488490e110b1421e39d4af8",
+           *           "id": "4362e0bbe281ebeafbe36cc359c56c68",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -23804,7 +24041,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed3272077964/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed1522797011/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -27560,7 +27797,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 2.789,
+           *       "execution_time_ms": 4.643,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -27576,7 +27813,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 2.789,
+           *         "execution_time_ms": 4.643,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -29013,7 +29250,12 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": null,
+           *       "error": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/goodbye",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -29021,7 +29263,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": true,
+           *       "success": false,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }
@@ -29297,7 +29539,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 28.949,
+           *       "execution_time_ms": 20.267,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },

@@ -1,0 +1,232 @@
+package toolmaker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+const (
+	mostWords  = 24 // of a task that are looked up
+	perWord    = 100
+	mostChosen = 20 // candidates whose schemas are read
+	leastWord  = 3  // letters
+	// fits is the share of the task's words that a tool must have.
+	fits = 0.6
+)
+
+// common are words that say nothing about a tool.
+var common = wordSet("the and for from with that this into each all any are was its not but you your which when then than have has make made does get give given take using use used should must will can " +
+	"please need want write tool program function agent code input output return value values result results")
+
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// wordsOf returns the words of a text that say what it is about, without their endings, each once.
+func wordsOf(text string) []string {
+	var found []string
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(word) < leastWord || common[word] {
+			continue
+		}
+		if word = stem(word); !slices.Contains(found, word) && len(found) < mostWords {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
+// stem removes an English ending, so that "counts" and "counting" are the same word.
+func stem(word string) string {
+	for _, ending := range []string{"ing", "ies", "ed", "es", "s", "e", "y"} {
+		if short, ok := strings.CutSuffix(word, ending); ok && len(short) >= leastWord {
+			return short
+		}
+	}
+	return word
+}
+
+// candidate is an agent that may fit a task.
+type candidate struct {
+	registry.Agent
+	hits []string // words of the task in its name, title, description or tags
+}
+
+// candidates looks up every word of a task in a list of agents. The best come first.
+func candidates(words []string, look func(registry.AgentFilter) (registry.AgentPage, error)) ([]candidate, error) {
+	found := map[string]*candidate{}
+	for _, word := range words {
+		page, err := look(registry.AgentFilter{Query: word, Limit: perWord})
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page.Items {
+			c := found[a.ID]
+			if c == nil {
+				c = &candidate{Agent: a}
+				found[a.ID] = c
+			}
+			if slices.Contains(wordsOf(strings.Join(append([]string{a.Name, a.Title, a.Description}, a.Tags...), " ")), word) {
+				c.hits = append(c.hits, word)
+			}
+		}
+	}
+	all := make([]candidate, 0, len(found))
+	for _, c := range found {
+		all = append(all, *c)
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(len(b.hits), len(a.hits)), cmp.Compare(b.UsageCount, a.UsageCount), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return all[:min(len(all), mostChosen)], nil
+}
+
+// match is a tool that fits, with the share of the task's words that it has.
+type match struct {
+	tool  Tool
+	share float64
+}
+
+// better returns the match with the greater share. The first wins if they are equal.
+func better(a, b *match) *match {
+	if a == nil || b != nil && b.share > a.share {
+		return b
+	}
+	return a
+}
+
+// compare returns the match of a candidate with its schemas, nil if it does not fit.
+func (s *Service) compare(words []string, example json.RawMessage, c candidate, t Tool) *match {
+	hits := slices.Clone(c.hits)
+	for _, word := range wordsOf(strings.Join(properties(t.InputSchema, t.OutputSchema), " ")) {
+		if slices.Contains(words, word) && !slices.Contains(hits, word) {
+			hits = append(hits, word)
+		}
+	}
+	share := float64(len(hits)) / float64(len(words))
+	if share < fits {
+		return nil
+	}
+	t.Reason = fmt.Sprintf("Name, description and schema have %d of %d words of the task: %s.", len(hits), len(words), strings.Join(hits, ", "))
+	if len(example) > 0 {
+		if details, err := s.Validator.Validate(t.InputSchema, example); err != nil || len(details) > 0 {
+			return nil
+		}
+		t.Reason += " The example fits the input schema."
+	}
+	t.AgentID, t.Name = c.ID, c.Name
+	return &match{t, share}
+}
+
+// published returns the published tool that fits best, nil if none does. Tools of the own workspace come first.
+func (s *Service) published(ctx context.Context, actor registry.Actor, words []string, example json.RawMessage) (*Tool, error) {
+	own, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) {
+		f.State = "published"
+		return s.Agents.List(ctx, actor, f)
+	})
+	if err != nil {
+		return nil, err
+	}
+	best, err := s.best(words, example, own, func(c candidate) (registry.Version, error) {
+		return s.Versions.Resolve(ctx, actor.Workspace, registry.Reference{Agent: c.ID, Version: registry.Latest})
+	})
+	if err != nil {
+		return nil, err
+	}
+	others, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) { return s.Catalog.Browse(ctx, f) })
+	if err != nil {
+		return nil, err
+	}
+	others = slices.DeleteFunc(others, func(c candidate) bool { return c.Workspace == actor.Workspace })
+	listed, err := s.best(words, example, others, func(c candidate) (registry.Version, error) {
+		return s.Catalog.Version(ctx, c.Publisher, c.Name, registry.Latest)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return toolOf(better(best, listed)), nil
+}
+
+func toolOf(m *match) *Tool {
+	if m == nil {
+		return nil
+	}
+	return &m.tool
+}
+
+// best returns the best match among candidates with their latest versions. Deprecated versions do not count.
+func (s *Service) best(words []string, example json.RawMessage, among []candidate, version func(candidate) (registry.Version, error)) (*match, error) {
+	var best *match
+	for _, c := range among {
+		v, err := version(c)
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // only pre-releases, or gone meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v.Deprecated {
+			continue
+		}
+		best = better(best, s.compare(words, example, c, Tool{
+			Outcome: Found, Publisher: c.Publisher, Version: v.Version, Title: v.Title, Description: v.Description, Language: v.Language, InputSchema: v.InputSchema, OutputSchema: v.OutputSchema,
+		}))
+	}
+	return best, nil
+}
+
+// drafts returns the draft that was made for such a task and waits, nil if there is none. Without it, each repeated request
+// would make another draft.
+func (s *Service) drafts(ctx context.Context, actor registry.Actor, words []string, example json.RawMessage) (*Tool, error) {
+	made, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) {
+		f.State, f.Tag = "draft", madeTag
+		return s.Agents.List(ctx, actor, f)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var best *match
+	for _, c := range made {
+		a, err := s.Agents.Get(ctx, actor, c.ID)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		best = better(best, s.compare(words, example, c, Tool{
+			Outcome: Waiting, Title: a.Title, Description: a.Description, Language: a.Draft.Language, InputSchema: a.Draft.InputSchema, OutputSchema: a.Draft.OutputSchema,
+		}))
+	}
+	return toolOf(best), nil
+}
+
+// properties returns the names and descriptions of the properties of schemas.
+func properties(schemas ...json.RawMessage) []string {
+	var texts []string
+	for _, schema := range schemas {
+		var described struct {
+			Properties map[string]struct {
+				Description string `json:"description"`
+			} `json:"properties"`
+		}
+		_ = json.Unmarshal(schema, &described) // a schema of another form describes no properties
+		for _, name := range slices.Sorted(maps.Keys(described.Properties)) {
+			texts = append(texts, name, described.Properties[name].Description)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,191 @@
+// Package toolmaker finds a published tool for a task. If none fits, the language model writes one as a draft, which waits
+// for a person.
+package toolmaker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/assist"
+)
+
+// Agents finds agents of a workspace.
+type Agents interface {
+	List(ctx context.Context, actor registry.Actor, filter registry.AgentFilter) (registry.AgentPage, error)
+	Get(ctx context.Context, actor registry.Actor, ref string) (registry.Agent, error)
+}
+
+// Drafts stores and publishes drafts.
+type Drafts interface {
+	Create(ctx context.Context, actor registry.Actor, in agents.Input) (registry.Agent, error)
+	Publish(ctx context.Context, actor registry.Actor, ref string, req agents.PublishRequest) (agents.Published, error)
+}
+
+// Catalog searches the public registry.
+type Catalog interface {
+	Browse(ctx context.Context, filter registry.AgentFilter) (registry.AgentPage, error)
+	Version(ctx context.Context, publisher, name, version string) (registry.Version, error)
+}
+
+// Versions returns the version that a reference selects.
+type Versions interface {
+	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+}
+
+// Validator checks documents against schemas.
+type Validator interface {
+	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
+}
+
+// Writer asks the language model for a program.
+type Writer interface {
+	Generate(ctx context.Context, actor registry.Actor, wish assist.Wish, watch func(assist.Attempt)) (assist.Program, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Agents    Agents
+	Drafts    Drafts
+	Catalog   Catalog
+	Versions  Versions
+	Validator Validator
+	Writer    Writer
+}
+
+// Service finds and makes tools. It is safe for concurrent use.
+type Service struct{ Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{o} }
+
+// Request describes the task that a tool is wanted for.
+type Request struct {
+	Task         string
+	InputExample json.RawMessage   // nil for none
+	Language     runtimes.Language // of a new tool
+	Promote      bool              // publish a new tool that the gate approves
+}
+
+// Outcome is the way in which a tool was found.
+type Outcome string
+
+// The outcomes.
+const (
+	Found     Outcome = "found"     // a published tool fits
+	Waiting   Outcome = "waiting"   // a draft that was made for such a task waits for review
+	Drafted   Outcome = "drafted"   // a new draft waits for review
+	Published Outcome = "published" // a new tool was made and published
+)
+
+// Tool is the answer to a request.
+type Tool struct {
+	Outcome      Outcome           `json:"outcome" enum:"found,waiting,drafted,published" doc:"found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate approves it."`
+	Reason       string            `json:"reason" doc:"Why this tool."`
+	AgentID      string            `json:"agentId"`
+	Name         string            `json:"name"`
+	Publisher    string            `json:"publisher,omitempty" doc:"Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of the own workspace."`
+	Version      string            `json:"version,omitempty" doc:"Absent for a draft."`
+	Title        string            `json:"title"`
+	Description  string            `json:"description"`
+	Language     runtimes.Language `json:"language"`
+	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
+	Verdict      *registry.Verdict `json:"verdict,omitempty" doc:"Of a new tool. Absent if the workspace has no gate."`
+	Attempts     []assist.Attempt  `json:"attempts,omitempty" doc:"The model's answers that failed their checks."`
+	Tokens       *registry.Tokens  `json:"tokens,omitempty" doc:"Tokens that a new tool cost."`
+}
+
+// madeTag marks the drafts that this package creates.
+const madeTag = "made-for-task"
+
+// Find returns a published tool for a task, or makes a draft. watch receives the attempts of the model that failed.
+func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
+	if err := registry.CheckText("/task", r.Task); err != nil {
+		return Tool{}, err
+	}
+	words := wordsOf(r.Task)
+	if len(words) == 0 {
+		return Tool{}, fault.Invalid("/task", "must say in words what the tool does.")
+	}
+	for _, among := range []func(context.Context, registry.Actor, []string, json.RawMessage) (*Tool, error){s.published, s.drafts} {
+		if tool, err := among(ctx, actor, words, r.InputExample); err != nil || tool != nil {
+			return deref(tool), err
+		}
+	}
+	return s.make(ctx, actor, r, watch)
+}
+
+func deref(t *Tool) Tool {
+	if t == nil {
+		return Tool{}
+	}
+	return *t
+}
+
+// make lets the model write a tool and stores it as a draft.
+func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
+	p, err := s.Writer.Generate(ctx, actor, assist.Wish{Description: r.Task, Language: r.Language, InputExample: r.InputExample}, watch)
+	if err != nil {
+		return Tool{}, err
+	}
+	a, err := s.store(ctx, actor, p)
+	if err != nil {
+		return Tool{}, err
+	}
+	t := Tool{
+		Outcome: Drafted, Reason: "No published tool fits the task. A new one was written and run; it waits for review.", AgentID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description,
+		Language: p.Language, InputSchema: p.InputSchema, OutputSchema: p.OutputSchema, Verdict: p.Verdict, Attempts: p.Attempts, Tokens: &p.Tokens,
+	}
+	switch {
+	case !r.Promote:
+		return t, nil
+	case p.Trial.Reason != "" || p.Verdict != nil && p.Verdict.Decision != registry.Approve:
+		t.Reason += " It was not published, because the gate does not approve it without a person."
+		return t, nil
+	}
+	v, err := s.Drafts.Publish(ctx, actor, a.ID, agents.PublishRequest{Seen: registry.SeenRevision(a.Draft.Revision), Changelog: "Written by " + p.Model + " for a task."})
+	var refused *fault.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code != fault.Internal:
+		t.Reason += " It was not published: " + refused.Message
+		return t, nil
+	case err != nil:
+		return Tool{}, err
+	}
+	t.Outcome, t.Version = Published, v.Version.Version
+	t.Reason = "No published tool fits the task. A new one was written, run and published, because the gate approves it."
+	return t, nil
+}
+
+// mostNames limits how many names are tried for a new draft.
+const mostNames = 20
+
+// store creates the agent. A name that is taken or not allowed gets a number.
+func (s *Service) store(ctx context.Context, actor registry.Actor, p assist.Program) (registry.Agent, error) {
+	base := p.Name
+	if registry.CheckName(base) != nil {
+		base = "tool"
+	}
+	base = strings.TrimRight(base[:min(len(base), 58)], "-_")
+	tags := []string{madeTag}
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		a, err := s.Drafts.Create(ctx, actor, agents.Input{
+			Name: &name, Title: &p.Title, Description: &p.Description, Tags: &tags, Language: &p.Language, Files: &p.Files, Entrypoint: &p.Entrypoint,
+			InputSchema: p.InputSchema, OutputSchema: p.OutputSchema, Rules: p.Rules, Tests: &p.Tests,
+		})
+		if !fault.Is(err, fault.NameTaken) || n == mostNames {
+			return a, err
+		}
+	}
+}
