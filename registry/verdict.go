@@ -54,7 +54,7 @@ type Finding struct {
 
 // CapabilityChange is a capability that a version has and the one before had not.
 type CapabilityChange struct {
-	Kind    string `json:"kind" enum:"host,anyHost,hostFunction,subprocess,processes,secret,import,dynamic,environment"`
+	Kind    string `json:"kind" enum:"host,hostFunction,tool,files,write,subprocess,processes,secret,import,dynamic,environment"`
 	Name    string `json:"name"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`

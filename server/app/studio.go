@@ -64,7 +64,7 @@ func (a *App) openStudio(context.Context) error {
 		return err
 	}
 	a.approvals = approvals.New(approvals.Options{
-		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Sent: a.store, Notice: a.approvalNotice(), Policy: a.policy, Asker: a.policyService(), Keep: a.Config.Policy.Keep, Log: a.Log, Now: a.now, NewID: a.newID,
+		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Sent: a.store, Members: a.store, Notice: a.approvalNotice(), Policy: a.policy, Asker: a.policyService(), Keep: a.Config.Policy.Keep, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
 	choose := a.engines.chooser(a.store)
 	a.projects = projects.New(projects.Options{

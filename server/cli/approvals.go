@@ -208,6 +208,14 @@ func awaitApproval(ctx context.Context, server *client, run string) error {
 	}
 }
 
+// approvers says for whom a request waits.
+func approvers(names []string) string {
+	if len(names) == 0 {
+		return "an approver, but nobody in the workspace may decide"
+	}
+	return "an approver (" + strings.Join(names, ", ") + ")"
+}
+
 // approvalLink returns where a person answers a request in the Studio.
 func approvalLink(server *client, id string) string {
 	return server.base + "/studio/approvals/" + url.PathEscape(id)

@@ -53,7 +53,7 @@ func (c *publishCommand) awaited(p Process, server *client, answer json.RawMessa
 		for _, d := range waiting.Reasons {
 			text += "\n  " + place(d) + d.Message
 		}
-		return p.say("%s\napprove it at %s\nor with: atelier approvals approve %s", text, approvalLink(server, waiting.ApprovalID), waiting.ApprovalID)
+		return p.say("%s\nit waits for %s\napprove it at %s\nor with: atelier approvals approve %s", text, approvers(waiting.Approvers), approvalLink(server, waiting.ApprovalID), waiting.ApprovalID)
 	})
 	return errors.Join(err, exit{waits})
 }

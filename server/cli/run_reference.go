@@ -28,6 +28,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 			Status     registry.Status `json:"status"`
 			ApprovalID string          `json:"approvalId"`
 			Reasons    []string        `json:"reasons"`
+			Approvers  []string        `json:"approvers"`
 		}
 		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
 			map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
@@ -41,7 +42,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 			return err
 		}
 		if accepted.Status == registry.AwaitingApproval {
-			if err := p.say("the run %s waits for an approver: %s\napprove it at %s", accepted.RunID, strings.Join(accepted.Reasons, " "), approvalLink(server, accepted.ApprovalID)); err != nil {
+			if err := p.say("the run %s waits for %s: %s\napprove it at %s", accepted.RunID, approvers(accepted.Approvers), strings.Join(accepted.Reasons, " "), approvalLink(server, accepted.ApprovalID)); err != nil {
 				return err
 			}
 			if c.NoWait {

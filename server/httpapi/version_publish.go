@@ -48,10 +48,11 @@ type AwaitedPublication struct {
 	Message    string           `json:"message"`
 	Reasons    []fault.Detail   `json:"reasons"`
 	Verdict    registry.Verdict `json:"verdict"`
+	Approvers  []string         `json:"approvers,omitempty" doc:"Sign-in names of people who may approve the publication."`
 }
 
 // awaited answers for a publication that waits for a person.
-func (a *API) awaited(err error) (*publishAnswer, error) {
+func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ApprovalRequired {
 		return nil, err
@@ -60,6 +61,13 @@ func (a *API) awaited(err error) (*publishAnswer, error) {
 	body.ApprovalID, _ = f.Extra["approvalId"].(string)
 	if verdict, ok := f.Extra["verdict"].(*registry.Verdict); ok {
 		body.Verdict = *verdict
+	}
+	request, err := a.Approvals.Get(ctx, actor(ctx), body.ApprovalID)
+	if err != nil {
+		return nil, err
+	}
+	if body.Approvers, err = a.Approvals.Approvers(ctx, request); err != nil {
+		return nil, err
 	}
 	return &publishAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/approvals/" + body.ApprovalID, Body: body}, nil
 }
@@ -91,7 +99,7 @@ func (a *API) publishVersion() {
 			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, AcceptRegressions: q.Body.AcceptRegressions, Replay: q.Body.Replay, IfChanged: q.Body.IfChanged,
 		})
 		if err != nil {
-			return a.awaited(err)
+			return a.awaited(ctx, err)
 		}
 		status := http.StatusCreated
 		if v.Existing {

@@ -67,5 +67,6 @@ type Accepted struct {
 	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Revision of the draft that runs. Absent for a version and for inline code."`
 	ApprovalID    string          `json:"approvalId,omitempty" doc:"The request that a person must answer first."`
 	Reasons       []string        `json:"reasons,omitempty" doc:"Why a person must approve the run."`
+	Approvers     []string        `json:"approvers,omitempty" doc:"Sign-in names of people who may approve the run."`
 	ExpiresAt     *time.Time      `json:"expiresAt,omitempty" doc:"When the request expires."`
 }

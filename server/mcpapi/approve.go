@@ -63,7 +63,7 @@ func (a *API) decides(ctx context.Context, caller registry.Caller, approval regi
 // form asks an approver for the decision, and everybody else to go on when an approver has decided.
 func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", registry.Reference{Agent: run.Agent, Version: run.Version}, strings.Join(approval.Reasons, " "), shown(run), a.approvalURL(approval))
+	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", subject(run), strings.Join(approval.Reasons, " "), shown(run), a.approvalURL(approval))
 	if !decides {
 		return &mcp.ElicitParams{
 			Message:         b.String() + "\n\nContinue when an approver has decided.",
@@ -77,6 +77,14 @@ func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *
 			"comment":  map[string]any{"type": "string", "maxLength": 1000, "title": "Comment", "description": "Kept with the decision."},
 		},
 	}}
+}
+
+// subject names the program of a run.
+func subject(run registry.Run) string {
+	if run.Agent == "" {
+		return "Code that this client sent"
+	}
+	return registry.Reference{Agent: run.Agent, Version: run.Version}.String()
 }
 
 // shown returns the input of a run for the form, cut between two characters.
@@ -100,13 +108,13 @@ func (a *API) approvalURL(approval registry.Approval) string {
 }
 
 // finish continues a call after the client has answered the input request. The run must be one that this caller began with
-// this tool, perhaps with an older version of the agent.
-func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, v registry.Version) (*mcp.CallToolResult, error) {
+// a tool of this agent, perhaps an older version; "" stands for programs that callers send.
+func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, agentID string, result func(registry.Run) *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	run, err := a.Runs.Get(ctx, caller.Actor, req.Params.RequestState)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return a.refused(ctx, err)
 	}
-	if err != nil || run.Actor.ID != caller.Actor.ID || run.AgentID != v.AgentID || run.Trigger != registry.TriggerMCP {
+	if err != nil || run.Actor.ID != caller.Actor.ID || run.AgentID != agentID || run.Trigger != registry.TriggerMCP {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState must be that of a run of this tool that waits; call the tool again without it"}
 	}
 	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
@@ -134,7 +142,7 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 	if run.Status == registry.AwaitingApproval {
 		return a.stillWaits(run, approval), nil
 	}
-	return resultOf(run), nil
+	return result(run), nil
 }
 
 // decisionOf reads the answer to the form. An answer without a decision decides nothing.

@@ -23,12 +23,9 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + v.Agent}
 		}
 		if req.Params.RequestState != "" {
-			return a.finish(ctx, req, caller, v)
+			return a.finish(ctx, req, caller, v.AgentID, resultOf)
 		}
-		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Trigger: registry.TriggerMCP}
-		if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
-			request.Watch = a.reporter(ctx, req)
-		}
+		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Trigger: registry.TriggerMCP, Watch: a.watched(ctx, one, req)}
 		run, err := a.Runs.Execute(ctx, caller.Actor, request)
 		if err != nil {
 			return a.refused(ctx, err)
@@ -42,6 +39,14 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 
 // logLevel is the _meta key that requests log messages in the revision without sessions.
 const logLevel = "io.modelcontextprotocol/logLevel"
+
+// watched returns the observer of a run whose client asked for progress or log messages, nil for no observer.
+func (a *API) watched(ctx context.Context, one *server, req *mcp.CallToolRequest) func(runtimes.Event) {
+	if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
+		return a.reporter(ctx, req)
+	}
+	return nil
+}
 
 // reporter sends what a program reports while it runs.
 func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runtimes.Event) {

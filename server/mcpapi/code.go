@@ -63,10 +63,14 @@ type codeResult struct {
 	Error  *runtimes.ProgramError `json:"error"`
 }
 
-func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// executeCode runs the program of a call in the sandbox.
+func (a *API) executeCode(ctx context.Context, one *server, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	caller, ok := callerOf(req.Extra)
 	if !ok {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + codeName}
+	}
+	if req.Params.RequestState != "" {
+		return a.finish(ctx, req, caller, "", codeResultOf)
 	}
 	request, err := readCode(req.Params.Arguments, runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash)
 	if err != nil {
@@ -76,26 +80,33 @@ func (a *API) executeCode(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	spec := registry.Spec{
 		Language: request.Language, Entrypoint: entrypoint, Files: map[string]registry.File{entrypoint: registry.File(request.Code)}, Packages: request.Packages,
 	}
-	return a.runInline(ctx, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
+	return a.runInline(ctx, one, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
 }
 
-// runInline runs a program that the caller sent. A program that fails is a result with isError.
-func (a *API) runInline(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
+// runInline runs a program that the caller sent. A program that waits for an approval is answered like a tool that waits.
+func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
 	request.Trigger = registry.TriggerMCP
-	if req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
-		request.Watch = a.reporter(ctx, req)
-	}
+	request.Watch = a.watched(ctx, one, req)
 	run, err := a.Runs.Execute(ctx, caller.Actor, request)
 	if err != nil {
 		return a.refused(ctx, err)
 	}
+	if run.Status == registry.AwaitingApproval {
+		return a.waiting(ctx, req, caller, run.Run)
+	}
+	return codeResultOf(run.Run), nil
+}
+
+// codeResultOf turns the finished run of a program that the caller sent into a tool result. A program that failed is a
+// result with isError.
+func codeResultOf(run registry.Run) *mcp.CallToolResult {
 	result := codeResult{Output: run.Output, Stdout: run.Stdout, Stderr: run.Stderr, Error: run.Error}
 	if len(result.Output) == 0 {
 		result.Output = json.RawMessage("null")
 	}
 	return &mcp.CallToolResult{
 		Meta: mcp.Meta{metaRun: run.ID}, IsError: run.Status != registry.Succeeded, StructuredContent: result, Content: text(encode(result)),
-	}, nil
+	}
 }
 
 // limits returns the limits that the request sets.

@@ -88,7 +88,7 @@ func (a *API) offerCodeMode(one *server) {
 		return a.searchTools(ctx, one.address.Selection, req)
 	})
 	one.sdk.AddTool(runCodeTool(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return a.runCode(ctx, one.address.Selection, req)
+		return a.runCode(ctx, one, req)
 	})
 }
 
@@ -141,10 +141,13 @@ func (a *API) searchTools(ctx context.Context, selection tools.Selection, req *m
 	return &mcp.CallToolResult{Content: text(declarations)}, nil
 }
 
-func (a *API) runCode(ctx context.Context, selection tools.Selection, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *API) runCode(ctx context.Context, one *server, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	caller, ok := callerOf(req.Extra)
 	if !ok {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + runCodeName}
+	}
+	if req.Params.RequestState != "" {
+		return a.finish(ctx, req, caller, "", codeResultOf)
 	}
 	request, err := readCode(req.Params.Arguments, runtimes.TypeScript, runtimes.Python)
 	if err != nil {
@@ -153,9 +156,9 @@ func (a *API) runCode(ctx context.Context, selection tools.Selection, req *mcp.C
 	if len(request.Packages) > 0 {
 		return a.refused(ctx, fault.Invalid("/packages", "must be absent, because programs of %s have no packages. Publish an agent with the packages, and call it.", runCodeName))
 	}
-	spec, err := a.Tools.Program(ctx, caller, selection, request.Language, request.Code)
+	spec, err := a.Tools.Program(ctx, caller, one.address.Selection, request.Language, request.Code)
 	if err != nil {
 		return a.refused(ctx, err)
 	}
-	return a.runInline(ctx, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
+	return a.runInline(ctx, one, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
 }

@@ -196,7 +196,9 @@ func (a *API) newServer(caller registry.Caller, at address) *server {
 	case at.code:
 		a.offerCodeMode(one)
 	case at.All() && runsCode(caller):
-		one.sdk.AddTool(codeTool(), a.executeCode)
+		one.sdk.AddTool(codeTool(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return a.executeCode(ctx, one, req)
+		})
 	}
 	return one
 }

@@ -278,7 +278,7 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 		"language": "python", "code": remotePython, "capabilities": map[string]any{"hosts": []string{"api.example.com:443"}}, "safetyFlags": []string{"network_access"},
 	}, servertest.Headers{"If-Match": "*"})
 	said := servertest.Command(t, "", "publish", "fetcher", "--server", s.URL, "--token", s.Token)
-	if said.Code != 3 || !strings.Contains(said.Stderr, "newly reaches api.example.com:443 (main.py:5)") || !strings.Contains(said.Stderr, s.URL+"/studio/approvals/") {
+	if said.Code != 3 || !strings.Contains(said.Stderr, "newly reaches api.example.com:443 (main.py:5)") || !strings.Contains(said.Stderr, "it waits for an approver (admin)\napprove it at "+s.URL+"/studio/approvals/") {
 		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
 	}
 	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/2.0.0", nil)
@@ -402,11 +402,16 @@ func TestPublish_FlagsAndGrantsDisagree(t *testing.T) {
 	if len(verdict.MissingFlags) != 1 || verdict.MissingFlags[0] != "network_access" {
 		t.Errorf("the missing flags are %v", verdict.MissingFlags)
 	}
-	setGate(t, s.Client, map[string]any{"gate": "enforce"})
-	problem := s.Want(t, 422, "POST", "/api/v1/code-agents/local/versions", `{}`).Problem(t)
-	if problem.Code != "policy_blocked" || !strings.Contains(problem.Errors[len(problem.Errors)-1].Message, "Add network_access to safetyFlags.") {
-		t.Errorf("refused with %+v", problem)
+	for _, mode := range []string{"advise", "enforce"} {
+		setGate(t, s.Client, map[string]any{"gate": mode})
+		problem := s.Want(t, 422, "POST", "/api/v1/code-agents/local/versions", `{}`).Problem(t)
+		if problem.Code != "policy_blocked" || !strings.Contains(problem.Errors[len(problem.Errors)-1].Message, "Add network_access to safetyFlags.") {
+			t.Errorf("%s refused with %+v", mode, problem)
+		}
 	}
+	setGate(t, s.Client, map[string]any{"gate": "advise"})
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/local", map[string]any{"safetyFlags": []string{"network_access"}}, servertest.Headers{"If-Match": "*"})
+	s.Publish(t, "local", "2.0.0")
 }
 
 // By default the gate advises: it shows verdicts, and only BLOCK stops publishing.
@@ -495,7 +500,7 @@ func TestRun_CommandWaits(t *testing.T) {
 	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n", "requiresApproval": true})
 	s.Publish(t, "asks", "1.0.0")
 	said := servertest.Command(t, "", "run", "asks@1.0.0", "--input", `{"n":1}`, "--no-wait", "--server", s.URL, "--token", s.Token)
-	if said.Code != 3 || said.Stdout != "" || !strings.Contains(said.Stderr, "waits for an approver") {
+	if said.Code != 3 || said.Stdout != "" || !strings.Contains(said.Stderr, "waits for an approver (admin): Each run") {
 		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
 	}
 	var approved sync.WaitGroup

@@ -293,7 +293,7 @@ func (x exchange) tasks() {
 	x.do("retryTask", task)
 	x.do("rejectTask", reviewed(task))
 	x.do("acceptTask", reviewed(submitted()))
-	x.s.Create(x.t, map[string]any{"name": "waits", "language": "bash", "code": "sleep 30", "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}}})
+	x.s.Create(x.t, map[string]any{"name": "waits", "language": "bash", "code": "sleep 30", "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}}, "safetyFlags": []string{"file_system"}})
 	x.s.Publish(x.t, "waits", "1.0.0")
 	x.do("cancelTask", change{"task": submit(x.t, x.s, map[string]any{"agent": "waits", "project": "shop"}).ID})
 	overlay := func(line string) change {

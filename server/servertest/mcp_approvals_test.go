@@ -117,6 +117,34 @@ func TestMCP_Approval_ClientWithoutForms_GetsTheAddress(t *testing.T) {
 	}
 }
 
+// Code that the gate escalates waits as a tool does, and answers with its output afterwards.
+func TestMCP_ExecuteCode_Escalated_Waits(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	params := func() *mcp.CallToolParams {
+		return &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"language": "python", "code": "def main(input):\n    return eval('6 * 7')\n"}}
+	}
+	for era, revision := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			var asked string
+			client := connectMCPAs(t, s, s.Token, "/mcp", func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked = r.Params.Message
+				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, nil
+			}, revision...)
+			result := client.call(t, params())
+			if got := textOf(t, result); result.IsError || !strings.Contains(got, `"output":42`) || !strings.Contains(asked, "Code that this client sent waits for an approval: Newly runs code that is chosen at run time (main.py:2).") {
+				t.Errorf("approved: %s, asked %q", got, asked)
+			}
+			result = connectMCP(t, s, "/mcp", revision...).call(t, params())
+			if !result.IsError || !strings.Contains(textOf(t, result), "/studio/approvals/") || statusOf(t, s, result) != "awaiting_approval" {
+				t.Errorf("without forms: %s", textOf(t, result))
+			}
+		})
+	}
+}
+
 func TestMCP_Approval_ForeignState_Refused(t *testing.T) {
 	t.Parallel()
 	s := asking(t)

@@ -272,6 +272,41 @@ func TestMCP_ExecuteCode_RunsInSandbox(t *testing.T) {
 	}
 }
 
+func TestMCP_ExecuteCode_EachLanguage(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	c := connectMCP(t, s, "/mcp")
+	for language, code := range map[string]string{
+		"javascript": "export default ({ n }) => { console.log('hello'); return n * 2 }",
+		"typescript": "export default ({ n }: { n: number }): number => { console.log('hello'); return n * 2 }",
+		"python":     "def main(input):\n    print('hello')\n    return input['n'] * 2\n",
+		"bash":       "echo hello\necho $(( ${INPUT//[^0-9]/} * 2 )) >\"$OUTPUT\"\n",
+	} {
+		result := c.call(t, &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"language": language, "code": code, "input": map[string]any{"n": 21}}})
+		if got, want := textOf(t, result), `{"output":42,"stdout":"hello\n","stderr":"","error":null}`; result.IsError || got != want {
+			t.Errorf("%s: the result is %s, want %s", language, got, want)
+		}
+	}
+}
+
+// A session that has set a level receives the log messages of the programs that it sends.
+func TestMCP_ExecuteCode_SessionWithALevel_GetsLogs(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	c := connectMCP(t, s, "/mcp", "2025-11-25")
+	if err := c.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+		t.Fatal(err)
+	}
+	c.call(t, &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{
+		"language": "javascript", "code": "export default (input, ctx) => { ctx.log('info', 'working') }",
+	}})
+	servertest.Eventually(t, "a log message", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.logs) == 1 && c.logs[0].Data == "working" && c.logs[0].Logger == "execute_code"
+	})
+}
+
 func TestMCP_RestrictedToken_SeesItsAgentsOnly(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

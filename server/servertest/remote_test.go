@@ -77,7 +77,7 @@ func TestRemote_PublishedAgent_RunsElsewhere(t *testing.T) {
 	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/secrets/FAR", map[string]any{"value": far.Token, "bind": map[string]string{"host": address, "header": "Authorization", "format": "Bearer {value}"}})
 	agent := func(service string, hosts ...string) map[string]any {
 		return map[string]any{
-			"name": "away", "language": "python", "runtime": "remote", "secrets": []string{"FAR"}, "capabilities": map[string]any{"hosts": append([]string{}, hosts...)},
+			"name": "away", "language": "python", "runtime": "remote", "secrets": []string{"FAR"}, "capabilities": map[string]any{"hosts": append([]string{}, hosts...)}, "safetyFlags": []string{"external_call"},
 			"files": map[string]string{"main.py": "def main(n):\n    print('far', n)\n    return n + 1\n", remote.File: service},
 		}
 	}

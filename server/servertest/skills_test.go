@@ -377,9 +377,18 @@ func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 		decode(t, s.Want(t, 200, "POST", "/v1/skills/create", fmt.Sprintf(`{"name": "adder", "description": "Adds two numbers up.", "code": %s %s}`, text, more)), &answer)
 		return answer
 	}
-	if a := create("import os\ndef run(action, args):\n    return eval('1')\n", ""); a["action"] != "block" || a["passed"] != false || !strings.Contains(fmt.Sprint(a["errors"]), "line:1") {
-		t.Errorf("code against the rules: %v", a)
+	against := "import os\ndef run(action, args):\n    return eval('1')\n"
+	for _, more := range []string{"", `, "auto_promote": true`} {
+		a := create(against, more)
+		if a["action"] != "block" || a["passed"] != false || a["success"] != false || a["promoted"] != false || !strings.Contains(fmt.Sprint(a["errors"]), "line:1") ||
+			!strings.Contains(fmt.Sprint(a["reason"]), "The draft was saved but not promoted.") || !strings.Contains(fmt.Sprint(a["installation"]), "state:draft") || !strings.Contains(fmt.Sprint(a["verdict"]), "restricted/builtin") {
+			t.Errorf("code against the rules %s: %v", more, a)
+		}
 	}
+	if kept := s.Want(t, 200, "GET", "/api/v1/code-agents/adder", nil); !strings.Contains(string(kept.Body), "eval('1')") {
+		t.Errorf("kept is %s", kept.Body)
+	}
+	s.Want(t, 422, "POST", "/v1/skills/promote", `{"name": "adder"}`)
 	if a := create("x = 1\n", ""); a["action"] != "block" || !strings.Contains(fmt.Sprint(a), "Define run") {
 		t.Errorf("code without a function: %v", a)
 	}

@@ -26,7 +26,7 @@ const appends = `export default async ({ path, text, ms, feedback }, ctx) => {
 func tasker(t *testing.T, s *servertest.Server, name, code string) {
 	t.Helper()
 	s.Want(t, 201, http.MethodPost, "/api/v1/code-agents", map[string]any{
-		"name": name, "language": "javascript", "code": code, "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}},
+		"name": name, "language": "javascript", "code": code, "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}}, "safetyFlags": []string{"file_system"},
 		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"path": map[string]any{"type": "string"}, "feedback": map[string]any{"type": "string"}}},
 	})
 	s.Want(t, 201, http.MethodPost, "/api/v1/code-agents/"+name+"/versions", `{}`)
@@ -249,7 +249,7 @@ func TestTask_BadFeedback_ChangesStayOpen(t *testing.T) {
 	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
 	s.Want(t, 200, http.MethodPut, "/api/v1/secrets/WORD", `{"value":"wordThatIsSecret"}`)
 	s.Create(t, map[string]any{
-		"name": "appends", "language": "javascript", "code": appends, "secrets": []string{"WORD"}, "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}},
+		"name": "appends", "language": "javascript", "code": appends, "secrets": []string{"WORD"}, "capabilities": map[string]any{"files": map[string]any{"project": "*", "write": true}}, "safetyFlags": []string{"file_system"},
 		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"feedback": map[string]any{"type": "string", "maxLength": 40}}},
 	})
 	s.Publish(t, "appends", "1.0.0")

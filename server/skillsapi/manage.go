@@ -130,8 +130,8 @@ type skillVerdict struct {
 	Errors       []fault.Detail     `json:"errors"`
 	Promoted     bool               `json:"promoted"`
 	Installation *skillInstallation `json:"installation"`
-	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if the code breaks the rules of skills, or the client rejects it
-	Success      bool               `json:"success"` // the skill was kept
+	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if there is no draft
+	Success      bool               `json:"success"` // false if the code is blocked; a draft with it may be kept
 	Error        *string            `json:"error"`
 	ErrorType    *string            `json:"error_type"` // rejected_by_authority if the client's decision rejects the code
 }
@@ -222,8 +222,8 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 			answer.Action = "warn"
 		}
 	}
-	if created.Verdict.Decision == registry.Block {
-		answer.Action, answer.Passed = "block", false
+	if created.Blocked {
+		answer.Action, answer.Success = "block", false
 	}
 	for _, warning := range created.Warnings {
 		if answer.Action != "block" {

@@ -73,6 +73,11 @@ type Publisher interface {
 	PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error)
 }
 
+// Members knows the people of workspaces.
+type Members interface {
+	Members(ctx context.Context, workspace string) ([]registry.Member, error)
+}
+
 // Options configures a Service.
 type Options struct {
 	Requests Requests
@@ -80,6 +85,7 @@ type Options struct {
 	Finder   Finder
 	Grants   Grants
 	Sent     Deliveries
+	Members  Members
 	Notice   registry.Notice // nil for no webhooks
 	Policy   *policy.Service
 	Asker    Asker         // nil for none
@@ -215,6 +221,29 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 func (s *Service) MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error) {
 	settings, err := s.Policy.Settings(ctx, actor.Workspace)
 	return settings.SelfApproval || a.Requester.ID != actor.ID, err
+}
+
+// maxApprovers is the maximum number of names that Approvers returns.
+const maxApprovers = 20
+
+// Approvers returns the sign-in names of people who may decide a request, in order.
+func (s *Service) Approvers(ctx context.Context, a registry.Approval) ([]string, error) {
+	members, err := s.Members.Members(ctx, a.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, m := range members {
+		may, err := s.MayApprove(ctx, registry.Actor{Workspace: a.Workspace, ID: m.User.ID}, a)
+		if err != nil {
+			return nil, err
+		}
+		if may && (registry.Caller{Scopes: m.Role.Scopes()}).May(registry.ApproveScope) && len(names) < maxApprovers {
+			names = append(names, m.User.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // decided explains that a request has an answer already.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // capability is something that a program can do beyond computing. Words begin with a verb.
@@ -67,6 +68,9 @@ func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	for _, name := range spec.Secrets {
 		add("secret", name, "reads the secret "+name, place(runtimes.EnvironmentFact, name))
 	}
+	for _, tool := range spec.Capabilities.Tools {
+		add("tool", tool, "calls the agent "+tool, callOf(tool, facts))
+	}
 	if files := spec.Capabilities.Files; files != nil {
 		add("files", files.Project, "reads the files of the project "+files.Project, nil)
 		if files.Write {
@@ -101,6 +105,29 @@ func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 		}
 	}
 	return all
+}
+
+// callOf returns the fact that shows where a program calls another agent, nil for none.
+func callOf(tool string, facts []runtimes.Fact) *runtimes.Fact {
+	names := func(text string) bool {
+		_, ok := specs.ToolOf([]string{tool}, text)
+		return ok
+	}
+	for n := range facts {
+		f := &facts[n]
+		if f.Kind != runtimes.CallFact {
+			continue
+		}
+		stub, isStub := strings.CutPrefix(f.Name, "agents.")
+		called := f.Name[strings.LastIndexByte(f.Name, '.')+1:]
+		switch {
+		case isStub && names(stub),
+			(called == "callTool" || called == "call_tool") && names(f.With["0"]),
+			called == "atelier" && f.With["0"] == "call" && names(f.With["1"]):
+			return f
+		}
+	}
+	return nil
 }
 
 // modules returns the modules of an import. "from urllib import request" may import urllib.request.

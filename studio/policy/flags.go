@@ -12,8 +12,8 @@ import (
 // flagsRule is the ID of findings about safety flags.
 const flagsRule = "flags"
 
-// IsFlagFinding reports whether a finding says that flags and grants disagree.
-func IsFlagFinding(f registry.Finding) bool { return strings.HasPrefix(f.RuleID, flagsRule+"/") }
+// isFlagFinding reports whether a finding says that flags and grants disagree.
+func isFlagFinding(f registry.Finding) bool { return strings.HasPrefix(f.RuleID, flagsRule+"/") }
 
 // missingFlags returns the flags that a program must declare: a flag grants nothing, but callers read it.
 func missingFlags(spec registry.Spec, facts []runtimes.Fact) []string {
@@ -26,6 +26,9 @@ func missingFlags(spec registry.Spec, facts []runtimes.Fact) []string {
 	}
 	if len(spec.Capabilities.Hosts) > 0 && !has("side_effect") && slices.ContainsFunc(facts, changesRemotely) {
 		missing = append(missing, "side_effect")
+	}
+	if files := spec.Capabilities.Files; files != nil && files.Write && !has("file_system") {
+		missing = append(missing, "file_system")
 	}
 	if slices.Contains(spec.Capabilities.HostFunctions, specs.AskFunction) && !has("external_call") {
 		missing = append(missing, "external_call")
@@ -65,6 +68,7 @@ func flagFindings(missing []string) []registry.Finding {
 	titles := map[string]string{
 		"network_access": "Has hosts and neither the flag network_access nor external_call.",
 		"external_call":  "Asks a language model, without the flag external_call.",
+		"file_system":    "Proposes changes of the files of a project, without the flag file_system.",
 		"side_effect":    "Sends requests that change something elsewhere, without the flag side_effect.",
 	}
 	var all []registry.Finding

@@ -122,7 +122,7 @@ func (set ruleSet) decide(v registry.Verdict) registry.Decision {
 	rank := func(s registry.Severity) int { return slices.Index(registry.Severities(), s) }
 	for _, f := range v.Findings {
 		switch {
-		case set.settings.Gate == registry.GateEnforce && IsFlagFinding(f):
+		case isFlagFinding(f):
 			return registry.Block
 		case rank(f.Severity) >= rank(set.settings.BlockAt) && f.RuleID != undecided || f.RuleID == "syntax":
 			return registry.Block

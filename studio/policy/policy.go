@@ -305,7 +305,7 @@ func (s *Service) rulesFor(w *workspace, id string, spec registry.Spec) (ruleSet
 	for _, r := range set.rules {
 		listed = append(listed, r.Rule)
 	}
-	raw, err := json.Marshal(map[string]any{"rules": listed, "blockAt": w.settings.BlockAt, "escalateAt": w.settings.EscalateAt, "newCapability": w.settings.NewCapability, "gate": w.settings.Gate})
+	raw, err := json.Marshal(map[string]any{"rules": listed, "blockAt": w.settings.BlockAt, "escalateAt": w.settings.EscalateAt, "newCapability": w.settings.NewCapability})
 	if err != nil {
 		return set, err
 	}

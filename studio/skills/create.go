@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -29,8 +30,9 @@ type Creation struct {
 type Created struct {
 	Entry    Entry
 	Promoted bool
+	Blocked  bool // the code breaks the rules, so the draft cannot be promoted
 	Verdict  registry.Verdict
-	Refused  *fault.Error // why the requested promotion failed; the draft is kept
+	Refused  *fault.Error // why the code is blocked, or why the requested promotion failed; the draft is kept
 	Warnings []fault.Detail
 }
 
@@ -48,21 +50,26 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	if err := permitted(actor, "create"); err != nil {
 		return Created{}, err
 	}
-	sk, warnings, err := s.written(ctx, actor, c)
+	w, err := s.written(ctx, actor, c)
 	if err != nil {
 		return Created{}, err
 	}
+	sk := w.skill
 	revision, err := s.draft(ctx, actor, sk, c.Claims, c.Seen)
 	if err != nil {
 		return Created{}, err
 	}
-	created := Created{Warnings: warnings}
+	created := Created{Warnings: w.warnings}
 	if created.Verdict, err = s.Agents.Verdict(ctx, actor, sk.Settings.Name, registry.SeenRevision(revision)); err != nil {
 		return Created{}, err
 	}
-	if v := created.Verdict; c.Promote && (v.Decision == registry.Block || v.Decision == registry.Escalate) {
+	created.Blocked = len(w.broken) > 0 || created.Verdict.Decision == registry.Block
+	switch {
+	case created.Blocked:
+		created.Refused = blocked(w.broken, created.Verdict)
+	case c.Promote && created.Verdict.Decision == registry.Escalate:
 		created.Refused = &fault.Error{Code: fault.PolicyBlocked, Message: "The gate does not let this skill become active without a person."}
-	} else if c.Promote {
+	case c.Promote:
 		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name, Seen: registry.SeenRevision(revision)})
 		if created.Refused = refusal(err); err != nil && created.Refused == nil {
 			return Created{}, err
@@ -74,6 +81,18 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
+// blocked says why a draft cannot be promoted: the places that break the rule pack, or else the findings of the gate.
+func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
+	f := &fault.Error{Code: fault.PolicyBlocked, Message: "The code of the skill breaks the rules.", Details: broken}
+	if len(broken) > 0 {
+		return f
+	}
+	for _, finding := range v.Findings {
+		f.Details = append(f.Details, fault.Detail{File: finding.File, Line: finding.Line, Column: finding.Column, Code: finding.RuleID, Message: finding.Message + " " + finding.Remedy})
+	}
+	return f
+}
+
 // refusal returns an error that explains why a draft cannot become a version, nil for other errors.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
@@ -83,35 +102,51 @@ func refusal(err error) *fault.Error {
 	return nil
 }
 
+// written is a creation in the form of a skill.
+type written struct {
+	skill    folders.Skill
+	broken   []fault.Detail // places that break the rule pack
+	warnings []fault.Detail
+}
+
 // written converts a creation to a folder and checks it. Code with run(action, args) is called with an action. Other
-// code's main is called with keyword arguments.
-func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (folders.Skill, []fault.Detail, error) {
+// code's main is called with keyword arguments. Code that breaks the rule pack is still a draft.
+func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (written, error) {
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
 	}
 	sk, err := assembled(settings, folders.ActionSchema(c.DefaultParams), c.Code)
 	if err != nil {
-		return sk, nil, err
+		return written{}, err
 	}
 	seen := s.Agents.Inspect(ctx, actor, agents.Program{Input: inputOf(sk), Entrypoint: handlerFile})[0]
 	if seen.Err != nil {
-		return sk, nil, sk.Locate(seen.Err)
+		return written{}, sk.Locate(seen.Err)
 	}
-	report := seen.Report
-	wrong := slices.DeleteFunc(report.Errors, func(d fault.Detail) bool { return d.Code == missingEntry })
+	w := written{skill: sk, warnings: seen.Report.Warnings}
+	var wrong []fault.Detail
+	for _, d := range seen.Report.Errors {
+		switch {
+		case d.Code == missingEntry:
+		case strings.HasPrefix(d.Code, runtimes.Restricted+"_"):
+			w.broken = append(w.broken, d)
+		default:
+			wrong = append(wrong, d)
+		}
+	}
 	if len(wrong) > 0 {
-		return sk, nil, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.", Details: wrong}
+		return w, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.", Details: append(wrong, w.broken...)}
 	}
-	switch {
-	case slices.Contains(report.Names, "run"):
-	case slices.Contains(report.Names, "main"):
+	switch names := seen.Report.Names; {
+	case slices.Contains(names, "run"):
+	case slices.Contains(names, "main"):
 		settings.Handler = "handler.main"
-		sk, err = assembled(settings, []byte(`{"type": "object"}`), c.Code)
+		w.skill, err = assembled(settings, []byte(`{"type": "object"}`), c.Code)
 	default:
 		err = &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.",
-			Details: []fault.Detail{{File: handlerFile, Line: 1, Code: missingEntry, Message: "Define run(action, args), or main with the names of its arguments."}}}
+			Details: append([]fault.Detail{{File: handlerFile, Line: 1, Code: missingEntry, Message: "Define run(action, args), or main with the names of its arguments."}}, w.broken...)}
 	}
-	return sk, report.Warnings, err
+	return w, err
 }
 
 func assembled(settings folders.Settings, input []byte, code string) (folders.Skill, error) {

@@ -43,6 +43,7 @@ test('a person submits a task, accepts one file and tries the task again with fe
       code,
       inputSchema: feedback,
       capabilities,
+      safetyFlags: ['file_system'],
     });
     await must(atelier, 'POST', `/code-agents/${name}/versions`, {});
   }

@@ -2837,6 +2837,8 @@ export interface components {
     Accepted: {
       /** @description The request that a person must answer first. */
       approvalId?: string;
+      /** @description Sign-in names of people who may approve the run. */
+      approvers?: string[];
       /**
        * Format: int64
        * @description Revision of the draft that runs. Absent for a version and for inline code.
@@ -3087,6 +3089,8 @@ export interface components {
     };
     AwaitedPublication: {
       approvalId: string;
+      /** @description Sign-in names of people who may approve the publication. */
+      approvers?: string[];
       message: string;
       reasons: components['schemas']['Detail'][];
       /** @enum {string} */
@@ -3276,8 +3280,10 @@ export interface components {
       /** @enum {string} */
       kind:
         | 'host'
-        | 'anyHost'
         | 'hostFunction'
+        | 'tool'
+        | 'files'
+        | 'write'
         | 'subprocess'
         | 'processes'
         | 'secret'

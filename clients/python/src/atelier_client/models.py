@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 class Accepted(TypedDict):
     approvalId: NotRequired[str]
+    approvers: NotRequired[list[str]]
     draftRevision: NotRequired[int]
     expiresAt: NotRequired[str]
     reasons: NotRequired[list[str]]
@@ -89,6 +90,7 @@ class AgentLimits(TypedDict):
 
 class AwaitedPublication(TypedDict):
     approvalId: str
+    approvers: NotRequired[list[str]]
     message: str
     reasons: list[Detail]
     status: Literal["awaiting_approval"]
@@ -116,8 +118,10 @@ class CapabilityChange(TypedDict):
     file: NotRequired[str]
     kind: Literal[
         "host",
-        "anyHost",
         "hostFunction",
+        "tool",
+        "files",
+        "write",
         "subprocess",
         "processes",
         "secret",
