@@ -5,6 +5,7 @@ package runtimes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/atelier-run/atelier/internal/limits"
 )
@@ -62,6 +63,15 @@ type Host interface {
 	Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)
 }
 
+// Keeper is a host that remembers the job of a program at another service. After a restart of the server the engine gets the
+// handle again, as Job.Attach.
+type Keeper interface {
+	Keep(ctx context.Context, handle string)
+}
+
+// ErrDetached is the cause of the end of a run's context if the program's job at another service goes on.
+var ErrDetached = errors.New("the server is shutting down, and the job goes on")
+
 // CallError is the error of a host function, as the program sees it. For a denial, Rule names the rule, Remedy a change
 // that would help, and Grant a grant that would allow the call.
 type CallError struct {
@@ -112,6 +122,7 @@ type Job struct {
 	Bound        []BoundSecret // secret headers of requests, which the program never sees
 	Packages     *Installed    // packages that the program may import; nil for none
 	Models       bool          // the operator's directory of models is visible, read-only
+	Attach       string        // handle of a job at another service that already executes the program; "" for none
 }
 
 // BoundSecret is a header that is added to the run's requests to one host, outside of the jail.

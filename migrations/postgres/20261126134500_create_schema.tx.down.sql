@@ -8,6 +8,7 @@ DROP TABLE run_events;
 DROP TABLE runs;
 DROP TABLE idempotency_keys;
 DROP TABLE quota_shares;
+DROP TABLE remote_jobs;
 DROP TABLE run_cancellations;
 DROP TABLE servers;
 DROP TABLE secret_uses;

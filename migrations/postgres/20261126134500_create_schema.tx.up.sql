@@ -309,6 +309,15 @@ CREATE TABLE run_cancellations (
 );
 CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
+-- Jobs at other services that a restarted server continues to follow, until their runs have ended.
+CREATE TABLE remote_jobs (
+	run_id       text COLLATE "C" PRIMARY KEY,
+	workspace_id text NOT NULL,
+	handle       text NOT NULL,
+	request      bytea NOT NULL,
+	created_at   timestamptz NOT NULL
+);
+
 -- What each of several servers counts for the quotas of workspaces.
 CREATE TABLE quota_shares (
 	server_id    text COLLATE "C" NOT NULL,

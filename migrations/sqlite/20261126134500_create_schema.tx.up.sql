@@ -309,6 +309,15 @@ CREATE TABLE run_cancellations (
 );
 CREATE INDEX run_cancellations_by_server ON run_cancellations (server_id);
 
+-- Jobs at other services that a restarted server continues to follow, until their runs have ended.
+CREATE TABLE remote_jobs (
+	run_id       TEXT PRIMARY KEY NOT NULL,
+	workspace_id TEXT NOT NULL,
+	handle       TEXT NOT NULL,
+	request      BLOB NOT NULL,
+	created_at   TIMESTAMP NOT NULL
+);
+
 -- What each of several servers counts for the quotas of workspaces.
 CREATE TABLE quota_shares (
 	server_id    TEXT NOT NULL,

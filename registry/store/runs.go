@@ -108,7 +108,7 @@ func (s *Store) RunSummary(ctx context.Context, workspace, id string) (registry.
 
 // InterruptRuns marks every run, in all workspaces, that was queued or running when the server stopped as interrupted,
 // and returns their number. The only server of the database calls it when it starts. Runs that wait for a person's
-// approval continue to wait.
+// approval continue to wait, and runs with a job at another service continue to run.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."})
 	if err != nil {
@@ -138,7 +138,10 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 
 // interruptible is a condition for the runs that ended servers left. Its first part repeats that of the index: without it,
 // the query would scan the whole table.
-var interruptible = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
+var interruptible = unattended + " AND NOT EXISTS (SELECT 1 FROM remote_jobs AS j WHERE j.run_id = r.id)"
+
+// unattended is a condition for the runs that ended servers left, with those whose job at another service goes on.
+var unattended = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
 // runRow is the form of a run that bun reads; runArgs writes it.
 type runRow struct {

@@ -71,6 +71,8 @@ type Engine struct {
 	stop    context.CancelFunc
 	joined  sync.WaitGroup
 
+	kept func(context.Context) (map[string]bool, error) // runs whose jobs a server will follow; nil for none
+
 	mu   sync.Mutex
 	live map[string]struct{} // names of jobs with a run
 }
@@ -237,6 +239,10 @@ func (e *Engine) alive(name string) bool {
 	return ok
 }
 
+// Spare sets the function that returns the IDs of runs whose jobs Tidy must not stop, although no run of this process uses
+// them yet. It must be called before Tidy.
+func (e *Engine) Spare(kept func(context.Context) (map[string]bool, error)) { e.kept = kept }
+
 // Tidy stops the jobs of this server that no run uses, now and every minute until the engine closes: those of a process
 // that was killed, and those that could not be stopped. It must be called before the first run.
 func (e *Engine) Tidy(owner string) {
@@ -268,8 +274,14 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	spared := map[string]bool{}
+	if e.kept != nil {
+		if spared, err = e.kept(ctx); err != nil {
+			return err
+		}
+	}
 	for _, one := range jobs {
-		if one.Labels[labelOwner] != e.options.Owner || one.State.StateType.ended() || e.alive(one.Name) {
+		if one.Labels[labelOwner] != e.options.Owner || one.State.StateType.ended() || e.alive(one.Name) || spared[one.Labels[labelRun]] {
 			continue
 		}
 		if err := e.end(ctx, one.ID, "the run has ended"); err != nil {

@@ -34,8 +34,9 @@ const MaxJob = 1_000_000
 // startup is the time that an interpreter, or the download of an image, has in addition to the program's own time limit.
 const startup = 2 * time.Minute
 
-// describe describes the job of a program. If there is none, it returns the outcome of the run.
-func (r *run) describe(ctx context.Context, name string, domains []string) (map[string]any, *runtimes.Outcome, error) {
+// describe describes the job of a program, and returns the mark of its parcel. If there is no job, it returns the outcome of
+// the run.
+func (r *run) describe(ctx context.Context, name string, domains []string) (spec map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	task := map[string]any{
 		"Name":      "main",
 		"Publisher": map[string]any{"Type": r.engine.options.Publisher},
@@ -51,40 +52,40 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (map[
 	}
 	if r.job.Language == runtimes.WASM {
 		r.module(task)
-	} else if failed, err := r.container(ctx, task); failed != nil || err != nil {
-		return nil, failed, err
+	} else if mark, failed, err = r.container(ctx, task); failed != nil || err != nil {
+		return nil, "", failed, err
 	}
-	spec := map[string]any{
+	spec = map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
 	if text, err := json.Marshal(spec); err != nil || len(text) > MaxJob {
-		return nil, &runtimes.Outcome{Error: &runtimes.ProgramError{
+		return nil, "", &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
 			Remedy: "Make the files or the input smaller (they are compressed, and then grow by a third), let the program read large data from a granted host, or choose another runtime.",
 		}}, nil
 	}
-	return spec, nil, nil
+	return spec, mark, nil, nil
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
-func (r *run) container(ctx context.Context, task map[string]any) (*runtimes.Outcome, error) {
+func (r *run) container(ctx context.Context, task map[string]any) (mark string, failed *runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
-		return failed, err
+		return "", failed, err
 	}
 	r.reader = packed.Read(r.relay, r.host)
 	zipped, err := compress(packed.Files)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	task["InputSources"] = sources(map[string][]byte{archived: zipped})
 	task["Engine"] = map[string]any{"Type": "docker", "Params": map[string]any{
 		"Image": r.engine.image(r.job.Language), "Entrypoint": []string{"/usr/bin/env"},
 		"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder}, packed.Command(folder)),
 	}}
-	return nil, nil
+	return packed.Mark(), nil, nil
 }
 
 // archived is the name of the input with the parcel.

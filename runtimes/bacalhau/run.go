@@ -55,28 +55,17 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	if denied != nil {
 		return runtimes.Outcome{Error: denied}, nil
 	}
-	name := "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
-	spec, failed, err := r.describe(ctx, name, domains)
-	if err != nil {
-		return runtimes.Outcome{}, err
-	}
-	if failed != nil {
-		return *failed, nil
-	}
 	began := time.Now()
-	r.engine.enter(name)
-	defer r.engine.leave(name)
-	// A request that has begun is not cancelled: the job that it creates would stay unknown.
-	id, err := r.engine.submit(context.WithoutCancel(ctx), spec)
-	if err != nil {
-		if ctx.Err() != nil {
-			return r.relay.Reached(runtimes.Cancelled), nil
-		}
-		return runtimes.Outcome{}, refused(err)
+	h, failed, err := r.begin(ctx, domains)
+	if h.Name != "" {
+		defer r.engine.leave(h.Name)
 	}
-	submitted, over := time.Now(), false
+	if err != nil || failed != nil {
+		return orEmpty(failed), err
+	}
+	id, submitted, over := h.Job, h.At, false
 	defer func() {
-		if over {
+		if over || errors.Is(context.Cause(ctx), runtimes.ErrDetached) {
 			return
 		}
 		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
@@ -106,6 +95,56 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	}
 	outcome.Usage.Start, outcome.Usage.Remote = start, time.Since(submitted)
 	return outcome, err
+}
+
+func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
+	if outcome == nil {
+		return runtimes.Outcome{}
+	}
+	return *outcome
+}
+
+// handle is a job that was submitted. With it a restarted server follows the job.
+type handle struct {
+	Job  string    `json:"job"`
+	Name string    `json:"name"`
+	Mark string    `json:"mark"` // of the parcel, "" for a module
+	At   time.Time `json:"at"`
+}
+
+// begin submits a job, or finds the one that the program already has. If there is none, it returns the outcome of the run.
+func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *runtimes.Outcome, err error) {
+	if r.job.Attach != "" {
+		if err := json.Unmarshal([]byte(r.job.Attach), &h); err != nil {
+			return h, nil, fmt.Errorf("the handle of a job of Bacalhau: %w", err)
+		}
+		r.engine.enter(h.Name)
+		if h.Mark != "" {
+			r.reader = parcel.Resume(r.job, h.Mark).Read(r.relay, r.host)
+		}
+		return h, nil, nil
+	}
+	h.Name = "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
+	spec, mark, failed, err := r.describe(ctx, h.Name, domains)
+	if err != nil || failed != nil {
+		return handle{}, failed, err
+	}
+	h.Mark, h.At = mark, time.Now()
+	r.engine.enter(h.Name)
+	// A request that has begun is not cancelled: the job that it creates would stay unknown.
+	if h.Job, err = r.engine.submit(context.WithoutCancel(ctx), spec); err != nil {
+		if ctx.Err() != nil {
+			outcome := r.relay.Reached(runtimes.Cancelled)
+			return h, &outcome, nil
+		}
+		return h, nil, refused(err)
+	}
+	if keeper, ok := r.host.(runtimes.Keeper); ok {
+		if text, err := json.Marshal(h); err == nil { // texts and a time always encode
+			keeper.Keep(context.WithoutCancel(ctx), string(text))
+		}
+	}
+	return h, nil, nil
 }
 
 // Reasons why a job has no result.
@@ -225,7 +264,7 @@ func (r *run) print(ctx context.Context, stderr bool, text []byte) bool {
 // explain turns the reason for a missing result into an outcome, or into an error if the program did not start.
 func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) {
 	r.mu.Lock()
-	ran := !r.started.IsZero()
+	ran := !r.started.IsZero() || r.job.Attach != ""
 	r.mu.Unlock()
 	switch {
 	case errors.Is(err, errOver):

@@ -119,6 +119,18 @@ func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parce
 	return p, nil, nil
 }
 
+// Mark returns the mark of the parcel's calls, with which Resume reads its output after a restart.
+func (p Parcel) Mark() string { return p.mark }
+
+// Resume returns a parcel, without its files, that was packed before.
+func Resume(j runtimes.Job, mark string) Parcel {
+	p := Parcel{mark: mark}
+	if j.Language == runtimes.Bash {
+		p.script = bash.NewElsewhere(j)
+	}
+	return p
+}
+
 // start executes the runner with the name of the part of the guest script that stack traces leave out.
 const start = `const { readFileSync } = require("node:fs"), { Script } = require("node:vm");
 const load = (name) => new Script("(" + readFileSync(__dirname + "/" + name, "utf8") + "\n)", { filename: "/work/(atelier)" }).runInThisContext();

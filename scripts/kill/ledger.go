@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/atelier-run/atelier/scripts/load"
 )
@@ -113,9 +115,29 @@ func look(ctx context.Context, c load.Client, l *ledger) error {
 	return errors.Join(append(faults, resume(ctx, c, l.readers), lookForVersions(ctx, c, l.versions), lookForBlobs(ctx, c, l.large), lookForDraft(ctx, c, l), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
 }
 
+// get reads a record. On a busy machine a database may answer late, and the server then refuses with 503; this is no fault
+// unless it lasts.
+func get(ctx context.Context, c load.Client, path string, into any) error {
+	const tries = 30
+	for try := 1; ; try++ {
+		err := c.Get(ctx, path, into)
+		var refused *load.Refusal
+		if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable || try == tries {
+			return err
+		}
+		pause := time.NewTimer(time.Second)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
 func lookForRun(ctx context.Context, c load.Client, id, want string) error {
 	var run load.Run
-	if err := c.Get(ctx, "/api/v1/runs/"+id, &run); err != nil {
+	if err := get(ctx, c, "/api/v1/runs/"+id, &run); err != nil {
 		return fmt.Errorf("run %s was answered: %w", id, err)
 	}
 	var got bytes.Buffer
@@ -127,7 +149,7 @@ func lookForRun(ctx context.Context, c load.Client, id, want string) error {
 
 func lookForEnd(ctx context.Context, c load.Client, id string) error {
 	var run load.Run
-	if err := c.Get(ctx, "/api/v1/runs/"+id, &run); err != nil {
+	if err := get(ctx, c, "/api/v1/runs/"+id, &run); err != nil {
 		return fmt.Errorf("run %s was accepted: %w", id, err)
 	}
 	if run.Status != "succeeded" && run.Status != "interrupted" {
@@ -143,7 +165,7 @@ func lookForVersions(ctx context.Context, c load.Client, want map[string]string)
 			Items      []struct{ Version, Digest string }
 			NextCursor string
 		}
-		if err := c.Get(ctx, "/api/v1/code-agents/"+growing+"/versions?limit=200&cursor="+cursor, &page); err != nil {
+		if err := get(ctx, c, "/api/v1/code-agents/"+growing+"/versions?limit=200&cursor="+cursor, &page); err != nil {
 			return err
 		}
 		for _, item := range page.Items {
@@ -166,7 +188,7 @@ func lookForVersions(ctx context.Context, c load.Client, want map[string]string)
 func lookForBlobs(ctx context.Context, c load.Client, large map[string]string) error {
 	for version, want := range large { // in random order
 		var v struct{ Files map[string]string }
-		if err := c.Get(ctx, "/api/v1/code-agents/"+growing+"/versions/"+version, &v); err != nil {
+		if err := get(ctx, c, "/api/v1/code-agents/"+growing+"/versions/"+version, &v); err != nil {
 			return fmt.Errorf("version %s with a large file: %w", version, err)
 		}
 		if v.Files["data.txt"] != want {
@@ -188,7 +210,7 @@ func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
 			Files    map[string]string
 		}
 	}
-	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
+	if err := get(ctx, c, "/api/v1/code-agents/"+growing, &agent); err != nil {
 		return err
 	}
 	if agent.Draft.Revision < l.revision || agent.Draft.Revision == l.revision && !maps.Equal(agent.Draft.Files, l.files) {
@@ -218,7 +240,7 @@ func noneRuns(ctx context.Context, c load.Client) error {
 	var faults []error
 	for _, status := range []string{"running", "queued"} {
 		var list struct{ Items []load.Run }
-		if err := c.Get(ctx, "/api/v1/runs?status="+status, &list); err != nil {
+		if err := get(ctx, c, "/api/v1/runs?status="+status, &list); err != nil {
 			return err
 		}
 		if len(list.Items) > 0 {
@@ -246,7 +268,7 @@ func retry(ctx context.Context, c load.Client, keys map[string]string) error {
 			Items      []load.Run
 			NextCursor string
 		}
-		if err := c.Get(ctx, "/api/v1/runs?limit=200&agent="+keyed+"&cursor="+cursor, &page); err != nil {
+		if err := get(ctx, c, "/api/v1/runs?limit=200&agent="+keyed+"&cursor="+cursor, &page); err != nil {
 			return err
 		}
 		for _, run := range page.Items {

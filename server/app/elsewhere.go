@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -26,6 +27,11 @@ func (a *App) tidyElsewhere() error {
 		if !ok || e.Lacks() != "" {
 			continue
 		}
+		if jobs, ok := e.(interface {
+			Spare(kept func(context.Context) (map[string]bool, error))
+		}); ok {
+			jobs.Spare(a.followed)
+		}
 		owner, err := ownerOf(a.Config.Data)
 		if err != nil {
 			return err
@@ -33,6 +39,19 @@ func (a *App) tidyElsewhere() error {
 		e.Tidy(owner)
 	}
 	return nil
+}
+
+// followed returns the runs whose jobs elsewhere this server follows, or will follow soon.
+func (a *App) followed(ctx context.Context) (map[string]bool, error) {
+	if a.store == nil {
+		return nil, errors.New("there is no database")
+	}
+	jobs, err := a.store.RemoteJobs(ctx)
+	runs := map[string]bool{}
+	for _, job := range jobs {
+		runs[job.RunID] = true
+	}
+	return runs, err
 }
 
 // ownerOf returns the name of a data directory's server.

@@ -75,7 +75,7 @@ func (a *App) openStudio(context.Context) error {
 	a.models = a.newModels()
 	a.runs = runs.New(runs.Options{
 		Model: a.models, ModelTokens: a.Config.LLM.TokensPerRun,
-		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, RemoteJobs: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
@@ -101,6 +101,7 @@ func (a *App) openStudio(context.Context) error {
 // work starts to work on tasks. It ends before the runs do.
 func (a *App) work(ctx context.Context) error {
 	a.tasks.Begin(ctx)
+	a.inBackground(ctx, "runs elsewhere", a.runs.Reattach)
 	a.closers.add("tasks", func() error { a.tasks.Close(); return nil })
 	return nil
 }

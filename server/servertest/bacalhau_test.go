@@ -17,14 +17,25 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestBacalhau_KilledServer_JobStopped runs a published agent, kills the server in the middle of a run and expects that the
-// next one stops the job and reports the run as interrupted.
-func TestBacalhau_KilledServer_JobStopped(t *testing.T) {
+// TestBacalhau_StoppedServer_JobsFollowed stops and kills a server in the middle of three runs. It expects that the next
+// one follows the job of the version to its end and records its result once, follows and cancels that of inline code, and
+// stops that of the draft, whose run is interrupted.
+func TestBacalhau_StoppedServer_JobsFollowed(t *testing.T) {
 	t.Parallel()
+	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			jobsFollowed(t, signal)
+		})
+	}
+}
+
+func jobsFollowed(t *testing.T, signal syscall.Signal) {
+	t.Helper()
 	service, data := bacalhautest.New(t), t.TempDir()
 	const token = "a-token-that-is-long-enough-to-be-one"
 	settings := map[string]string{"data": data, "token": token, "bacalhau-api-host": service.Host, "bacalhau-api-port": service.Port, "bacalhau-api-key": bacalhautest.Key}
-	p := servertest.Spawn(t, data, "--token", token, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", service.Host, "--bacalhau-api-port", service.Port)
+	p := servertest.Spawn(t, data, "--token", token, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", service.Host, "--bacalhau-api-port", service.Port, "--shutdown-grace", "10ms")
 	p.Token = token
 	p.Create(t, map[string]any{"name": "away", "language": "python", "runtime": "bacalhau", "code": runtimetest.Python().Hello})
 	p.Publish(t, "away", "1.0.0")
@@ -47,17 +58,34 @@ func TestBacalhau_KilledServer_JobStopped(t *testing.T) {
 	if run := p.Get(t, cancelled.RunID); run.Status != "cancelled" || len(service.Running()) != 0 {
 		t.Errorf("%+v, jobs %v", run, service.Running())
 	}
-	begun := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/execute", forever, servertest.Headers{"Prefer": "respond-async"}).Run(t)
-	servertest.Eventually(t, "the program prints", func() bool { return p.Get(t, begun.RunID).Stdout == "started\n" })
-	p.Signal(t, syscall.SIGKILL)
+	async := servertest.Headers{"Prefer": "respond-async"}
+	inline := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/execute", forever, async).Run(t)
+	p.Create(t, map[string]any{"name": "draft", "language": "python", "runtime": "bacalhau", "code": runtimetest.Python().Forever})
+	draft := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/draft/execute?version=draft", map[string]any{"input": map[string]any{}}, async).Run(t)
+	release := service.Hold()
+	version := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/away/execute?version=1.0.0", map[string]any{"input": map[string]any{"name": "Ada"}}, async).Run(t)
+	for id, text := range map[string]string{inline.RunID: "started\n", draft.RunID: "started\n", version.RunID: "hello Ada\n"} {
+		servertest.Eventually(t, "the program prints", func() bool { return p.Get(t, id).Stdout == text })
+	}
+	p.Signal(t, signal)
 	p.Exit()
-	if len(service.Running()) != 1 {
+	if left := len(service.Running()); left != 3 && (signal == syscall.SIGKILL || left != 2) {
 		t.Fatalf("jobs %v", service.Running())
 	}
 	again := servertest.On(t, data, servertest.Flags(t, settings))
-	servertest.Eventually(t, "the job is stopped", func() bool { return len(service.Running()) == 0 })
-	if run := again.Get(t, begun.RunID); run.Status != "interrupted" {
+	servertest.Eventually(t, "the job of the draft is stopped", func() bool { return len(service.Running()) == 2 })
+	if run := again.Get(t, draft.RunID); run.Status != "interrupted" {
 		t.Errorf("%+v", run)
+	}
+	servertest.Eventually(t, "the inline code runs", func() bool { return again.Get(t, inline.RunID).Status == "running" })
+	again.Want(t, http.StatusOK, http.MethodPost, "/api/v1/runs/"+inline.RunID+"/cancel", nil)
+	release()
+	servertest.Eventually(t, "the version ends", func() bool { return again.Get(t, version.RunID).Status == "succeeded" })
+	if run := again.Get(t, version.RunID); string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" {
+		t.Errorf("%+v", run)
+	}
+	if jobs := service.Jobs(); len(service.Running()) != 0 || jobs != 5 {
+		t.Errorf("%d jobs, running %v", jobs, service.Running())
 	}
 }
 

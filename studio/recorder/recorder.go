@@ -46,12 +46,44 @@ type Recording struct {
 	outRedactor *redact.Stream
 	errRedactor *redact.Stream
 	truncated   bool
+	again       repeated
+}
+
+// repeated counts the output and calls of a job that a server follows again from its beginning, as far as they are already
+// among the events.
+type repeated struct {
+	stdout, stderr int // bytes
+	calls          int // of log and progress
 }
 
 // New returns an empty recording. It redacts events and output before anyone can read them. A piece of output that may
 // be the beginning of a secret is held back until the next piece.
 func New(now func() time.Time, m *redact.Redactor) *Recording {
 	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
+}
+
+// Resume returns a recording that continues with the stored events of a run, whose job prints everything again.
+func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event) *Recording {
+	r := New(now, m)
+	r.events, r.stored = stored, len(stored)
+	for _, e := range stored {
+		var text string
+		switch e.Kind {
+		case runtimes.KindStdout:
+			_ = json.Unmarshal(e.Data, &text) // written by this package
+			r.again.stdout += len(text)
+			r.truncated = r.stdout.add(text) || r.truncated
+		case runtimes.KindStderr:
+			_ = json.Unmarshal(e.Data, &text)
+			r.again.stderr += len(text)
+			r.truncated = r.stderr.add(text) || r.truncated
+		case runtimes.KindLog, runtimes.KindProgress:
+			r.again.calls++
+		case runtimes.KindDropped:
+			r.truncated = true
+		}
+	}
+	return r
 }
 
 // Emit numbers an event and publishes it.
@@ -68,8 +100,12 @@ func (r *Recording) Emit(e runtimes.Event) {
 		r.emitOutput(e)
 		return
 	}
-	if e.Kind == runtimes.KindDropped {
+	switch {
+	case e.Kind == runtimes.KindDropped:
 		r.truncated = true
+	case r.again.calls > 0 && (e.Kind == runtimes.KindLog || e.Kind == runtimes.KindProgress):
+		r.again.calls--
+		return
 	}
 	r.flush()
 	e.Data = r.redactor.JSON(e.Data)
@@ -126,6 +162,14 @@ func (r *Recording) EndOutput() {
 
 // retain appends output to its tail and to the events.
 func (r *Recording) retain(e runtimes.Event, text string) {
+	if known := r.known(e.Kind, len(text)); known > 0 {
+		if text = text[known:]; text == "" {
+			return
+		}
+		at := e.At
+		e = runtimes.Text(e.Kind, text)
+		e.At = at
+	}
 	if e.Kind == runtimes.KindStdout {
 		r.truncated = r.stdout.add(text) || r.truncated
 	} else {
@@ -147,6 +191,17 @@ func (r *Recording) retain(e runtimes.Event, text string) {
 		})
 	}
 	r.gathered = append(r.gathered, text...)
+}
+
+// known returns how many bytes at the start of a piece of output are already among the events.
+func (r *Recording) known(kind runtimes.Kind, size int) int {
+	left := &r.again.stdout
+	if kind == runtimes.KindStderr {
+		left = &r.again.stderr
+	}
+	n := min(*left, size)
+	*left -= n
+	return n
 }
 
 // flush converts collected output to an event.

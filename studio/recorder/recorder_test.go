@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,5 +121,40 @@ func TestTailIsCutAtARuneBorder(t *testing.T) {
 	stdout, _, _ := r.Output()
 	if strings.Contains(stdout, "\uFFFD") || !strings.HasPrefix(stdout, "é") {
 		t.Fatal("the tail starts within a rune")
+	}
+}
+
+// TestResume_RepeatedOutput_RecordedOnce follows a job again that prints everything from its beginning, in pieces of every
+// length.
+func TestResume_RepeatedOutput_RecordedOnce(t *testing.T) {
+	t.Parallel()
+	log := runtimes.Event{Kind: runtimes.KindLog, Data: json.RawMessage(`{"level":"info","message":"x"}`)}
+	before := recorder.New(time.Now, nil)
+	for _, e := range []runtimes.Event{runtimes.Text(runtimes.KindStdout, "grüß "), log, runtimes.Text(runtimes.KindStderr, "oops")} {
+		before.Emit(e)
+	}
+	stored := before.Drain()
+	const text = "grüß Welt\n"
+	for size := 1; size <= len(text); size++ {
+		again := recorder.Resume(time.Now, nil, slices.Clone(stored))
+		for rest := []rune(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			again.Emit(runtimes.Text(runtimes.KindStdout, string(rest[:min(size, len(rest))])))
+		}
+		again.Emit(log)
+		again.Emit(log)
+		again.Emit(runtimes.Text(runtimes.KindStderr, "oops!"))
+		stdout, stderr, truncated := again.Output()
+		logs := 0
+		for i, e := range again.Drain() {
+			if e.Kind == runtimes.KindLog {
+				logs++
+			}
+			if e.Seq != int64(len(stored)+i+1) {
+				t.Errorf("pieces of %d: event %d has number %d", size, i, e.Seq)
+			}
+		}
+		if stdout != text || stderr != "oops!" || truncated || logs != 1 {
+			t.Errorf("pieces of %d: %q, %q, %v, %d logs", size, stdout, stderr, truncated, logs)
+		}
 	}
 }

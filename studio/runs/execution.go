@@ -62,6 +62,8 @@ type execution struct {
 	fileCalls    atomic.Int64
 	egress       atomic.Int64 // bytes between the program and its hosts
 	private      bool         // the record has only digests
+	request      *saved       // of a run that a restarted server can continue; nil for others
+	attached     atomic.Bool  // a job elsewhere executes the program, and its handle is stored
 	caller       string       // ID of the actor
 	hidden       []string     // secrets of this run and of the runs that wait for it
 	created      time.Time    // with the monotonic clock, for durations
@@ -250,6 +252,10 @@ func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
+	if l.detached(outcome, serverErr) {
+		l.detach(ctx)
+		return
+	}
 	if serverErr == nil {
 		serverErr = l.closeFiles(ctx, outcome)
 	} else if l.files != nil {
@@ -319,6 +325,9 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 	l.emitResult(recorded)
 	if l.private {
 		s.keep(l, recorded)
+	}
+	if storeErr == nil {
+		l.forget(ctx)
 	}
 	s.leave(l)
 }

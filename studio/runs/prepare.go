@@ -99,6 +99,9 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
+	if req.attach != "" {
+		name = req.resumed.Runtime
+	}
 	if !s.Router.Has(name) {
 		return nil, nil, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available. GET /api/v1/capabilities lists the available runtimes.", name)
 	}
@@ -158,7 +161,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	reservation := budget.Of(ctx)
 	reservation.Settle()
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	return &execution{
+	l := &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, unrecorded: unrecorded, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, reservation: reservation, release: reservation.Hold(),
 		private: private(t.spec, req.outer) || req.resumed != nil && req.resumed.Withheld, caller: actor.ID, of: t.of, spec: t.spec, family: relatives, depth: depth, hidden: hidden,
@@ -166,10 +169,15 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
 			Capabilities: capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
-			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
+			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models, Attach: req.attach,
 		},
-		run: run,
-	}, nil, nil
+		run: run, request: s.resumable(req, t, name, masked),
+	}
+	if req.attach != "" {
+		l.recording = recorder.Resume(func() time.Time { return stamp(s.Now()) }, hide, req.events)
+		l.attached.Store(true)
+	}
+	return l, nil, nil
 }
 
 // source returns the origin of a run for the queue. A replay of many runs is a batch, also in the Studio.

@@ -91,20 +91,22 @@ type Gate interface {
 
 // Options configures a Service.
 type Options struct {
-	Gate     Gate // nil for none
-	Journal  Journal
-	Later    Later // stores records that the journal refused; nil drops them
-	Archive  Archive
-	Drafts   Drafts
-	Resolver Resolver
-	Specs    *specs.Checker
-	Engines  *engines.Chooser
-	Secrets  *secrets.Service  // nil for none
-	Quotas   *quotas.Service   // nil for none
-	Budgets  *budgets.Service  // nil for none
-	Projects *projects.Service // nil for none
-	Packages *packages.Service // nil for none
-	Model    Model             // nil for none
+	Gate    Gate // nil for none
+	Journal Journal
+	Later   Later // stores records that the journal refused; nil drops them
+	Archive Archive
+	// RemoteJobs stores the jobs that a restarted server follows; nil: a restart interrupts their runs.
+	RemoteJobs RemoteJobs
+	Drafts     Drafts
+	Resolver   Resolver
+	Specs      *specs.Checker
+	Engines    *engines.Chooser
+	Secrets    *secrets.Service  // nil for none
+	Quotas     *quotas.Service   // nil for none
+	Budgets    *budgets.Service  // nil for none
+	Projects   *projects.Service // nil for none
+	Packages   *packages.Service // nil for none
+	Model      Model             // nil for none
 	// ModelTokens bounds the tokens of the language model for a run and the runs that it calls; 0 for no limit.
 	ModelTokens int64
 	Validator   *specs.Validator
@@ -168,9 +170,11 @@ type Request struct {
 	// Claimed is the actor that the client says it acts for.
 	Claimed registry.Claim
 
-	resumed *registry.Run // the waiting run that continues
-	id      string        // of the run; "" for a new one
-	allowed bool          // the policy service has allowed it
+	resumed *registry.Run    // the waiting run that continues
+	attach  string           // the job elsewhere that already executes its program
+	events  []runtimes.Event // that were stored until now
+	id      string           // of the run; "" for a new one
+	allowed bool             // the policy service has allowed it
 
 	outer *outer // the program that calls this run; nil for none
 }
@@ -404,12 +408,17 @@ func endedAlready(run registry.Run) error {
 	return fault.New(fault.Conflict, "The run has already finished: %s.", run.Status)
 }
 
-// Close interrupts the live runs, waits until they are recorded, and rejects new ones.
+// Close interrupts the live runs, except those whose jobs elsewhere go on, waits until they are recorded, and rejects new
+// ones.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
 	for _, l := range s.live {
-		l.cancel(errInterrupted)
+		if l.attached.Load() {
+			l.cancel(runtimes.ErrDetached)
+		} else {
+			l.cancel(errInterrupted)
+		}
 	}
 	for _, one := range s.kept {
 		one.timer.Stop()

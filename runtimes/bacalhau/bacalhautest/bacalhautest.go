@@ -42,6 +42,7 @@ type Service struct {
 
 	mu    sync.Mutex
 	jobs  []*job
+	hold  chan struct{} // closed to let programs that have ended report it; nil for none
 	names map[string]bool
 	all   sync.WaitGroup
 	tb    testing.TB
@@ -168,6 +169,24 @@ func (s *Service) Networks() (all [][]string) {
 
 func ended(state string) bool {
 	return slices.Contains([]string{"Completed", "Failed", "Stopped"}, state)
+}
+
+// Hold lets no job end from now on, although its program ends, until release is called.
+func (s *Service) Hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold = make(chan struct{})
+	return sync.OnceFunc(func() { close(s.hold) })
+}
+
+func (s *Service) holds() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold == nil {
+		s.hold = make(chan struct{})
+		close(s.hold)
+	}
+	return s.hold
 }
 
 // ServeHTTP implements http.Handler.
@@ -408,6 +427,10 @@ func (s *Service) execute(j *job) {
 	j.set("Running", "")
 	j.mu.Unlock()
 	outputs, code, err := j.perform(limit)
+	select {
+	case <-s.holds():
+	case <-limit.Done():
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+type remoteJobRow struct {
+	bun.BaseModel `bun:"table:remote_jobs,alias:j"`
+
+	RunID       string    `bun:"run_id,pk"`
+	WorkspaceID string    `bun:"workspace_id"`
+	Handle      string    `bun:"handle"`
+	Request     []byte    `bun:"request"`
+	CreatedAt   time.Time `bun:"created_at"`
+}
+
+// KeepRemoteJob stores the job of a run at another service. The run then stays unfinished when its server stops, until a
+// server continues or ends it.
+func (s *Store) KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error {
+	row := remoteJobRow{RunID: job.RunID, WorkspaceID: job.Workspace, Handle: job.Handle, Request: job.Request, CreatedAt: instant(s.now())}
+	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (run_id) DO NOTHING").Exec(ctx)
+	return wrap("keep a remote job", err)
+}
+
+// RemoteJobs lists the stored jobs at other services, the oldest first.
+func (s *Store) RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error) {
+	var rows []remoteJobRow
+	if err := s.write.NewSelect().Model(&rows).OrderExpr("j.created_at, j.run_id").Scan(ctx); err != nil {
+		return nil, wrap("list remote jobs", err)
+	}
+	jobs := make([]registry.RemoteJob, 0, len(rows))
+	for _, row := range rows {
+		jobs = append(jobs, registry.RemoteJob{RunID: row.RunID, Workspace: row.WorkspaceID, Handle: row.Handle, Request: json.RawMessage(row.Request)})
+	}
+	return jobs, nil
+}
+
+// ForgetRemoteJob removes the job of a run that has ended.
+func (s *Store) ForgetRemoteJob(ctx context.Context, runID string) error {
+	_, err := s.write.NewDelete().Model((*remoteJobRow)(nil)).Where("run_id = ?", runID).Exec(ctx)
+	return wrap("forget a remote job", err)
+}
+
+// AdoptRun makes this server the owner of a run whose server has ended. It reports whether the run is unfinished and this
+// server owns it.
+func (s *Store) AdoptRun(ctx context.Context, workspace, id string) (bool, error) {
+	by := *s.identity.Load()
+	result, err := s.write.NewUpdate().Model((*runRow)(nil)).Set("server_id = ?", by.server).Set("epoch = ?", by.epoch).
+		Where("r.id = ?", id).Where("r.workspace_id = ?", workspace).Where("("+unattended+" OR r.server_id = ? AND r.epoch = ? AND r.status IN ("+unfinished+"))", by.server, by.epoch).Exec(ctx)
+	if err != nil {
+		return false, wrap("adopt run", err)
+	}
+	n, err := result.RowsAffected()
+	return n > 0, wrap("adopt run", err)
+}

@@ -1,0 +1,181 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// RemoteJobs stores the jobs of runs at other services. A restarted server follows them.
+type RemoteJobs interface {
+	KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
+	RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error)
+	ForgetRemoteJob(ctx context.Context, runID string) error
+	// AdoptRun makes this server the owner of an unfinished run whose server has ended. It reports whether it is.
+	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
+}
+
+// resumable returns the request of a run whose job a restarted server can follow; nil if it cannot. Drafts change, the
+// record of a private run has no input, and a calling program does not survive the restart. With several servers the
+// runs of one that is gone become interrupted at once.
+func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bool) *saved {
+	if s.RemoteJobs == nil || s.Others != nil || !name.Remote() || req.outer != nil || masked || req.Version == registry.DraftVersion || private(t.spec, nil) {
+		return nil
+	}
+	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
+}
+
+// Keep implements runtimes.Keeper.
+func (h host) Keep(ctx context.Context, handle string) {
+	l := h.execution
+	if l.request == nil {
+		return
+	}
+	request, err := json.Marshal(l.request)
+	if err == nil {
+		err = l.service.RemoteJobs.KeepRemoteJob(ctx, registry.RemoteJob{RunID: l.job.RunID, Workspace: l.job.Workspace, Handle: handle, Request: request})
+	}
+	if err != nil { // a restart interrupts the run
+		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "keep the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+		return
+	}
+	l.attached.Store(true)
+}
+
+// detached reports whether the server stops and the job of the run goes on.
+func (l *execution) detached(outcome runtimes.Outcome, serverErr error) bool {
+	return serverErr == nil && l.attached.Load() && errors.Is(context.Cause(l.ctx), runtimes.ErrDetached) && outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled
+}
+
+// detach leaves the run unfinished. The next start of the server continues it.
+func (l *execution) detach(ctx context.Context) {
+	l.recording.EndOutput()
+	if err := l.flush(ctx); err != nil { // the job prints it again
+		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "store events of a run that goes on elsewhere", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+	}
+	l.unrecorded.Done()
+	l.place.End(0, l.flushed)
+	l.late, l.err = true, &fault.Error{
+		Code: fault.ShuttingDown, Message: "The server is shutting down. The program goes on elsewhere, and the next start of the server records its result. Read it at GET /api/v1/runs/" + l.job.RunID + ".",
+		Extra: map[string]any{"runId": l.job.RunID},
+	}
+	l.service.leave(l)
+}
+
+// forget removes the job of a run that was recorded.
+func (l *execution) forget(ctx context.Context) {
+	if !l.attached.Load() {
+		return
+	}
+	if err := l.service.RemoteJobs.ForgetRemoteJob(ctx, l.job.RunID); err != nil { // the next start of the server removes it
+		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "remove the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+	}
+}
+
+// Reattach continues the runs whose jobs at other services an earlier process left. It tries again while the database does
+// not answer or the queue is full.
+func (s *Service) Reattach(ctx context.Context) {
+	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+		jobs, err := s.RemoteJobs.RemoteJobs(ctx)
+		failed := err
+		for _, job := range jobs {
+			if err := s.reattach(ctx, job); err != nil {
+				failed = err
+				s.Log.LogAttrs(ctx, slog.LevelWarn, "continue a run whose program runs elsewhere", slog.String("run_id", job.RunID), slog.Any("error", err))
+			}
+		}
+		if failed == nil || ctx.Err() != nil {
+			return
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return
+		}
+	}
+}
+
+// reattach continues one run. It ends a run that can no longer be continued, and does nothing if this server or another
+// one executes it.
+func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	s.mu.Lock()
+	live := s.live[job.RunID] != nil
+	s.mu.Unlock()
+	if live {
+		return nil
+	}
+	run, err := s.Archive.Run(ctx, job.Workspace, job.RunID)
+	if fault.Is(err, fault.NotFound) || err == nil && run.Status.Final() {
+		return s.RemoteJobs.ForgetRemoteJob(ctx, job.RunID)
+	}
+	if err != nil {
+		return err
+	}
+	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
+		return err
+	}
+	var more saved
+	if err := json.Unmarshal(job.Request, &more); err != nil {
+		return s.unattached(ctx, run, fmt.Sprintf("its request cannot be read: %v.", err))
+	}
+	req := more.request(run)
+	req.resumed, req.attach = &run, job.Handle
+	if req.events, err = s.stored(ctx, job); err != nil {
+		return err
+	}
+	l, _, err := s.prepare(ctx, run.Actor, req)
+	if err != nil {
+		return s.notReattached(ctx, run, err)
+	}
+	return s.accept(ctx, l)
+}
+
+// stored returns the events of a run that were stored.
+func (s *Service) stored(ctx context.Context, job registry.RemoteJob) (all []runtimes.Event, err error) {
+	for {
+		page, err := s.Archive.Events(ctx, job.Workspace, job.RunID, int64(len(all)), 0)
+		if err != nil || len(page) == 0 {
+			return all, err
+		}
+		all = append(all, page...)
+	}
+}
+
+// notReattached ends a run that can no longer be continued, and returns the error of one that may be continued later.
+func (s *Service) notReattached(ctx context.Context, run registry.Run, cause error) error {
+	var f *fault.Error
+	if !errors.As(cause, &f) {
+		return cause
+	}
+	switch f.Code { //nolint:exhaustive // all others may pass
+	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict, fault.BudgetExceeded, fault.RuntimeUnavailable:
+		return s.unattached(ctx, run, f.Message)
+	}
+	return cause
+}
+
+// unattached ends a run as interrupted. Its job is then stopped like any other without a run.
+func (s *Service) unattached(ctx context.Context, run registry.Run, reason string) error {
+	now := stamp(s.Now())
+	run.Status, run.FinishedAt, run.ResultSeq = registry.StatusInterrupted, &now, registry.LastSeq
+	run.Error = &runtimes.ProgramError{
+		Type: runtimes.Interrupted, Message: "The server stopped while the program ran elsewhere, and the run cannot be continued: " + reason, Remedy: "Run it again.",
+	}
+	run.Metrics.TotalMs = ms(now.Sub(run.CreatedAt))
+	if err := s.Journal.FinishRun(context.WithoutCancel(ctx), run, nil); err != nil {
+		return err
+	}
+	s.Meter.RunFinished(run)
+	return s.RemoteJobs.ForgetRemoteJob(ctx, run.ID)
+}
