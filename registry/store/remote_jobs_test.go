@@ -1,0 +1,50 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+// TestRemoteJobs_RunWithAJob_ContinuesOrEnds expects that a run with a job elsewhere is not interrupted, and that a server
+// may adopt it until it has ended.
+func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		run, done := queued(), finished()
+		run.Status = registry.Running
+		begin(t, s, run)
+		finish(t, s, done)
+		job := registry.RemoteJob{RunID: run.ID, Workspace: ws, Handle: "handle", Request: []byte(`{"limits":{}}`)}
+		for range 2 { // a repetition changes nothing
+			if err := s.KeepRemoteJob(t.Context(), job); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := s.InterruptRuns(t.Context(), start.Add(time.Hour)); err != nil || n != 0 {
+			t.Errorf("interrupted %d, %v", n, err)
+		}
+		jobs, err := s.RemoteJobs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, jobs, []registry.RemoteJob{job})
+		for id, want := range map[string]bool{run.ID: true, done.ID: false, newID(): false} {
+			if adopted, err := s.AdoptRun(t.Context(), ws, id); err != nil || adopted != want {
+				t.Errorf("adopted %s: %v, %v, want %v", id, adopted, err, want)
+			}
+		}
+		if adopted, err := s.AdoptRun(t.Context(), "other", run.ID); err != nil || adopted {
+			t.Errorf("adopted from another workspace: %v, %v", adopted, err)
+		}
+		if err := s.ForgetRemoteJob(t.Context(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.InterruptRuns(t.Context(), start.Add(time.Hour)); err != nil || n != 1 {
+			t.Errorf("interrupted %d, %v", n, err)
+		}
+	})
+}
