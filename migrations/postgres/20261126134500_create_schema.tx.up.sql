@@ -149,6 +149,7 @@ CREATE TABLE drafts (
 	saved_by_type text NOT NULL,
 	saved_by_name text NOT NULL,
 	saved_at      timestamptz NOT NULL,
+	authored      text NOT NULL, -- digest without what publishing decides; '' if the spec has none
 	spec          json NOT NULL, -- without files; json keeps the order of properties, which digests and schemas need
 	files         json NOT NULL  -- path to content
 );
@@ -195,6 +196,7 @@ CREATE TABLE versions (
 	digest               text NOT NULL,
 	content_digest       text NOT NULL,
 	code_digest          text NOT NULL,
+	authored             text NOT NULL, -- like that of a draft
 	title                text NOT NULL,
 	description          text NOT NULL,
 	language             text NOT NULL,

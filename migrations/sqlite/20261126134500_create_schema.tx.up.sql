@@ -150,6 +150,7 @@ CREATE TABLE drafts (
 	saved_by_type TEXT NOT NULL,
 	saved_by_name TEXT NOT NULL,
 	saved_at      TIMESTAMP NOT NULL,
+	authored      TEXT NOT NULL, -- digest without what publishing decides; '' if the spec has none
 	spec          TEXT NOT NULL, -- JSON without files
 	files         TEXT NOT NULL  -- JSON: path to content
 );
@@ -196,6 +197,7 @@ CREATE TABLE versions (
 	digest               TEXT NOT NULL,
 	content_digest       TEXT NOT NULL,
 	code_digest          TEXT NOT NULL,
+	authored             TEXT NOT NULL, -- like that of a draft
 	title                TEXT NOT NULL,
 	description          TEXT NOT NULL,
 	language             TEXT NOT NULL,

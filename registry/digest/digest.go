@@ -42,6 +42,14 @@ func Of(v registry.Version) (Sums, error) {
 	return Sums{Version: whole, Content: content, Code: code}, nil
 }
 
+// Authored computes a digest of what an author writes in a draft. It leaves out what publishing decides: the runtime, the
+// lock and the versions of tools. A version has the digest of the draft that it was made from.
+func Authored(spec registry.Spec) (string, error) {
+	spec.Runtime, spec.Lock, spec.Capabilities.Pinned = "", nil, nil
+	sums, err := Of(registry.Version{Spec: spec})
+	return sums.Content, err
+}
+
 // Code computes the digest of a program: its files, by the SHA-256 of their bytes, and its entrypoint.
 func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	form := codeForm{Form: "atelier/code/1", Entrypoint: entrypoint, Files: make(map[string]string, len(files))}

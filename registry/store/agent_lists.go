@@ -57,8 +57,9 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 	return page, wrap("list agents", err)
 }
 
-// unpublished compares a draft d with the latest version v of its agent.
-const unpublished = "d.saved_at > v.published_at"
+// unpublished compares a draft d and its agent a with the latest version v by content. The runtime auto fits every
+// version, because publishing replaces it.
+const unpublished = "(a.title <> v.title OR a.description <> v.description OR d.authored <> v.authored OR (d.runtime <> 'auto' AND d.runtime <> v.runtime))"
 
 // newestRun returns an expression for the time of an agent's newest run with a status. It reads one entry of an index.
 func newestRun(status registry.Status) string {

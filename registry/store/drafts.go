@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
 )
 
 // SaveDraft writes an agent's draft, title, description, tags and metadata if the draft still has the expected
@@ -84,6 +85,7 @@ type draftRow struct {
 	SavedByType string    `bun:"saved_by_type"`
 	SavedByName string    `bun:"saved_by_name"`
 	SavedAt     time.Time `bun:"saved_at"`
+	Authored    string    `bun:"authored"`
 	Spec        string    `bun:"spec"`
 	Files       string    `bun:"files"`
 }
@@ -101,7 +103,17 @@ func draftRowOf(a registry.Agent) (*draftRow, error) {
 	return &draftRow{
 		AgentID: a.ID, WorkspaceID: a.Workspace, Revision: a.Draft.Revision,
 		Language: string(a.Draft.Language), Runtime: string(a.Draft.Runtime),
-		SavedByID: editor.ID, SavedByType: string(editor.Type), SavedByName: editor.Name, SavedAt: instant(a.UpdatedAt),
+		SavedByID: editor.ID, SavedByType: string(editor.Type), SavedByName: editor.Name, SavedAt: instant(a.UpdatedAt), Authored: authored(a.Draft.Spec),
 		Spec: spec, Files: files,
 	}, nil
+}
+
+// authored returns the digest of a spec for comparing a draft with a version, "" for a spec that has none, such as one
+// with an unfinished schema. Such a draft cannot be published.
+func authored(spec registry.Spec) string {
+	sum, err := digest.Authored(spec)
+	if err != nil {
+		return ""
+	}
+	return sum
 }

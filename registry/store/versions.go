@@ -268,6 +268,7 @@ type versionRow struct {
 	Digest           string    `bun:"digest"`
 	ContentDigest    string    `bun:"content_digest"`
 	CodeDigest       string    `bun:"code_digest"`
+	Authored         string    `bun:"authored"`
 	Title            string    `bun:"title"`
 	Description      string    `bun:"description"`
 	Language         string    `bun:"language"`
@@ -329,7 +330,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 	publisher := identified(v.Publisher, v.PublishedBy)
 	return &versionRow{
 		ID: v.ID, WorkspaceID: workspace, AgentID: v.AgentID, AgentName: v.Agent, Version: v.Version,
-		Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest,
+		Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest, Authored: authored(v.Spec),
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,

@@ -73,7 +73,7 @@ type AgentSummary struct {
 	UsageCount       int64             `json:"usageCount"`
 	LastUsedAt       *time.Time        `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
 	LastRun          *registry.LastRun `json:"lastRun,omitempty" doc:"Newest run that succeeded, failed or timed out, of the draft or a version. Only in lists of the workspace's agents."`
-	Unpublished      bool              `json:"unpublishedChanges" doc:"true if the draft was saved after the latest version was published. Only in lists of the workspace's agents."`
+	Unpublished      bool              `json:"unpublishedChanges" doc:"true if the draft differs from the latest version. Only in lists of the workspace's agents."`
 	CreatedBy        *Person           `json:"createdBy,omitempty" doc:"Only in lists of the workspace's agents."`
 	UpdatedBy        *Person           `json:"updatedBy,omitempty" doc:"Only in lists of the workspace's agents."`
 	Revision         int64             `json:"revision"`

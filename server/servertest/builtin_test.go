@@ -42,6 +42,9 @@ func TestBuiltinSkills(t *testing.T) {
 	if list.Total != 4 {
 		t.Errorf("%+v", list)
 	}
+	if changed := listAgents(t, s, "?view=changed"); len(changed) != 0 {
+		t.Errorf("skills that nobody edited are listed with unpublished changes: %+v", changed)
+	}
 	if e := execute(t, s, "extract_entities", map[string]any{"text": "Write to a@b.example", "entity_types": []string{"EMAIL"}}); !e.Success || e.Result["total_entities"] != 1.0 {
 		t.Errorf("%+v", e)
 	}

@@ -83,6 +83,14 @@ func TestListAgents_Views(t *testing.T) {
 	if changed := listAgents(t, s, "?view=changed"); len(changed) != 1 || !changed["divides"].UnpublishedChanges {
 		t.Errorf("after a save, changed lists %+v", changed)
 	}
+	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/divides", map[string]any{"code": division}, servertest.Headers{"If-Match": `"2"`})
+	if changed := listAgents(t, s, "?view=changed"); len(changed) != 0 {
+		t.Errorf("after the published code was saved again, changed lists %+v", changed)
+	}
+	s.Want(t, http.StatusOK, http.MethodPatch, "/api/v1/code-agents/divides", map[string]any{"description": "Divides one."})
+	if changed := listAgents(t, s, "?view=changed"); !changed["divides"].UnpublishedChanges {
+		t.Errorf("after a new description, changed lists %+v", changed)
+	}
 	s.Publish(t, "divides", "1.0.1")
 	if changed := listAgents(t, s, "?view=changed"); len(changed) != 0 {
 		t.Errorf("after publishing, changed lists %+v", changed)
