@@ -8,7 +8,7 @@ export interface Tally {
   /** Violations of the content security policy. */
   policy?: number;
   screens?: number;
-  /** WCAG violations on the checked screens. */
+  /** Violations of WCAG and of axe's best practice on the checked screens. */
   axe?: number;
 }
 

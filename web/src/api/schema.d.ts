@@ -3023,7 +3023,7 @@ export interface components {
       state: 'draft' | 'published';
       tags: string[];
       title: string;
-      /** @description true if the draft was saved after the latest version was published. Only in lists of the workspace's agents. */
+      /** @description true if the draft differs from the latest version. Only in lists of the workspace's agents. */
       unpublishedChanges: boolean;
       /** Format: date-time */
       updatedAt: string;

@@ -111,7 +111,11 @@ function SessionGate() {
   if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
   if (session.data) return <Pages />;
   if (session.isError) {
-    return <Empty actions={<Retry onRetry={() => void session.refetch()} />}>{session.error.message}</Empty>;
+    return (
+      <Empty title={say.notLoaded} actions={<Retry onRetry={() => void session.refetch()} />}>
+        {session.error.message}
+      </Empty>
+    );
   }
   return <Waiting what={say.theStudio} retry />;
 }

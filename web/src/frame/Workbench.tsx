@@ -39,20 +39,21 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
           data-region
           tabIndex={-1}
           className={classes(css.left, !layout.leftOpen && css.closed)}
-          style={{ width: layout.left }}
         >
-          {left}
+          <div className={css.panel} style={{ width: layout.left }}>
+            {left}
+          </div>
+          {layout.leftOpen && (
+            <Splitter
+              label={say.widthOfTheLeftPanel}
+              between="column"
+              value={layout.left}
+              min={180}
+              max={400}
+              onChange={(left) => setLayout({ left })}
+            />
+          )}
         </nav>
-        {layout.leftOpen && (
-          <Splitter
-            label={say.widthOfTheLeftPanel}
-            between="column"
-            value={layout.left}
-            min={180}
-            max={400}
-            onChange={(left) => setLayout({ left })}
-          />
-        )}
         <div className={css.centre}>
           <main
             id="editor"
@@ -83,7 +84,13 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
 function Bottom({ children }: { children: ReactNode }) {
   const { bottom, bottomOpen } = useLayout();
   return (
-    <>
+    <section
+      aria-label={say.output}
+      data-tour="output"
+      data-region
+      tabIndex={-1}
+      className={classes(css.bottom, !bottomOpen && css.closed)}
+    >
       {bottomOpen && (
         <Splitter
           label={say.heightOfTheOutputPanel}
@@ -95,24 +102,23 @@ function Bottom({ children }: { children: ReactNode }) {
           onChange={(height) => setLayout({ bottom: height })}
         />
       )}
-      <section
-        aria-label={say.output}
-        data-tour="output"
-        data-region
-        tabIndex={-1}
-        className={classes(css.bottom, !bottomOpen && css.closed)}
-        style={{ height: bottom }}
-      >
+      <div className={css.panel} style={{ height: bottom }}>
         {children}
-      </section>
-    </>
+      </div>
+    </section>
   );
 }
 
 function Right({ children }: { children: ReactNode }) {
   const { right, rightOpen, sheetOpen } = useLayout();
   return (
-    <>
+    <aside
+      aria-label={say.configuration}
+      data-tour="config"
+      data-region
+      tabIndex={-1}
+      className={classes(css.right, !rightOpen && css.closed, sheetOpen && css.sheetOpen)}
+    >
       {rightOpen && (
         <div className={css.rightSplit}>
           <Splitter
@@ -126,17 +132,10 @@ function Right({ children }: { children: ReactNode }) {
           />
         </div>
       )}
-      <aside
-        aria-label={say.configuration}
-        data-tour="config"
-        data-region
-        tabIndex={-1}
-        className={classes(css.right, !rightOpen && css.closed, sheetOpen && css.sheetOpen)}
-        style={{ width: right }}
-      >
+      <div className={css.panel} style={{ width: right }}>
         {children}
-      </aside>
-    </>
+      </div>
+    </aside>
   );
 }
 

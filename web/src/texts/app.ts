@@ -4,6 +4,7 @@ import { rich } from './rich';
 export const app = {
   theInvitation: 'the invitation',
   theStudio: 'the Studio',
+  notLoaded: 'Not loaded',
   theRegistry: 'the registry',
   theVersions: 'the versions',
   theRuns: 'the runs',

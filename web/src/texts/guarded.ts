@@ -1,6 +1,7 @@
 // Separate from the access texts, because every page is guarded and the first screen needs these.
 export const guarded = {
   pageTitle: 'No access · Atelier',
+  noAccess: 'No access',
   allAgents: 'All agents',
   open: (name: string) => `Open ${name}`,
   goTo: (title: string) => `Go to ${title}`,

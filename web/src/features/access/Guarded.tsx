@@ -39,6 +39,7 @@ function NotYours({ what, needs }: Omit<Props, 'children'>) {
   return (
     <Page>
       <Empty
+        title={say.noAccess}
         actions={
           <>
             {mayAnywhere('read') && <Button onClick={() => navigate('/')}>{say.allAgents}</Button>}

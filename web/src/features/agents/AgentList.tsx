@@ -37,9 +37,9 @@ export function AgentList({ narrowed, second = false }: { narrowed: ListState; s
   const listing = useAgentListing(useDeferredValue(filterOf(asked, today)));
   const Title = second ? 'h2' : 'h1';
   return (
-    <section className={sheet.section} aria-labelledby="agents">
+    <section className={sheet.section}>
       <div className={sheet.bar}>
-        <Title id="agents">{say.agents}</Title>
+        <Title>{say.agents}</Title>
         <span className={sheet.grow} />
         {may('approve') && (
           <Button look="quiet" onClick={() => showDialog({ kind: 'import' })}>

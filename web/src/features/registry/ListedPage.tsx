@@ -5,6 +5,7 @@ import { useListedAgent, useListedVersion } from '../../api/queries';
 import type { ListedAgent, Version } from '../../api/types';
 import { notify } from '../../state/notices';
 import { useSearch } from '../../state/search';
+import { notOpened } from '../../texts/agents';
 import { listedPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
@@ -56,6 +57,7 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
     return (
       <Frame publisher={publisher} name={name}>
         <Empty
+          title={missing ? notOpened.notFound : notOpened.couldNotOpen}
           actions={
             <>
               {!missing && <Retry onRetry={() => void found.refetch()} />}
@@ -73,6 +75,7 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
     return (
       <Frame publisher={publisher} name={name}>
         <Empty
+          title={missing ? notOpened.notFound : notOpened.couldNotOpen}
           actions={
             <>
               {missing ? (

@@ -8,6 +8,7 @@ import type { Run, RunAnswer } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { agentUrl, pinnedOf, writeUrl } from '../../state/urlState';
 import { Console } from '../../console/Console';
+import { notOpened } from '../../texts/agents';
 import { moment } from '../../texts/format';
 import { runPage as say, runsPage } from '../../texts/runs';
 import { Button } from '../../ui/Button';
@@ -48,6 +49,7 @@ export function RunPage({ id }: { id: string }) {
       <Column>
         {found.isError && !there && (
           <Empty
+            title={isMissing(found.error) ? notOpened.notFound : notOpened.couldNotOpen}
             actions={
               <>
                 {!isMissing(found.error) && <Retry onRetry={() => void found.refetch()} />}

@@ -49,7 +49,7 @@ function Engines() {
       {runtimes.isPending && <Waiting shape="table" what={say.theEngines} retry />}
       <NotLoaded found={runtimes} why={say.notAsked} />
       {runtimes.data && (
-        <div className={css.scroll} tabIndex={0} role="region" aria-label={say.engines}>
+        <div className={css.scroll} tabIndex={0} role="group" aria-label={say.engines}>
           <table className={classes(css.table, css.engines)}>
             <thead>
               <tr>
