@@ -243,7 +243,7 @@ func (e *Engine) request(ctx context.Context, method, path string, body, into an
 	}
 	request.Header.Set("Content-Type", "application/json")
 	e.sign(request.Header)
-	answer, err := e.http.Do(request)
+	answer, err := e.HTTP.Do(request)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bacalhau"
 	"github.com/atelier-run/atelier/runtimes/bacalhau/bacalhautest"
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
@@ -40,10 +41,10 @@ func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.O
 }
 
 // programs are those of Python.
-func programs() runtimetest.Programs { return elsewhere(runtimetest.Python()) }
+func programs() runtimetest.Programs { return adapted(runtimetest.Python()) }
 
-// elsewhere adapts programs to this runtime. A container has no folder for marks of earlier runs but these.
-func elsewhere(p runtimetest.Programs) runtimetest.Programs {
+// adapted adapts programs to this runtime. A container has no folder for marks of earlier runs but these.
+func adapted(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.Bacalhau
 	p.State = map[runtimes.Language]string{
 		runtimes.Python:     "import os\ndef main():\n    seen = any(os.path.exists(d + '/mark') for d in ('/tmp', '/dev/shm', '.'))\n    for d in ('/tmp', '/dev/shm', '.'):\n        open(d + '/mark', 'w').close()\n    return seen\n",
@@ -58,7 +59,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
 	t.Cleanup(v8.Close)
-	for _, p := range []runtimetest.Programs{programs(), elsewhere(runtimetest.JavaScript()), elsewhere(runtimetest.Bash())} {
+	for _, p := range []runtimetest.Programs{programs(), adapted(runtimetest.JavaScript()), adapted(runtimetest.Bash())} {
 		t.Run(string(p.Language), func(t *testing.T) {
 			t.Parallel()
 			s := bacalhautest.New(t)
@@ -101,7 +102,7 @@ func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	s := bacalhautest.New(t)
 	engine := newEngine(t, s)
 	outcome, host := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
-	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || host.Stdout(t) != `{"answer":42}` || outcome.Level != bacalhau.Level || outcome.Usage.Remote <= 0 {
+	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || host.Stdout(t) != `{"answer":42}` || outcome.Level != elsewhere.Level || outcome.Usage.Remote <= 0 {
 		t.Errorf("%+v %+v", outcome, outcome.Error)
 	}
 	if outcome, _ := runtimetest.Run(t, engine, moduleJob(module("hello"))); outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {

@@ -44,7 +44,7 @@ func (e *Engine) download(ctx context.Context, address string, limits runtimes.L
 		return result{}, err
 	}
 	request.Header.Set("User-Agent", "atelier")
-	answer, err := e.http.Do(request)
+	answer, err := e.HTTP.Do(request)
 	if err != nil {
 		return result{}, err
 	}

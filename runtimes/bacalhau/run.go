@@ -14,6 +14,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 	"github.com/atelier-run/atelier/runtimes/parcel"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
@@ -48,9 +49,9 @@ func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs
 
 // execute submits a job, follows it to its end and reads its result. If the job has not ended by then, it is stopped.
 func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error) {
-	domains, denied := r.engine.domains(r.job)
+	domains, denied := service.Hosts(r.job, r.engine.options.Ceiling(r.job.Workspace))
 	if denied == nil {
-		denied = unfit(r.job)
+		denied = service.Refuse(r.job)
 	}
 	if denied != nil {
 		return runtimes.Outcome{Error: denied}, nil
@@ -58,10 +59,10 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	began := time.Now()
 	h, failed, err := r.begin(ctx, domains)
 	if h.Name != "" {
-		defer r.engine.leave(h.Name)
+		defer r.engine.Leave(h.Name)
 	}
 	if err != nil || failed != nil {
-		return orEmpty(failed), err
+		return elsewhere.OrEmpty(failed), err
 	}
 	id, submitted, over := h.Job, h.At, false
 	defer func() {
@@ -71,7 +72,7 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 		defer stop()
 		if err := r.engine.end(stopping, id, "the run has ended"); err != nil {
-			r.engine.options.Log.Error("stop a job of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
+			r.engine.Log.Error("stop a job of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
 		}
 	}()
 	last, err := r.follow(ctx, id)
@@ -97,13 +98,6 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	return outcome, err
 }
 
-func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
-	if outcome == nil {
-		return runtimes.Outcome{}
-	}
-	return *outcome
-}
-
 // handle is a job that was submitted. With it a restarted server follows the job.
 type handle struct {
 	Job  string    `json:"job"`
@@ -118,7 +112,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		if err := json.Unmarshal([]byte(r.job.Attach), &h); err != nil {
 			return h, nil, fmt.Errorf("the handle of a job of Bacalhau: %w", err)
 		}
-		r.engine.enter(h.Name)
+		r.engine.Enter(h.Name)
 		if h.Mark != "" {
 			r.reader = parcel.Resume(r.job, h.Mark).Read(r.relay, r.host)
 		}
@@ -130,7 +124,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		return handle{}, failed, err
 	}
 	h.Mark, h.At = mark, time.Now()
-	r.engine.enter(h.Name)
+	r.engine.Enter(h.Name)
 	// A request that has begun is not cancelled: the job that it creates would stay unknown.
 	if h.Job, err = r.engine.submit(context.WithoutCancel(ctx), spec); err != nil {
 		if ctx.Err() != nil {
@@ -311,7 +305,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	case errors.Is(err, errLarge):
 		return r.relay.TooLarge(), nil
 	case err != nil:
-		r.engine.options.Log.Warn("read a result of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
+		r.engine.Log.Warn("read a result of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
 		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The program ended, but its result could not be read from Bacalhau.", Remedy: "Check the publisher of the nodes, and run it again."}}, nil
 	}
 	if found.exit != nil {

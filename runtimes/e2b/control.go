@@ -180,7 +180,7 @@ func (e *Engine) request(ctx context.Context, method, path string, body, into an
 	request.Header.Set("X-API-Key", e.options.Key)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "atelier")
-	answer, err := e.http.Do(request)
+	answer, err := e.HTTP.Do(request)
 	if err != nil {
 		return "", err
 	}

@@ -33,10 +33,10 @@ func newEngine(t *testing.T, s *e2btest.Service, change ...func(*e2b.Options)) *
 }
 
 // programs are those of Python.
-func programs() runtimetest.Programs { return elsewhere(runtimetest.Python()) }
+func programs() runtimetest.Programs { return adapted(runtimetest.Python()) }
 
-// elsewhere adapts programs to this runtime. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.
-func elsewhere(p runtimetest.Programs) runtimetest.Programs {
+// adapted adapts programs to this runtime. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.
+func adapted(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.E2BEngine
 	p.State = map[runtimes.Language]string{
 		runtimes.Python:     "import os\ndef main():\n    seen = os.path.exists('/dev/shm/mark')\n    open('/dev/shm/mark', 'w').close()\n    return seen\n",
@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
 	t.Cleanup(v8.Close)
-	for _, p := range []runtimetest.Programs{programs(), elsewhere(runtimetest.JavaScript()), elsewhere(runtimetest.Bash())} {
+	for _, p := range []runtimetest.Programs{programs(), adapted(runtimetest.JavaScript()), adapted(runtimetest.Bash())} {
 		t.Run(string(p.Language), func(t *testing.T) {
 			t.Parallel()
 			s := e2btest.New(t)

@@ -75,7 +75,7 @@ func (d envd) request(ctx context.Context, method, path, kind string, body io.Re
 		head.Set("Connect-Protocol-Version", "1")
 		head.Set("Keepalive-Ping-Interval", "20")
 	}
-	return d.engine.http.Do(request)
+	return d.engine.HTTP.Do(request)
 }
 
 // upload writes files below a folder, in one request.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 	"github.com/atelier-run/atelier/runtimes/parcel"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
@@ -26,12 +27,12 @@ type run struct {
 func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
-		return orEmpty(failed), err
+		return elsewhere.OrEmpty(failed), err
 	}
 	began := time.Now()
 	id := r.job.RunID + "-" + rand.Text()[:8]
-	r.engine.enter(id)
-	defer r.engine.leave(id)
+	r.engine.Enter(id)
+	defer r.engine.Leave(id)
 	// A request that has begun is not cancelled: the sandbox that it creates would stay unknown.
 	creating, stop := context.WithTimeout(context.WithoutCancel(ctx), createWithin)
 	box, err := r.engine.create(creating, id, allowed, r.time()+uploadWithin+spare)
@@ -46,20 +47,13 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 		deleting, stop := context.WithTimeout(context.WithoutCancel(ctx), deleteWithin)
 		defer stop()
 		if err := r.engine.remove(deleting, box.SandboxID); err != nil {
-			r.engine.options.Log.Error("delete a sandbox of E2B", "sandbox", box.SandboxID, "run_id", r.job.RunID, "error", err)
+			r.engine.Log.Error("delete a sandbox of E2B", "sandbox", box.SandboxID, "run_id", r.job.RunID, "error", err)
 		}
 	}()
 	created := time.Now()
 	outcome, err = r.inside(ctx, envd{r.engine, box}, packed, began)
 	outcome.Usage.Remote = time.Since(created)
 	return outcome, err
-}
-
-func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
-	if outcome == nil {
-		return runtimes.Outcome{}
-	}
-	return *outcome
 }
 
 // inside runs the program in its sandbox.

@@ -40,7 +40,7 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	p.Create(t, map[string]any{"name": "away", "language": "python", "runtime": "bacalhau", "code": runtimetest.Python().Hello})
 	p.Publish(t, "away", "1.0.0")
 	run := p.Execute(t, "away", "1.0.0", map[string]any{"name": "Ada"})
-	if string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" || run.Provenance.Runtime != "bacalhau" || run.Provenance.Isolation != bacalhau.Level || len(service.Running()) != 0 {
+	if string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" || run.Provenance.Runtime != "bacalhau" || run.Provenance.Isolation != "remote" || len(service.Running()) != 0 {
 		t.Errorf("%+v, jobs %v", run, service.Running())
 	}
 	refused := p.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/code-agents", map[string]any{

@@ -26,7 +26,7 @@ func TestE2B_KilledServer_SandboxDeleted(t *testing.T) {
 	p.Create(t, map[string]any{"name": "away", "language": "python", "runtime": "e2b", "code": runtimetest.Python().Hello})
 	p.Publish(t, "away", "1.0.0")
 	run := p.Execute(t, "away", "1.0.0", map[string]any{"name": "Ada"})
-	if string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" || run.Provenance.Runtime != "e2b" || run.Provenance.Isolation != e2b.Level || len(service.Sandboxes()) != 0 {
+	if string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" || run.Provenance.Runtime != "e2b" || run.Provenance.Isolation != "remote" || len(service.Sandboxes()) != 0 {
 		t.Errorf("%+v, sandboxes %v", run, service.Sandboxes())
 	}
 	if answer := p.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+run.RunID, nil); !strings.Contains(string(answer.Body), `"remoteMs":`) {
