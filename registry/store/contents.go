@@ -18,15 +18,15 @@ func (s *Store) ContentOwners(ctx context.Context) ([]string, error) {
 }
 
 // Roots returns the digests that the projects of a workspace name: trees, which name files in turn, and files of
-// overlays.
-func (s *Store) Roots(ctx context.Context, workspace string) (trees, files []string, err error) {
+// overlays. Overlays that were rejected or expired before a time do not count.
+func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error) {
 	err = s.read.NewSelect().TableExpr("projects AS p").Join("JOIN project_changes AS pc ON pc.project_id = p.id").ColumnExpr("DISTINCT pc.tree").
 		Where("p.workspace_id = ?", workspace).Scan(ctx, &trees)
 	if err != nil {
 		return nil, nil, wrap("list trees", err)
 	}
 	rows, err := s.read.NewSelect().TableExpr("projects AS p").Join("JOIN overlays AS o ON o.project_id = p.id").ColumnExpr("o.base_tree, o.entries").
-		Where("p.workspace_id = ?", workspace).Rows(ctx)
+		Where("p.workspace_id = ?", workspace).Where("NOT "+endedOverlay, instant(ended), instant(ended)).Rows(ctx)
 	if err != nil {
 		return nil, nil, wrap("list files of overlays", err)
 	}
@@ -48,6 +48,15 @@ func (s *Store) Roots(ctx context.Context, workspace string) (trees, files []str
 		}
 	}
 	return trees, files, wrap("list files of overlays", rows.Err())
+}
+
+// ContentBytes returns the sum of the sizes of some contents of a workspace.
+func (s *Store) ContentBytes(ctx context.Context, workspace string, digests []string) (sum int64, err error) {
+	if len(digests) == 0 {
+		return 0, nil
+	}
+	err = s.read.NewSelect().Model((*contentRow)(nil)).ColumnExpr("COALESCE(SUM(OCTET_LENGTH(c.bytes)), 0)").Where("c.workspace_id = ?", workspace).Where("c.digest IN (?)", bun.List(digests)).Scan(ctx, &sum)
+	return sum, wrap("measure contents", err)
 }
 
 // OldContents returns up to limit digests of a workspace's contents that were stored before a time, in order. The list

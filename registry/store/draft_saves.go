@@ -188,11 +188,9 @@ func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[
 
 // sweepSaves removes old entries, and the contents that only old or removed entries used.
 func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []draftSaveRow) error {
-	unused := map[string]bool{}
-	for _, rows := range [][]draftSaveRow{old, removed} {
-		if err := collectDigests(rows, func(digest string) { unused[digest] = true }); err != nil {
-			return err
-		}
+	unused, err := unusedContents(ctx, tx, agentID, slices.Concat(old, removed))
+	if err != nil {
+		return err
 	}
 	for i := range old {
 		_, err := tx.NewDelete().Model((*draftSaveRow)(nil)).Where("agent_id = ?", agentID).Where("revision = ?", old[i].Revision).Exec(ctx)
@@ -203,15 +201,28 @@ func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []d
 	if len(unused) == 0 {
 		return nil
 	}
-	var left []draftSaveRow
-	if err := tx.NewSelect().Model(&left).Column("h.files").Where("h.agent_id = ?", agentID).Scan(ctx); err != nil {
-		return err
-	}
-	if err := collectDigests(left, func(digest string) { delete(unused, digest) }); err != nil || len(unused) == 0 {
-		return err
-	}
-	_, err := tx.NewDelete().Model((*draftContentRow)(nil)).Where("agent_id = ?", agentID).Where("digest IN (?)", bun.In(slices.Sorted(maps.Keys(unused)))).Exec(ctx)
+	_, err = tx.NewDelete().Model((*draftContentRow)(nil)).Where("agent_id = ?", agentID).Where("digest IN (?)", bun.In(unused)).Exec(ctx)
 	return err
+}
+
+// unusedContents returns the digests of an agent's contents that some entries have and no other one.
+func unusedContents(ctx context.Context, tx bun.Tx, agentID string, gone []draftSaveRow) ([]string, error) {
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	unused, revisions := map[string]bool{}, make([]int64, 0, len(gone))
+	if err := collectDigests(gone, func(digest string) { unused[digest] = true }); err != nil {
+		return nil, err
+	}
+	for i := range gone {
+		revisions = append(revisions, gone[i].Revision)
+	}
+	var left []draftSaveRow
+	if err := tx.NewSelect().Model(&left).Column("h.files").Where("h.agent_id = ?", agentID).Where("h.revision NOT IN (?)", bun.In(revisions)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	err := collectDigests(left, func(digest string) { delete(unused, digest) })
+	return slices.Sorted(maps.Keys(unused)), err
 }
 
 func collectDigests(rows []draftSaveRow, each func(digest string)) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/garbage"
 	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/opa"
 	"github.com/atelier-run/atelier/studio/packages"
@@ -79,6 +80,7 @@ func (a *App) openStudio(context.Context) error {
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
+	a.garbage = garbage.New(garbage.Options{Store: a.store, Contents: a.projects, Packages: a.packages, Now: a.now})
 	a.changes = changes.New(a.now)
 	a.inference = a.engines.inference(a.quotas, a.packages, choose)
 	a.replays = replay.New(a.runs, resolver)

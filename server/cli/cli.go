@@ -78,6 +78,7 @@ type grammar struct {
 	Delete     deleteCommand     `cmd:"" help:"Delete an agent. Its names cannot be used again."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a deleted agent."`
 	Packages   packagesCommand   `cmd:"" help:"List and remove installed packages, and resolve those of a draft."`
+	GC         gcCommand         `cmd:"" name:"gc" help:"Remove ended tasks, rejected overlays and other data that nothing needs any more."`
 	SBOM       sbomCommand       `cmd:"" name:"sbom" help:"Print the bill of materials of a version, in CycloneDX JSON."`
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
 	Profile    profileCommand    `cmd:"" help:"List, create and choose profiles: servers with a token and a workspace."`

@@ -205,6 +205,7 @@ func needs() map[string]need {
 		"GET " + api + "/packages/search":                {read, workspace},
 		"GET " + api + "/packages/versions":              {read, workspace},
 		"GET " + one + "/packages/types":                 {read, agent},
+		"POST " + api + "/gc":                            {admin, workspace},
 		"POST " + api + "/packages/gc":                   {admin, workspace},
 		"POST " + one + "/packages/resolve":              {write, agent},
 		"GET " + one + "/versions/{version}/sbom":        {read, agent},

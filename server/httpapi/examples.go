@@ -98,6 +98,7 @@ func bodyExamples() map[string]string {
 		"changePassword":      `{"current":"the old password","new":"a long enough password"}`,
 		"copyAgent":           `{"name":"weather-copy"}`,
 		"copyFromRegistry":    `{"version":"1.0.0","name":"weather-copy"}`,
+		"collectGarbage":      `{"olderThanHours":720,"dryRun":true}`,
 		"collectPackages":     `{"unusedHours":720}`,
 		"createAgent":         `{"name":"weather","language":"python","code":"def main(city):\n    return {\"city\": city, \"degrees\": 21}\n","inputSchema":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}`,
 		"createInvitation":    `{"role":"developer","note":"For Grace"}`,

@@ -24,6 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/budgets"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/changes"
+	"github.com/atelier-run/atelier/studio/garbage"
 	"github.com/atelier-run/atelier/studio/infer"
 	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/oidc"
@@ -72,6 +73,7 @@ type Options struct {
 	Changes        *changes.Hub
 	Assist         *assist.Service
 	Toolmaker      *toolmaker.Service
+	Garbage        *garbage.Service
 	Models         *llm.Service
 	Inference      *infer.Service
 	Quotas         *quotas.Service
@@ -133,6 +135,7 @@ func (a *API) routes() {
 	a.agentRoutes()
 	a.versionRoutes()
 	a.packageRoutes()
+	a.collectGarbage()
 	a.runRoutes()
 	a.skillRoutes()
 	a.projectRoutes()

@@ -254,6 +254,7 @@ func (x exchange) packages() {
 	x.do("listInstalledLocks", nil)
 	x.do("listInstalledPackages", nil)
 	x.do("collectPackages", nil)
+	x.do("collectGarbage", nil)
 }
 
 func (x exchange) assistance() {

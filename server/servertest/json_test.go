@@ -188,6 +188,7 @@ object restore mild
 object packages list
 object packages resolve weather
 object packages gc
+object gc --dry-run
 object sbom weather
 array pins put flow weather@1.0.0
 array pins of weather

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
@@ -12,7 +13,9 @@ import (
 // Garbage finds and deletes contents that no project names any more.
 type Garbage interface {
 	ContentOwners(ctx context.Context) ([]string, error)
-	Roots(ctx context.Context, workspace string) (trees, files []string, err error)
+	// Roots does not count overlays that were rejected or expired before a time.
+	Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error)
+	ContentBytes(ctx context.Context, workspace string, digests []string) (int64, error)
 	OldContents(ctx context.Context, workspace, after string, before time.Time, limit int) ([]string, error)
 	DeleteContents(ctx context.Context, workspace string, digests []string, before time.Time) error
 }
@@ -33,8 +36,8 @@ func (s *Service) Collect(ctx context.Context) (int, error) {
 	}
 	total := 0
 	for _, workspace := range owners {
-		n, err := s.collect(ctx, workspace, before)
-		total += n
+		g, err := s.collect(ctx, workspace, before, time.Time{}, false)
+		total += g.Count
 		if err != nil {
 			return total, err
 		}
@@ -42,35 +45,43 @@ func (s *Service) Collect(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-func (s *Service) collect(ctx context.Context, workspace string, before time.Time) (int, error) {
-	named, err := s.named(ctx, workspace)
+// CollectWorkspace deletes the contents of a workspace that nothing names. Overlays that were rejected or expired before a
+// time do not count. With dry it only counts the contents.
+func (s *Service) CollectWorkspace(ctx context.Context, workspace string, ended time.Time, dry bool) (registry.Garbage, error) {
+	return s.collect(ctx, workspace, s.Now().Add(-keepContents), ended, dry)
+}
+
+func (s *Service) collect(ctx context.Context, workspace string, before, ended time.Time, dry bool) (registry.Garbage, error) {
+	g := registry.Garbage{Kind: registry.ContentGarbage}
+	named, err := s.named(ctx, workspace, ended)
 	if err != nil {
-		return 0, err
+		return g, err
 	}
-	total, after := 0, ""
+	after := ""
 	for ctx.Err() == nil {
 		old, err := s.Garbage.OldContents(ctx, workspace, after, before, collectedAtOnce)
 		if err != nil || len(old) == 0 {
-			return total, err
+			return g, err
 		}
 		after = old[len(old)-1]
-		var unnamed []string
-		for _, digest := range old {
-			if !named[digest] {
-				unnamed = append(unnamed, digest)
+		unnamed := slices.DeleteFunc(old, func(digest string) bool { return named[digest] })
+		bytes, err := s.Garbage.ContentBytes(ctx, workspace, unnamed)
+		if err != nil {
+			return g, err
+		}
+		if !dry {
+			if err := s.Garbage.DeleteContents(ctx, workspace, unnamed, before); err != nil {
+				return g, err
 			}
 		}
-		if err := s.Garbage.DeleteContents(ctx, workspace, unnamed, before); err != nil {
-			return total, err
-		}
-		total += len(unnamed)
+		g.Count, g.Bytes = g.Count+len(unnamed), g.Bytes+bytes
 	}
-	return total, ctx.Err()
+	return g, ctx.Err()
 }
 
 // named returns the digests of all contents that projects of a workspace name. It reads trees one by one and keeps none.
-func (s *Service) named(ctx context.Context, workspace string) (map[string]bool, error) {
-	trees, files, err := s.Garbage.Roots(ctx, workspace)
+func (s *Service) named(ctx context.Context, workspace string, ended time.Time) (map[string]bool, error) {
+	trees, files, err := s.Garbage.Roots(ctx, workspace, ended)
 	if err != nil {
 		return nil, err
 	}

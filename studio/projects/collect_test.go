@@ -104,6 +104,46 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 	})
 }
 
+// TestCollectWorkspace_RejectedOverlay_OwnContentsAreRemoved counts the contents of rejected overlays before those are removed.
+func TestCollectWorkspace_RejectedOverlay_OwnContentsAreRemoved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+		p, ctx, actor := service(s, &now, 0), t.Context(), registry.Actor{ID: "admin", Type: registry.UserActor, Workspace: registry.DefaultWorkspace}
+		if _, err := p.Import(ctx, actor, projects.ImportRequest{Name: "shop", Archive: packed(t, map[string]string{"a": "first"})}); err != nil {
+			t.Fatal(err)
+		}
+		session, err := p.Open(ctx, actor.Workspace, "shop", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := session.Call(ctx, "writeFile", []byte(`{"path":"new","content":"proposed"}`)); err != nil {
+			t.Fatal(err)
+		}
+		overlay, err := session.Close(ctx, registry.Run{ID: "run", Workspace: actor.Workspace, Status: registry.Succeeded})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Reject(ctx, actor, "shop", overlay.ID, projects.Decision{}); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(3 * time.Hour)
+		dry, err := p.CollectWorkspace(ctx, actor.Workspace, now, true)
+		if err != nil || dry.Count != 1 || dry.Bytes != int64(len("proposed")) {
+			t.Errorf("a dry collection found %+v, %v", dry, err)
+		}
+		if _, err := s.SweepOverlays(ctx, actor.Workspace, now, false); err != nil {
+			t.Fatal(err)
+		}
+		if done, err := p.CollectWorkspace(ctx, actor.Workspace, now, false); err != nil || done != dry {
+			t.Errorf("removed %+v, %v, want %+v", done, err, dry)
+		}
+		if text, err := service(s, &now, 0).File(ctx, actor, "shop", "a"); err != nil || string(text) != "first" {
+			t.Errorf("%q, %v", text, err)
+		}
+	})
+}
+
 func TestImport_QuotaUsedUp_StorageFull(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -1088,6 +1088,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/gc': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Remove data that nothing needs any more
+     * @description Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. Runs may go on meanwhile. Files that were stored in the last two hours stay.
+     */
+    post: operations['collectGarbage'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/infer': {
     parameters: {
       query?: never;
@@ -3320,6 +3340,17 @@ export interface components {
       date: string;
       version: string;
     };
+    Cleanup: {
+      /**
+       * Format: int64
+       * @description Bytes of all items. Space in the database is used again, and returned to the file system later.
+       */
+      bytes: number;
+      /** @description true if nothing was removed. */
+      dryRun: boolean;
+      /** @description One for each kind. */
+      items: components['schemas']['Garbage'][];
+    };
     CodeIssue: {
       /** Format: int64 */
       column: number;
@@ -3822,6 +3853,27 @@ export interface components {
     };
     FoundPackages: {
       items: components['schemas']['Found'][];
+    };
+    Garbage: {
+      /** Format: int64 */
+      bytes: number;
+      /** Format: int64 */
+      count: number;
+      /**
+       * @description tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses.
+       * @enum {string}
+       */
+      kind: 'tasks' | 'overlays' | 'contents' | 'draftHistory' | 'packages';
+    };
+    GarbageBody: {
+      /** @description Only count what would be removed. */
+      dryRun?: boolean;
+      /**
+       * Format: int64
+       * @description Hours since a task or an overlay ended, a draft was saved, or a package was used.
+       * @default 720
+       */
+      olderThanHours: number;
     };
     GateSettings: {
       /**
@@ -6396,7 +6448,7 @@ export interface operations {
            *           "expiresAt": "2026-11-26T09:00:00Z",
            *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
            *           "kind": "run",
-           *           "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *           "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *           "reasons": [
            *             "Each run of this version needs an approval."
            *           ],
@@ -6411,7 +6463,7 @@ export interface operations {
            *           "verdict": {
            *             "capabilityChanges": [],
            *             "findings": [],
-           *             "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *             "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *             "rulePack": "standard",
            *             "score": 1,
            *             "verdict": "APPROVE"
@@ -6548,7 +6600,7 @@ export interface operations {
            *         "city": "Oslo"
            *       },
            *       "kind": "run",
-           *       "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "reasons": [
            *         "Each run of this version needs an approval."
            *       ],
@@ -6563,7 +6615,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -6700,7 +6752,7 @@ export interface operations {
            *       "expiresAt": "2026-11-26T09:00:00Z",
            *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0013",
            *       "kind": "run",
-           *       "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "reasons": [
            *         "Each run of this version needs an approval."
            *       ],
@@ -6716,7 +6768,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:77ce2d12bea058d1daa6687be0058cf8a9ae7687b677167bed83139a272e81fa",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -7242,7 +7294,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 10.128,
+           *         "durationMs": 5.408,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7551,7 +7603,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 1.253,
+           *         "durationMs": 5.466,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -7764,7 +7816,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.346,
+           *         "durationMs": 79.374,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -8254,7 +8306,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "expiresAt": "2026-11-26T09:00:00Z",
            *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
-           *           "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *           "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *           "reason": "The policy service denies this run.",
            *           "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
            *           "requester": {
@@ -8394,7 +8446,7 @@ export interface operations {
            *       "expiresAt": "2026-11-26T09:00:00Z",
            *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
            *       "outcome": "Runs as 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016.",
-           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "reason": "The policy service denies this run.",
            *       "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
            *       "requester": {
@@ -8965,7 +9017,7 @@ export interface operations {
            *           "runtimes": [
            *             "goja",
            *             "node",
-           *             "remote"
+           *             "e2b"
            *           ]
            *         }
            *       ],
@@ -10282,7 +10334,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -12543,16 +12595,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 1.817,
+           *         "executionTime": 5.122,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.815,
-           *         "peakMemoryBytes": 1146880,
-           *         "queuedMs": 0,
-           *         "runMs": 0.04,
-           *         "startMs": 1.37,
-           *         "totalMs": 1.817
+           *         "cpuMs": 0.968,
+           *         "peakMemoryBytes": 1142784,
+           *         "queuedMs": 0.002,
+           *         "runMs": 0.105,
+           *         "startMs": 3.361,
+           *         "totalMs": 5.122
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12567,7 +12619,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 1.817,
+           *         "executionTimeMs": 5.122,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -14264,7 +14316,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 0.055
+           *             "runMs": 2.411
            *           },
            *           "test": {
            *             "expect": {
@@ -14285,7 +14337,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 186.827,
+           *       "totalMs": 180.633,
            *       "version": "draft"
            *     }
            */
@@ -14471,10 +14523,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.123
+           *           "runMs": 0.044
            *         }
            *       ],
-           *       "totalMs": 4.607,
+           *       "totalMs": 30.325,
            *       "version": "draft"
            *     }
            */
@@ -14634,7 +14686,7 @@ export interface operations {
            * @example {
            *       "capabilityChanges": [],
            *       "findings": [],
-           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "rulePack": "standard",
            *       "score": 1,
            *       "verdict": "APPROVE"
@@ -14982,7 +15034,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -15209,7 +15261,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -15402,7 +15454,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -16004,15 +16056,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 1.875
+           *         "executionTime": 12.3
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.935,
-           *         "peakMemoryBytes": 1339392,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.064,
-           *         "startMs": 1.483,
-           *         "totalMs": 1.875
+           *         "cpuMs": 1.293,
+           *         "peakMemoryBytes": 1404928,
+           *         "queuedMs": 0.002,
+           *         "runMs": 0.041,
+           *         "startMs": 11.004,
+           *         "totalMs": 12.3
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -16022,7 +16074,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 1.875,
+           *         "executionTimeMs": 12.3,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -16610,7 +16662,7 @@ export interface operations {
            *           "weight": 0.5
            *         }
            *       ],
-           *       "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "rulePack": "standard",
            *       "score": 0.25,
            *       "verdict": "ESCALATE"
@@ -16711,6 +16763,150 @@ export interface operations {
       };
       /** @description Service Unavailable */
       503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  collectGarbage: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @example order-4711
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "dryRun": true,
+         *       "olderThanHours": 720
+         *     }
+         */
+        'application/json': components['schemas']['GarbageBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "bytes": 0,
+           *       "dryRun": true,
+           *       "items": [
+           *         {
+           *           "bytes": 0,
+           *           "count": 0,
+           *           "kind": "tasks"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Cleanup'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
         headers: {
           [name: string]: unknown;
         };
@@ -17857,7 +18053,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "4362e0bbe281ebeafbe36cc359c56c68",
+           *           "id": "f4a273085b73f147df999ddef851729c",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -20751,7 +20947,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.012470999999999998,
+           *         "cpuSecondsPerDay": 0.014214999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20871,7 +21067,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.012470999999999998,
+           *         "cpuSecondsPerDay": 0.014214999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -20996,7 +21192,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.012470999999999998,
+           *         "cpuSecondsPerDay": 0.014214999999999998,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21720,10 +21916,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1339392,
+           *           "peakMemoryBytes": 1404928,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 1.875,
+           *           "totalMs": 12.3,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -21847,15 +22043,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 1.875
+           *         "executionTime": 12.3
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.935,
-           *         "peakMemoryBytes": 1339392,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.064,
-           *         "startMs": 1.483,
-           *         "totalMs": 1.875
+           *         "cpuMs": 1.293,
+           *         "peakMemoryBytes": 1404928,
+           *         "queuedMs": 0.002,
+           *         "runMs": 0.041,
+           *         "startMs": 11.004,
+           *         "totalMs": 12.3
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -21865,7 +22061,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 1.875,
+           *         "executionTimeMs": 12.3,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -21881,7 +22077,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "bf9620cd91aa22318876bf9acaecaf9f",
+           *       "traceId": "0ea7f0d3ca4b5e5f7bdc204faca7b06a",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -22007,15 +22203,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 3.981
+           *         "executionTime": 15.575
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.118,
+           *         "cpuMs": 0.241,
            *         "peakMemoryBytes": 262144,
            *         "queuedMs": 0.026,
            *         "runMs": 0,
            *         "startMs": 0,
-           *         "totalMs": 3.981
+           *         "totalMs": 15.575
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -22025,7 +22221,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 3.981,
+           *         "executionTimeMs": 15.575,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -22040,7 +22236,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "e2958f6b86060fd89ac201b2b9d26e4c",
+           *       "traceId": "f722db4169e2cc58e77b7da8c39c3c4c",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -23352,7 +23548,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795702013"
+           *       "version": "1.0.1795704198"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -23822,7 +24018,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "4362e0bbe281ebeafbe36cc359c56c68",
+           *           "id": "f4a273085b73f147df999ddef851729c",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -24047,7 +24243,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed1522797011/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed3234078917/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -27056,7 +27252,7 @@ export interface operations {
            *       "verdict": {
            *         "capabilityChanges": [],
            *         "findings": [],
-           *         "policyVersion": "sha256:9e34c9e31a49d72d50e1b99749c4771953b3ffea728325eee9866c0631cfdb24",
+           *         "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *         "rulePack": "standard",
            *         "score": 1,
            *         "verdict": "APPROVE"
@@ -27803,7 +27999,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 4.643,
+           *       "execution_time_ms": 23.644,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -27819,7 +28015,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 4.643,
+           *         "execution_time_ms": 23.644,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -29256,12 +29452,7 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": {
-           *         "at": "2026-11-26T09:00:00Z",
-           *         "details": [],
-           *         "folder": "_drafts/goodbye",
-           *         "message": "could not be loaded; see the server's log."
-           *       },
+           *       "error": null,
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -29269,7 +29460,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": false,
+           *       "success": true,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }
@@ -29545,7 +29736,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 20.267,
+           *       "execution_time_ms": 5.489,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },

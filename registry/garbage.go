@@ -1,0 +1,20 @@
+package registry
+
+// GarbageKind is a kind of data that nothing needs any more.
+type GarbageKind string
+
+// The kinds of garbage.
+const (
+	TaskGarbage    GarbageKind = "tasks"
+	OverlayGarbage GarbageKind = "overlays"
+	ContentGarbage GarbageKind = "contents"
+	DraftGarbage   GarbageKind = "draftHistory"
+	PackageGarbage GarbageKind = "packages"
+)
+
+// Garbage counts the data of one kind that was removed, or would be.
+type Garbage struct {
+	Kind  GarbageKind `json:"kind" enum:"tasks,overlays,contents,draftHistory,packages" doc:"tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses."`
+	Count int         `json:"count"`
+	Bytes int64       `json:"bytes"`
+}

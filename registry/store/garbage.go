@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// endedOverlay is the condition for an overlay that was rejected, or that expired, before a time.
+const endedOverlay = "(o.status = 'rejected' AND o.decided_at < ? OR o.status = 'expired' AND o.expires_at < ?)"
+
+// SweepTasks removes the tasks of a workspace that ended before a time, with their events. With dry it only counts them.
+func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
+	g := registry.Garbage{Kind: registry.TaskGarbage}
+	err := s.change(ctx, "sweep tasks", func(ctx context.Context, tx bun.Tx) error {
+		// Only ended tasks have finished_at.
+		ended := tx.NewSelect().TableExpr("tasks AS t").Where("t.workspace_id = ?", workspace).Where("t.finished_at < ?", instant(before))
+		err := ended.Clone().ColumnExpr("COUNT(*), COALESCE(SUM(OCTET_LENGTH(t.input) + OCTET_LENGTH(t.feedback) + (SELECT COALESCE(SUM(OCTET_LENGTH(te.data)), 0) FROM task_events AS te WHERE te.task_id = t.id)), 0)").
+			Scan(ctx, &g.Count, &g.Bytes)
+		if err != nil || dry || g.Count == 0 {
+			return err
+		}
+		ids := ended.Column("t.id")
+		if _, err := tx.NewDelete().TableExpr("task_events").Where("task_id IN (?)", ids).Exec(ctx); err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().TableExpr("tasks").Where("id IN (?)", ids).Exec(ctx)
+		return err
+	})
+	return g, err
+}
+
+// SweepOverlays removes the overlays of a workspace that were rejected or expired before a time. With dry it only counts
+// them. Overlays of tasks that stay, stay too.
+func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
+	g := registry.Garbage{Kind: registry.OverlayGarbage}
+	err := s.change(ctx, "sweep overlays", func(ctx context.Context, tx bun.Tx) error {
+		ended := tx.NewSelect().TableExpr("overlays AS o").Where("o.workspace_id = ?", workspace).Where(endedOverlay, instant(before), instant(before)).
+			Where("NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.overlay_id = o.id AND t.overlay_id <> '' AND (t.finished_at IS NULL OR t.finished_at >= ?))", instant(before))
+		err := ended.Clone().ColumnExpr("COUNT(*), COALESCE(SUM(OCTET_LENGTH(o.entries)), 0)").Scan(ctx, &g.Count, &g.Bytes)
+		if err != nil || dry || g.Count == 0 {
+			return err
+		}
+		_, err = tx.NewDelete().TableExpr("overlays").Where("id IN (?)", ended.Column("o.id")).Exec(ctx)
+		return err
+	})
+	return g, err
+}
+
+// SweepDraftHistory removes the saves of drafts before a time, with the contents that only they have. The newest save of
+// each agent and saves with a label stay. With dry it only counts them.
+func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
+	g := registry.Garbage{Kind: registry.DraftGarbage}
+	var old []draftSaveRow
+	err := s.read.NewSelect().Model(&old).Column("h.agent_id", "h.revision", "h.files").Where("h.workspace_id = ?", workspace).Where("h.label = ''").Where("h.saved_at < ?", instant(before)).
+		Where("h.revision < (SELECT MAX(newer.revision) FROM draft_saves AS newer WHERE newer.agent_id = h.agent_id)").OrderExpr("h.agent_id").Scan(ctx)
+	if err != nil {
+		return g, wrap("sweep history of drafts", err)
+	}
+	for len(old) > 0 {
+		n := slices.IndexFunc(old, func(row draftSaveRow) bool { return row.AgentID != old[0].AgentID })
+		if n < 0 {
+			n = len(old)
+		}
+		rows := old[:n]
+		old = old[n:]
+		err := s.change(ctx, "sweep history of drafts", func(ctx context.Context, tx bun.Tx) error {
+			unused, err := unusedContents(ctx, tx, rows[0].AgentID, rows)
+			if err != nil {
+				return err
+			}
+			var bytes int64
+			err = tx.NewSelect().Model((*draftContentRow)(nil)).ColumnExpr("COALESCE(SUM(OCTET_LENGTH(c.content)), 0)").Where("c.agent_id = ?", rows[0].AgentID).
+				Where("c.digest IN (?)", bun.List(unused)).Scan(ctx, &bytes)
+			if err != nil {
+				return err
+			}
+			g.Count, g.Bytes = g.Count+len(rows), g.Bytes+bytes
+			if dry {
+				return nil
+			}
+			return sweepSaves(ctx, tx, rows[0].AgentID, rows, nil)
+		})
+		if err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/studio/garbage"
+)
+
+type gcCommand struct {
+	Older  time.Duration `field:"olderThanHours" help:"Age of what is removed, at least 1h." default:"720h" placeholder:"DURATION"`
+	DryRun bool          `field:"dryRun" help:"Only count what would be removed."`
+	asked
+}
+
+// Help returns the text above the flags.
+func (*gcCommand) Help() string {
+	return "Removes, in the workspace: ended tasks, rejected and expired overlays, files of projects that nothing names, saves in the history of drafts except the newest and those with a label, and packages that nothing uses. " +
+		"The server does it and may go on working."
+}
+
+func (c *gcCommand) run(ctx context.Context, p Process) error {
+	body := map[string]any{"olderThanHours": int64(c.Older / time.Hour), "dryRun": c.DryRun}
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/gc", body, func(answer json.RawMessage) error {
+		var done garbage.Cleanup
+		if err := read(answer, &done); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "KIND", "COUNT", "SIZE")
+		for _, one := range done.Items {
+			t.row(string(one.Kind), strconv.Itoa(one.Count), bytesize.Text(one.Bytes))
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		verb := "removed"
+		if done.DryRun {
+			verb = "would remove"
+		}
+		return p.say("%s %s", verb, bytesize.Text(done.Bytes))
+	})
+}

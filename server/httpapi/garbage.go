@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/garbage"
+)
+
+// GarbageBody says what is removed.
+type GarbageBody struct {
+	OlderThanHours int64 `json:"olderThanHours,omitempty" minimum:"1" maximum:"87600" default:"720" doc:"Hours since a task or an overlay ended, a draft was saved, or a package was used."`
+	DryRun         bool  `json:"dryRun,omitempty" doc:"Only count what would be removed."`
+}
+
+func (a *API) collectGarbage() {
+	type in struct{ Body GarbageBody }
+	type out struct{ Body garbage.Cleanup }
+	add(a, endpoint{
+		id: "collectGarbage", method: http.MethodPost, path: Base + "/gc", tag: "server", summary: "Remove data that nothing needs any more",
+		about: "Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. " +
+			"Runs may go on meanwhile. Files that were stored in the last two hours stay.",
+		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		done, err := a.Garbage.Collect(ctx, actor(ctx).Workspace, time.Duration(q.Body.OlderThanHours)*time.Hour, q.Body.DryRun)
+		return &out{Body: done}, err
+	})
+}
