@@ -165,8 +165,11 @@ console.log(await toLangChainTools(client, 'none').catch((fault) => fault.code))
       expect(lines[3]).toBe('not_found');
     });
 
-    test('@langchain/mcp-adapters lists and calls a tool', async () => {
-      const text = `import { MultiServerMCPClient } from '@langchain/mcp-adapters';
+    test('@langchain/mcp-adapters lists tools, and a scripted model calls one', async () => {
+      const text = `import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode } from '@langchain/langgraph/prebuilt';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 const headers = { Authorization: 'Bearer ' + process.env.ATELIER_TOKEN };
 const url = process.env.ATELIER_URL + '/mcp/sets/daily';
 const progress = [];
@@ -175,13 +178,22 @@ const client = new MultiServerMCPClient({
   onProgress: ({ progress: done }) => void progress.push(done),
 });
 const tools = await client.getTools();
-const weather = tools.find(({ name }) => name === 'weather');
-const answer = await weather.invoke({ type: 'tool_call', id: 'c', name: 'weather', args: { city: 'Oslo' } });
-console.log(tools.map(({ name }) => name).join(), JSON.stringify(answer.artifact[0]), progress.join());
+const model = ({ messages }) => {
+  const last = messages.at(-1);
+  if (last.name === 'weather') return { messages: new AIMessage('said ' + last.artifact[0].data.text) };
+  return { messages: new AIMessage({ content: '', tool_calls: [{ id: 'c', name: 'weather', args: { city: last.content } }] }) };
+};
+const agent = new StateGraph(MessagesAnnotation)
+  .addNode('model', model)
+  .addNode('tools', new ToolNode(tools))
+  .addEdge(START, 'model')
+  .addConditionalEdges('model', ({ messages }) => (messages.at(-1).tool_calls?.length ? 'tools' : END))
+  .addEdge('tools', 'model')
+  .compile();
+const { messages } = await agent.invoke({ messages: [new HumanMessage('Oslo')] });
+console.log(tools.map(({ name }) => name).join(), messages.at(-1).content, progress.join());
 await client.close();`;
-      expect(await program(process.execPath, 'adapters.mjs', text)).toBe(
-        'shout,weather {"type":"mcp_structured_content","data":{"text":"rain in Oslo"}} 1,2',
-      );
+      expect(await program(process.execPath, 'adapters.mjs', text)).toBe('shout,weather said rain in Oslo 1,2');
     });
 
     test('Connect: LangChain in JavaScript lists the tools', async () => {

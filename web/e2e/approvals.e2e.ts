@@ -121,6 +121,43 @@ describe('approvals', () => {
     await session.close();
   });
 
+  test('the publish dialog names the new host, and somebody who may approve does so there', async () => {
+    await newHost('alone');
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await new Studio(page).openAgent('alone');
+    await page.getByRole('button', { name: 'Gate: needs a decision' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/newly reaches api\.example\.com:443 \(main\.py:5\)/i).waitFor();
+    await dialog.getByRole('button', { name: /^Publish 2\.0\.0/ }).click();
+    const approve = dialog.getByRole('button', { name: 'Approve now' });
+    await approve.waitFor();
+    await dialog.getByText(/newly reaches api\.example\.com:443 \(main\.py:5\)/i).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await approve.click();
+    await page.getByText('Published alone@2.0.0.').waitFor();
+    const versions = await atelier.api('GET', '/api/v1/code-agents/alone/versions');
+    expect(versions.body).toMatchObject({ items: [{ version: '2.0.0' }, { version: '1.0.0' }] });
+    await session.close();
+  });
+
+  test('findings are marks in the editor, with rule and remedy', async () => {
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name: 'evals',
+      language: 'python',
+      code: 'def main(input, ctx):\n    return eval("1")\n',
+    });
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await new Studio(page).openAgent('evals');
+    await page.getByRole('main').locator('.squiggly-warning').waitFor();
+    await page.getByRole('button', { name: /^Problems/ }).click();
+    const list = page.getByRole('region', { name: 'Problems' });
+    await list.getByRole('button', { name: /Runs a text as code: eval\. Parse data with json\.loads/ }).waitFor();
+    await list.getByText('standard/py-eval').waitFor();
+    await session.close();
+  });
+
   test('a missing flag is added with one click, and a decision that came first is named', async () => {
     await enforce();
     await atelier.api('POST', '/api/v1/code-agents', {

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ApprovalNeeded, AtelierError, Client, RunFailed } from '../../clients/typescript/src/index.js';
 import { repository, runIn, startAtelier, type Atelier } from './kit/atelier';
 import { brokenStream, keysOf, ran, withFaults } from './kit/faults';
@@ -150,6 +150,27 @@ describe('a network with faults', () => {
     );
     expect(seen.length).toBe(3);
     expect(keysOf(seen)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  });
+
+  test('a busy server is asked again after the time that it names', async () => {
+    vi.useFakeTimers();
+    try {
+      let asked = 0;
+      const answer = (): Promise<Response> => {
+        asked++;
+        return Promise.resolve(
+          asked === 1 ? new Response('{}', { status: 429, headers: { 'Retry-After': '1' } }) : new Response(ran),
+        );
+      };
+      const run = new Client('http://127.0.0.1:1', 'secret', { fetch: answer }).run('a');
+      await vi.advanceTimersByTimeAsync(999);
+      expect(asked).toBe(1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await run).toBe(1);
+      expect(asked).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a lost connection is repeated, with the same key', async () => {

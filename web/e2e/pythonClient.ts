@@ -151,6 +151,26 @@ print("done")`;
       expect(keysOf(seen)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     });
 
+    test('a busy server is asked again after the time that it names', async () => {
+      const body = `
+import asyncio, time
+waits = []
+async def later(seconds):
+    waits.append(seconds)
+time.sleep, asyncio.sleep = waits.append, later
+assert await client.run("a") == 1
+assert [wait for wait in waits if wait] == [1], waits
+print("done")`;
+      const seen = await withFaults(
+        (_request, response, n) => {
+          if (n === 1) response.writeHead(429, { 'Retry-After': '1' }).end('{}');
+          else response.end(ran);
+        },
+        (url) => expectDone(body, url),
+      );
+      expect(seen.length).toBe(2);
+    });
+
     test('the token follows no redirect', async () => {
       const body = `
 try:

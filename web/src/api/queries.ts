@@ -64,6 +64,7 @@ export const keys = {
   packageSearch: (language: string, text: string) => ['packages', 'search', language, text] as const,
   packageVersions: (language: string, name: string) => ['packages', 'versions', language, name] as const,
   packageTypes: (agent: string, version: string, list: string) => ['packages', 'types', agent, version, list] as const,
+  calledAgents: (tools: readonly string[], pinned: string) => ['agents', 'called', ...tools, pinned] as const,
   packageChanges: (agent: string, revision: number) => ['packages', 'changes', agent, revision] as const,
   quotas: ['quotas'] as const,
   quotasOf: (workspace: string) => ['quotas', workspace] as const,

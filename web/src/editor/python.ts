@@ -28,7 +28,7 @@ export class Python {
     root: string,
     private readonly tell: (state: PythonState) => void,
   ) {
-    this.project = { root, types: '', parameters: [], entrypoint: '', version: undefined };
+    this.project = { root, types: '', agents: '', parameters: [], entrypoint: '', version: undefined };
   }
 
   /** Reports whether a Python file is open. */

@@ -177,4 +177,6 @@ const keywords = new Set(
     'if import in is lambda nonlocal not or pass raise return try while with yield'
   ).split(' '),
 );
-const isName = (key: string): boolean => /^[A-Za-z_]\w*$/.test(key) && !keywords.has(key);
+/** Reports whether Python reserves a word. */
+export const isKeyword = (name: string): boolean => keywords.has(name);
+const isName = (key: string): boolean => /^[A-Za-z_]\w*$/.test(key) && !isKeyword(key);

@@ -7,6 +7,7 @@ import { getPackageTypes } from '../api/verbs';
 import { loadEditor } from '../editor/load';
 import type { Workspace } from '../editor/workspace';
 import type { PythonState, PythonView } from '../editor/python';
+import { calledTypes } from '../schema/calledAgents';
 import { agentTypes, packageTypes } from '../schema/declarations';
 import { parametersOf } from '../schema/toPython';
 import type { Files } from '../api/types';
@@ -26,6 +27,7 @@ import { EditorTabs } from './EditorTabs';
 import { ModuleView } from '../features/files/ModuleView';
 import { pathOf, schemaPaths, tabOf } from '../agent/schemaPaths';
 import { useOpinionMarkers } from '../features/assist/useOpinionMarkers';
+import { useCalledAgents } from './useCalledAgents';
 import { useServerMarkers } from '../features/files/useServerMarkers';
 import type { Tabs } from '../agent/useTabs';
 
@@ -127,7 +129,7 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   }, [kit, key]);
 
   const { inputSchema, outputSchema, environment, secrets, entrypoint, packages } = agent.fields;
-  const { language } = agent.fields;
+  const { language, capabilities } = agent.fields;
   const typed = language !== 'python' && packages.length > 0;
   const types = useQuery({
     queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', packages.join('\n')),
@@ -136,17 +138,19 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
     queryFn: () => getPackageTypes(agent.name, agent.version ?? 'draft'),
   }).data;
   const packageFiles = typed ? types?.files : undefined;
+  const called = useCalledAgents(capabilities);
   useEffect(() => kit.setPackageFiles(packageFiles ?? {}), [kit, packageFiles]);
   useEffect(() => {
     if (!workspace) return;
     const timer = setTimeout(() => {
       const types = agentTypes(inputSchema, outputSchema, [...Object.keys(environment), ...secrets]);
-      kit.setTypes(types.typescript + packageTypes(packages, packageFiles));
+      const agents = calledTypes(called);
+      kit.setTypes(types.typescript + packageTypes(packages, packageFiles) + agents.typescript);
       const parameters = parametersOf(inputSchema).map(([name]) => name);
-      workspace.python.update({ types: types.python, parameters, entrypoint });
+      workspace.python.update({ types: types.python, agents: agents.python, parameters, entrypoint });
     }, 150);
     return () => clearTimeout(timer);
-  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages, packageFiles]);
+  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages, packageFiles, called]);
 
   const path = pathOf(active);
   const readOnly = agent.session === undefined;

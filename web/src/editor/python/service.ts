@@ -13,6 +13,8 @@ export interface PythonProject {
   root: string;
   /** The declarations of Input, Output and Environment. */
   types: string;
+  /** The stub of the module agents. */
+  agents: string;
   /** The input properties that can be parameters. */
   parameters: readonly string[];
   entrypoint: string;
@@ -21,6 +23,9 @@ export interface PythonProject {
 }
 
 const stub = 'agent_types.pyi';
+// A program's own module of this name hides the agents.
+const agentsModule = 'agents.py';
+const agentsStub = 'agents.pyi';
 
 const config = {
   // Reports certain and likely errors, but no missing types.
@@ -52,10 +57,16 @@ export class PythonService {
       [`${root}agent_types.py`]: '',
       [`${root}__builtins__.pyi`]: 'import agent_types as agent_types\n',
     };
+    const own = models.some((model) => model.uri.path === `${root}${agentsModule}`);
+    if (!own) {
+      files[`${root}${agentsModule}`] = '';
+      files[`${root}${agentsStub}`] = agentsOf(project);
+    }
     for (const model of models) files[model.uri.path] = model.getValue();
     const server = await startServer(uriOf(root), files, { diagnostics: mark, broken });
     const service = new PythonService(project, server);
     service.tell(`${root}${stub}`, stubOf(project));
+    if (!own) service.tell(`${root}${agentsStub}`, agentsOf(project));
     for (const model of models) service.watch(model);
     service.disposables.push(
       monaco.editor.onDidCreateModel((model) => {
@@ -79,6 +90,8 @@ export class PythonService {
   update(project: PythonProject): void {
     const before = this.project;
     this.project = project;
+    if (before.agents !== project.agents && this.revisions.has(`${project.root}${agentsStub}`))
+      this.tell(`${project.root}${agentsStub}`, agentsOf(project));
     if (before.types !== project.types) this.tell(`${project.root}${stub}`, stubOf(project));
     for (const model of this.watched.keys()) {
       if ([before.entrypoint, project.entrypoint].some((path) => model.uri.path === project.root + path)) {
@@ -169,4 +182,7 @@ function mark({ uri, diagnostics }: { uri: string; diagnostics: Diagnostic[] }):
 
 const isPython = (model: monaco.editor.ITextModel): boolean => model.getLanguageId() === 'python';
 const uriOf = (path: string): string => monaco.Uri.from({ scheme: 'file', path }).toString();
+// Without agents the module may be that of a package.
+const anyAgents = 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n';
+const agentsOf = ({ agents }: PythonProject): string => agents || anyAgents;
 const stubOf = ({ types }: PythonProject): string => `${programTypes}\n${types}`;
