@@ -79,8 +79,8 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	s.dialect = sqliteDialect
-	s.write = bun.NewDB(write, sqlitedialect.New())
-	s.read = bun.NewDB(read, sqlitedialect.New())
+	s.write = bun.NewDB(write, sqlitedialect.New(), bun.WithDiscardUnknownColumns()) // columns of a newer release
+	s.read = bun.NewDB(read, sqlitedialect.New(), bun.WithDiscardUnknownColumns())
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 		return errors.Join(err, db.Close())
 	}
 	s.dialect = postgresDialect
-	s.write = bun.NewDB(db, pgdialect.New())
+	s.write = bun.NewDB(db, pgdialect.New(), bun.WithDiscardUnknownColumns()) // columns of a newer release
 	s.read = s.write
 	return nil
 }
