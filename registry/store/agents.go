@@ -87,13 +87,19 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 }
 
 // PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
-// existing references still work. Errors: NotFound, NameTaken, InvalidInput for text that cannot be stored.
-func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
+// existing references still work. read is the UpdatedAt that the change is based on, zero for any. Errors: Conflict if
+// the agent was changed since, NotFound, NameTaken, InvalidInput for text that cannot be stored.
+func (s *Store) PatchAgent(ctx context.Context, a registry.Agent, read time.Time) error {
 	row, err := agentRowOf(a)
 	if err != nil {
 		return wrap("change agent", err)
 	}
 	return s.change(ctx, "change agent", func(ctx context.Context, tx bun.Tx) error {
+		if !read.IsZero() {
+			if err := unchanged(ctx, tx, row, read); err != nil {
+				return err
+			}
+		}
 		if err := describe(ctx, tx, row, "name"); err != nil {
 			return err
 		}
@@ -105,6 +111,18 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
 		}
 		return claimName(ctx, tx, a.Workspace, a.ID, a.Name)
 	})
+}
+
+// unchanged locks an agent, and returns Conflict if it was changed since it was read. It writes, because a write is the
+// lock that both databases have.
+func unchanged(ctx context.Context, tx bun.Tx, row *agentRow, read time.Time) error {
+	result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("updated_at = ?", row.UpdatedAt).
+		Where("a.workspace_id = ?", row.WorkspaceID).Where("a.id = ?", row.ID).Where("a.deleted_at IS NULL").Where("a.updated_at = ?", instant(read)).
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return expectRow(result, fault.New(fault.Conflict, "%s was changed meanwhile. Read it again, and repeat the change.", row.Name))
 }
 
 // describe writes the editable columns of an agent and the named other columns. Error: NotFound.

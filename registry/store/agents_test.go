@@ -109,10 +109,31 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 		other.Workspace = "other"
 		_, err := s.SaveDraft(t.Context(), other, 1)
 		expect(t, err, fault.NotFound)
-		expect(t, s.PatchAgent(t.Context(), other), fault.NotFound)
+		expect(t, s.PatchAgent(t.Context(), other, time.Time{}), fault.NotFound)
 		expect(t, s.DeleteAgent(t.Context(), "other", a.ID, false, start, registry.Deletion{}), fault.NotFound)
 		other.ID = newID()
 		create(t, s, other) // the same name is free in another workspace
+	})
+}
+
+// Two servers that read the same agent must not overwrite each other's change.
+func TestPatchAgent_ChangedSinceItWasRead_Conflict(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		first, second := a, a
+		first.Title, first.UpdatedAt = "First", a.UpdatedAt.Add(time.Second)
+		second.Title, second.UpdatedAt = "Second", a.UpdatedAt.Add(2*time.Second)
+		if err := s.PatchAgent(t.Context(), first, a.UpdatedAt); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, s.PatchAgent(t.Context(), second, a.UpdatedAt), fault.Conflict)
+		if got, err := s.Agent(t.Context(), ws, a.ID); err != nil || got.Title != "First" {
+			t.Errorf("after a refused change the title is %s, %v", got.Title, err)
+		}
+		if err := s.PatchAgent(t.Context(), second, first.UpdatedAt); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -125,7 +146,7 @@ func TestNamesAreUniqueAfterDashesBecameUnderscores(t *testing.T) {
 		}
 		other := create(t, s, agent("other"))
 		other.Name = "my_agent"
-		expect(t, s.PatchAgent(t.Context(), other), fault.NameTaken)
+		expect(t, s.PatchAgent(t.Context(), other, time.Time{}), fault.NameTaken)
 		if got, err := s.Agent(t.Context(), ws, other.ID); err != nil || got.Name != "other" {
 			t.Errorf("a refused change was written: %s, %v", got.Name, err)
 		}
@@ -165,7 +186,7 @@ func TestRenamedAgentKeepsFormerNamesOnceItWasPublished(t *testing.T) {
 		rename := func(a registry.Agent, name string) registry.Agent {
 			t.Helper()
 			a.Name, a.Editor = name, robot
-			if err := s.PatchAgent(t.Context(), a); err != nil {
+			if err := s.PatchAgent(t.Context(), a, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 			return a

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -127,7 +128,7 @@ func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 			t.Errorf("%+v %v: its own workspace lists the draft", page, err)
 		}
 		saved.Name = "climate"
-		if err := s.PatchAgent(t.Context(), saved); err != nil {
+		if err := s.PatchAgent(t.Context(), saved, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, s, saved, "1.1.0")

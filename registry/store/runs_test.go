@@ -206,7 +206,7 @@ func TestListRunsNarrowsAndPages(t *testing.T) {
 		foreign.Workspace = "other"
 		finish(t, s, foreign)
 		a.Name = "renamed"
-		if err := s.PatchAgent(t.Context(), a); err != nil {
+		if err := s.PatchAgent(t.Context(), a, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start, registry.Deletion{}); err != nil {

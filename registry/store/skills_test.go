@@ -68,7 +68,7 @@ func TestSkillsAreFoundByEveryName(t *testing.T) {
 		}
 		renamed := a
 		renamed.Name = "tomorrow"
-		if err := s.PatchAgent(t.Context(), renamed); err != nil {
+		if err := s.PatchAgent(t.Context(), renamed, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"to-day", "to_day", "tomorrow", a.ID} {

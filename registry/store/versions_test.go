@@ -75,7 +75,7 @@ func TestCandidatesOfManyReferences(t *testing.T) {
 		}
 		renamed := two
 		renamed.Name = "deux"
-		if err := errors.Join(s.PatchAgent(t.Context(), renamed), s.DeleteAgent(t.Context(), ws, gone.ID, false, start, registry.Deletion{})); err != nil {
+		if err := errors.Join(s.PatchAgent(t.Context(), renamed, time.Time{}), s.DeleteAgent(t.Context(), ws, gone.ID, false, start, registry.Deletion{})); err != nil {
 			t.Fatal(err)
 		}
 		theirs := agent("theirs")

@@ -33,7 +33,7 @@ type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
 	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
-	PatchAgent(ctx context.Context, a registry.Agent) error
+	PatchAgent(ctx context.Context, a registry.Agent, read time.Time) error
 	DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error
 	RestoreAgent(ctx context.Context, workspace, nameOrID string) error
 }
@@ -235,7 +235,19 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, se
 
 // Patch changes name, title, description, tags and metadata, as far as the input contains them. The draft stays
 // unchanged.
-func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
+func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (a registry.Agent, err error) {
+	for range patchTries {
+		if a, err = s.patchOnce(ctx, actor, ref, in); !fault.Is(err, fault.Conflict) {
+			break
+		}
+	}
+	return a, err
+}
+
+// patchTries is how often a change is tried while other servers change the same agent.
+const patchTries = 10
+
+func (s *Service) patchOnce(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
 		return registry.Agent{}, err
@@ -248,8 +260,9 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 	if a, err = s.describe(a, only); err != nil {
 		return registry.Agent{}, err
 	}
+	read := a.UpdatedAt
 	a.UpdatedAt, a.Editor = s.Now(), actor
-	if err := s.Agents.PatchAgent(ctx, a); err != nil {
+	if err := s.Agents.PatchAgent(ctx, a, read); err != nil {
 		return registry.Agent{}, err
 	}
 	s.Resolver.Forget(actor.Workspace)

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"time"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
@@ -40,7 +41,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	if !follows {
-		return v, s.Agents.PatchAgent(ctx, a)
+		return v, s.Agents.PatchAgent(ctx, a, time.Time{})
 	}
 	a.Draft.Spec, a.Draft.SchemaSources = v.Spec, nil
 	_, err = s.saveDraft(ctx, actor, a, registry.AnyRevision())
