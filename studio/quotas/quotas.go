@@ -72,6 +72,7 @@ type account struct {
 	own       registry.DayUse            // the part of used that this server added
 	seen      map[string]registry.DayUse // by other server, at the last look
 	others    int64                      // live runs of other servers
+	recount   bool                       // another server has ended, and may have counted runs that it did not record
 	shared    registry.ServerUse         // as this server last stored it
 	stored    int64
 	measured  time.Time // zero before the first measurement

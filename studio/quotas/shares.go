@@ -34,7 +34,12 @@ func (s *Service) Share(ctx context.Context, others Others) error {
 		byWorkspace[one.Workspace] = append(byWorkspace[one.Workspace], one)
 	}
 	for _, a := range accounts {
-		s.add(a, byWorkspace[a.workspace])
+		if !s.add(a, byWorkspace[a.workspace]) {
+			continue
+		}
+		if err := s.recount(ctx, a); err != nil {
+			return err
+		}
 	}
 	for _, own := range changed {
 		a := s.account(own.Workspace)
@@ -69,12 +74,13 @@ func (s *Service) share(a *account) (registry.ServerUse, bool) {
 }
 
 // add counts what other servers added since the last call. The first count of a server is only the start value,
-// because the usage that was read from the database contains its runs.
-func (s *Service) add(a *account, others []registry.ServerUse) {
+// because the usage that was read from the database contains its runs. It reports whether a server has ended since,
+// which may have counted runs that it never recorded.
+func (s *Service) add(a *account, others []registry.ServerUse) (ended bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.loaded {
-		return
+		return false
 	}
 	s.turn(a)
 	a.others = 0
@@ -90,7 +96,31 @@ func (s *Service) add(a *account, others []registry.ServerUse) {
 		}
 		seen[one.Server] = one.Used
 	}
+	for server, before := range a.seen {
+		if after, ok := seen[server]; !ok || after.Runs < before.Runs {
+			a.recount = true // until a recount succeeds
+		}
+	}
 	a.seen = seen
+	return a.recount
+}
+
+// recount reads from the database how many runs were recorded today, and removes those that were only counted. Runs of
+// servers that live may not be recorded yet, so they remain counted.
+func (s *Service) recount(ctx context.Context, a *account) error {
+	a.mu.Lock()
+	day, before, live := a.day, a.used.Runs, a.live+a.others
+	a.mu.Unlock()
+	recorded, err := s.Ledger.RunsSince(ctx, a.workspace, day)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.recount = false; a.day.Equal(day) {
+		a.used.Runs -= max(0, before-recorded.Runs-live)
+	}
+	return nil
 }
 
 // Forget makes quotas be read again, after another server changed some.
