@@ -62,6 +62,9 @@ func (s *Store) Shared() bool { return s.member != nil }
 // ServerID returns the ID under which this server writes its runs.
 func (s *Store) ServerID() string { return s.identity.Load().server }
 
+// Epoch returns the epoch under which this server writes. It changes when the server joins again.
+func (s *Store) Epoch() int64 { return s.identity.Load().epoch }
+
 // Leads reports whether this server does the work that one of several servers does. A server that is alone leads.
 // Two servers may both lead for a moment, so this work must be repeatable.
 func (s *Store) Leads() bool { return s.member == nil || s.member.leads.Load() }

@@ -210,7 +210,7 @@ func TestKafka_Killed_OneResultEach(t *testing.T) {
 	p := kafkaServer(t, k, data)
 	p.Create(t, map[string]any{"name": "echo", "language": "javascript", "code": "export default (input) => input"})
 	p.Publish(t, "echo", "1.0.0")
-	const sessions, each, kills = 40, 50, 5
+	const sessions, each, kills = 40, 250, 5
 	var requests []*kgo.Record
 	for n := range each {
 		for s := range sessions {

@@ -72,6 +72,7 @@ type execution struct {
 	followed     atomic.Int64     // until when another server follows the run, in nanoseconds
 	late         bool             // the record waits for the database; for the goroutine of execute
 	shown        registry.Status  // in the record; only for the goroutine that flushes
+	epoch        int64            // of this server when it stored the status; likewise
 	flushed      int64            // bytes of events that were stored during the run
 	unstored     []runtimes.Event // taken from the recording but rejected by the journal; only for lead and its flushing
 
@@ -183,7 +184,7 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	for failing := false; ; {
 		err := store(ctx)
 		tick.Reset(l.flushInterval())
-		if err == nil && l.service.Others != nil && l.snapshot().Status != l.shown {
+		if err == nil && l.outdated() {
 			err = l.begin(ctx)
 		}
 		if err != nil && !failing { // logged once while the database is unavailable
@@ -208,7 +209,16 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 func (l *execution) begin(ctx context.Context) error {
 	run := l.snapshot()
 	l.shown = run.Status
+	if l.service.Others != nil {
+		l.epoch = l.service.Others.Epoch()
+	}
 	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(run))
+}
+
+// outdated reports whether other servers see an old status, or may have interrupted the run. Without the second, a
+// program that prints nothing would not notice it.
+func (l *execution) outdated() bool {
+	return l.service.Others != nil && (l.snapshot().Status != l.shown || l.service.Others.Epoch() != l.epoch)
 }
 
 func (l *execution) flush(ctx context.Context) error {

@@ -50,6 +50,8 @@ type Others interface {
 	AskToCancel(ctx context.Context, workspace, runID string) error
 	// TakeCancellations returns the IDs of runs that other servers asked this one to cancel, each once.
 	TakeCancellations(ctx context.Context) ([]string, error)
+	// Epoch changes when this server joins again after another one ended its lease, and interrupted its runs.
+	Epoch() int64
 	// Signal sends a hint to the other servers, which may be lost.
 	Signal(ctx context.Context, kind, subject string) error
 }
