@@ -80,9 +80,10 @@ soak: build ## Stress the server and report growing resources (SOAK=1m for less 
 	@go run ./scripts/soak -binary bin/atelier -for $(SOAK)
 
 .PHONY: kill
-kill: build ## Kill the server 200 times under load, on SQLite and PostgreSQL, and check every acknowledged record (ROUNDS=20 for less)
+kill: build ## Kill the server 200 times under load, on SQLite and PostgreSQL, and upgrade it beside an earlier commit, and check every acknowledged record (ROUNDS=20 for less)
 	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS)
 	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS) -postgres
+	@go run ./scripts/kill -upgrade
 
 .PHONY: check
 check: gen lint test ## Generate, lint, test; fails if a generated file has changed

@@ -106,7 +106,7 @@ func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 1; ; n++ {
 		version := fmt.Sprintf("1.%d.%d", round+1, n)
-		digest, err := publishOne(ctx, c, all, version, n%4 == 0)
+		digest, err := publishOne(ctx, c, all, version, n%4 == 0 && !all.noBlobs)
 		var refused *load.Refusal
 		switch {
 		case errors.As(err, &refused) && all.waits(refused): // perhaps it was published; the next number is another

@@ -32,6 +32,7 @@ type ledger struct {
 	resumed  int       // readers of earlier rounds, all with an end
 	fault    error     // the first wrong answer while the server was alive
 
+	noBlobs   bool // the servers share no bucket, so large versions are refused
 	disturbed bool // the database is disturbed, so requests may be refused with 503 and Retry-After
 }
 

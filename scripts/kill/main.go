@@ -3,6 +3,7 @@
 // status, published versions with their digests and files, drafts, and one run for each Idempotency-Key, also after a
 // retry. Readers that were cut off must get the result of their run. A missing, different or doubled record is a failure.
 // With -postgres it uses PostgreSQL, and also restarts it, cuts its connections, freezes it and promotes a standby.
+// With -upgrade it runs a server of an earlier commit beside one with one more migration.
 package main
 
 import (
@@ -26,11 +27,16 @@ func main() {
 	rounds := flag.Int("rounds", 200, "how often")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments; the same seed tries the same ones again")
 	onPostgres := flag.Bool("postgres", false, "use PostgreSQL, and disturb it too")
+	upgrades := flag.Bool("upgrade", false, "instead replace a server of an earlier commit by a new one that migrates")
 	flag.Parse()
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *binary, *rounds, *seed, *onPostgres); err != nil {
+	do := func() error { return run(ctx, *binary, *rounds, *seed, *onPostgres) }
+	if *upgrades {
+		do = func() error { return upgrade(ctx) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "kill:", err)
 		os.Exit(1)
 	}
