@@ -27,11 +27,11 @@ as_user() {
   fi
 }
 
-# No sync is needed: the clusters are temporary, and the tests of durability kill our server, not the machine.
+# Without FSYNC=on nothing is synced: the clusters are temporary, and the tests of durability kill our server, not the machine.
 start_in() {
   cd /
   as_user "$bin/pg_ctl" --pgdata="$1/data" --log="$1/data/server.log" --wait --silent \
-    --options="-c listen_addresses='' -c unix_socket_directories='$1' -c fsync=off -c max_connections=200 -c timezone='Canada/Newfoundland'" start >&2 ||
+    --options="-c listen_addresses='' -c unix_socket_directories='$1' -c fsync=${FSYNC:-off} -c max_connections=200 -c timezone='Canada/Newfoundland'" start >&2 ||
     { cat "$1/data/server.log" >&2; exit 1; }
 }
 

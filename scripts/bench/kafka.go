@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+const (
+	kafkaMessages  = 20_000
+	kafkaQuick     = 2_000
+	kafkaSessions  = 256
+	kafkaPatience  = 2 * time.Minute
+	kafkaTool      = "noop-js"
+	kafkaMust      = 2000
+	kafkaMustDelay = 250
+)
+
+// kafka measures tool calls between two topics of a real Apache Kafka, beside a bare echo with the same client and the
+// same transactions, which runs nothing.
+func (b *bench) kafka(ctx context.Context) (s section, err error) {
+	s.title = "Tool calls through Apache Kafka, all on this machine"
+	dir, err := os.MkdirTemp("/tmp", "bench-kafka")
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		err = errors.Join(err, exec.Command("scripts/kafka.sh", "stop", dir).Run(), os.RemoveAll(dir)) // without a context, so that it always ends
+	}()
+	text, err := exec.CommandContext(ctx, "scripts/kafka.sh", "start", dir).Output()
+	if err != nil {
+		return s, fmt.Errorf("start Kafka: %w", err)
+	}
+	broker := strings.TrimSpace(string(text))
+	database, err := startPostgres(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, database.stop()) }()
+	echoed, err := b.kafkaEcho(ctx, broker)
+	if err != nil {
+		return s, err
+	}
+	s.rows = append(s.rows, row{what: "bare echo of franz-go", measured: echoed.String()})
+	for _, way := range []struct {
+		name  string
+		flags []string
+	}{{"SQLite", nil}, {"PostgreSQL", []string{"--database", database.url}}} {
+		rows, err := b.kafkaServer(ctx, broker, way.name, echoed, way.flags...)
+		if err != nil {
+			return s, err
+		}
+		s.rows = append(s.rows, rows...)
+	}
+	return s, ctx.Err()
+}
+
+// kafkaEcho measures the echo: full speed only.
+func (b *bench) kafkaEcho(ctx context.Context, broker string) (cell, error) {
+	topics := kafkaTopics{"echo.requests", "echo.results"}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- echo(ctx, broker, topics) }()
+	sample, err := b.throughKafka(ctx, broker, topics, 0)
+	stop()
+	return cell{Sample: sample}, errors.Join(err, <-ended)
+}
+
+// kafkaServer measures a server at full speed, and then at half of that rate.
+func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cell, flags ...string) (rows []row, err error) {
+	topics := kafkaTopics{name + ".requests", name + ".results"}
+	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: append([]string{
+		"--kafka-brokers", broker, "--kafka-requests", topics.requests, "--kafka-results", topics.results, "--kafka-group", name + ".group", "--kafka-workspaces", "default=default,*=default",
+	}, flags...)})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	err = server.Publish(ctx, load.Program{Name: kafkaTool, Language: "javascript", Entrypoint: "main.js", Code: "export default (input) => input;\n",
+		Takes: map[string]any{"type": "object"}, Gives: map[string]any{"type": "object"}})
+	if err != nil {
+		return nil, err
+	}
+	measure := func(rate float64) (cell, error) {
+		var failed error
+		c := b.observeOf(server, func() *load.Sample {
+			sample, err := b.throughKafka(ctx, broker, topics, rate)
+			failed = err
+			return sample
+		})
+		return c, failed
+	}
+	if _, err := measure(0); err != nil { // not counted: cold pools
+		return nil, err
+	}
+	full, err := measure(0)
+	if err != nil {
+		return nil, err
+	}
+	half, err := measure(full.PerSecond() / 2)
+	if err != nil {
+		return nil, err
+	}
+	r := row{what: name + ", as fast as possible", measured: fmt.Sprintf("%.0f/s", full.PerSecond()), floor: fmt.Sprintf("%.2f × echo", full.PerSecond()/echoed.PerSecond())}
+	return []row{
+		bar{must: kafkaMust, least: true, unit: "/s"}.judge(r, full.PerSecond(), full.most()),
+		bar{must: kafkaMustDelay, unit: "ms p99"}.judge(row{what: name + ", half of that rate", measured: half.String()}, half.At(0.99), half.cost()),
+	}, nil
+}
+
+type kafkaTopics struct{ requests, results string }
+
+// echo copies requests to results, with the transactions of the server's own API.
+func echo(ctx context.Context, broker string, topics kafkaTopics) error {
+	group, err := kgo.NewGroupTransactSession(kgo.SeedBrokers(broker), kgo.ConsumerGroup("echo"), kgo.ConsumeTopics(topics.requests), kgo.TransactionalID("echo"),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AllowAutoTopicCreation(),
+		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second))
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	for {
+		fetches := group.PollRecords(ctx, 500)
+		if ctx.Err() != nil {
+			return nil
+		}
+		var answers []*kgo.Record
+		fetches.EachRecord(func(r *kgo.Record) {
+			answers = append(answers, &kgo.Record{Topic: topics.results, Key: r.Key, Value: r.Value})
+		})
+		if len(answers) == 0 {
+			continue
+		}
+		if err := group.Begin(); err != nil {
+			return err
+		}
+		produced := group.ProduceSync(context.WithoutCancel(ctx), answers...)
+		if _, err := group.End(context.WithoutCancel(ctx), kgo.TransactionEndTry(produced.FirstErr() == nil)); err != nil {
+			return err
+		}
+	}
+}
+
+// kafkaEvent is the part of a request and of a result that the measurement reads.
+type kafkaEvent struct {
+	EventID   string         `json:"event_id"`
+	SessionID string         `json:"session_id"`
+	ToolName  string         `json:"tool_name"`
+	Status    string         `json:"status,omitempty"`
+	Args      map[string]any `json:"args,omitempty"`
+	Payload   map[string]any `json:"payload,omitempty"`
+	Metadata  map[string]any `json:"metadata"`
+}
+
+// throughKafka sends requests and waits for their results: at a rate per second, or all at once if the rate is 0. The time
+// of a request counts from when it was due. Each request must have one result with its number.
+func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTopics, rate float64) (*load.Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
+	defer cancel()
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(topics.results),
+		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.MaxBufferedRecords(2*kafkaMessages), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	count := kafkaMessages
+	switch {
+	case rate > 0:
+		count = max(1, int(min(rate*b.span.Seconds(), kafkaMessages)))
+	case b.quick:
+		count = kafkaQuick
+	}
+	pass := fmt.Sprintf("%d/", time.Now().UnixNano())
+	due := make([]time.Time, count)
+	began := time.Now()
+	for n := range due {
+		due[n] = began
+		if rate > 0 {
+			due[n] = began.Add(time.Duration(float64(n) / rate * float64(time.Second)))
+		}
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- sendToKafka(ctx, client, topics.requests, pass, due) }()
+	sample := &load.Sample{Times: make([]time.Duration, 0, count)}
+	seen := make([]bool, count)
+	for len(sample.Times) < count {
+		fetches := client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, ctx.Err())
+		}
+		now := time.Now()
+		fetches.EachRecord(func(r *kgo.Record) { // results of earlier passes are skipped
+			if n, ok := resultOf(r.Value, pass); ok && n < count {
+				if seen[n] {
+					sample.Wrong++
+					sample.Fault = fmt.Errorf("request %d has two results", n)
+					return
+				}
+				seen[n] = true
+				sample.Times = append(sample.Times, now.Sub(due[n]))
+			}
+		})
+	}
+	sample.Span = time.Since(began)
+	slices.Sort(sample.Times)
+	return sample, errors.Join(<-sent, sample.Fault)
+}
+
+func sendToKafka(ctx context.Context, client *kgo.Client, topic, pass string, due []time.Time) error {
+	for n, at := range due {
+		if wait := time.Until(at); wait > 0 {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		session := fmt.Sprint(n % kafkaSessions)
+		text, err := json.Marshal(kafkaEvent{EventID: fmt.Sprint(pass, n), SessionID: session, ToolName: kafkaTool, Args: map[string]any{"n": n}, Metadata: map[string]any{}})
+		if err != nil {
+			return err
+		}
+		client.Produce(ctx, &kgo.Record{Topic: topic, Key: []byte(session), Value: text}, nil)
+	}
+	return client.Flush(ctx)
+}
+
+// resultOf returns the number of the request that an echo or a result answers.
+func resultOf(text []byte, pass string) (n int, ok bool) {
+	var got kafkaEvent
+	if json.Unmarshal(text, &got) != nil {
+		return 0, false
+	}
+	id, values := got.EventID, got.Args
+	if request, is := got.Metadata["request_id"].(string); is {
+		id, values = request, got.Payload
+	}
+	value, is := values["n"].(float64)
+	return int(value), is && id == fmt.Sprint(pass, int(value)) && (got.Status == "" || got.Status == "success")
+}

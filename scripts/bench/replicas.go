@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// postgres is a PostgreSQL server of one section. It syncs each commit, like in production.
+type postgres struct {
+	dir, url string
+	pid      int
+}
+
+// startPostgres starts a server in a directory whose name is short enough for a unix socket.
+func startPostgres(ctx context.Context) (*postgres, error) {
+	dir, err := os.MkdirTemp("/tmp", "bench-pg")
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{dir: dir}
+	start := exec.CommandContext(ctx, "scripts/postgres.sh", "start", dir)
+	start.Env = append(os.Environ(), "FSYNC=on")
+	text, err := start.Output()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start PostgreSQL: %w", err), p.stop())
+	}
+	p.url = strings.TrimSpace(string(text))
+	first, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
+	if err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	p.pid, err = strconv.Atoi(strings.SplitN(string(first), "\n", 2)[0])
+	return p, err
+}
+
+func (p *postgres) stop() error {
+	text, err := exec.Command("scripts/postgres.sh", "stop", p.dir).CombinedOutput() // without a context, so that it always ends
+	if err != nil {
+		err = fmt.Errorf("stop PostgreSQL: %w: %s", err, text)
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
+}
+
+// replicaClients is the number of simultaneous requests to all servers together.
+const replicaClients = 24
+
+// costs holds what one run costs with a number of servers.
+type costs struct {
+	cell
+	database float64 // milliseconds of PostgreSQL's processor time per run
+}
+
+// replicas measures one, two and three servers on one PostgreSQL, and kills one of three. The numbers are the inputs and
+// the checks of the model in docs/scale.md.
+func (b *bench) replicas(ctx context.Context) (s section, err error) {
+	s.title = "Servers on one PostgreSQL, all on this machine"
+	database, err := startPostgres(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, database.stop()) }()
+	key := filepath.Join(database.dir, "secrets.key")
+	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600); err != nil {
+		return s, err
+	}
+	var servers []*load.Server
+	defer func() {
+		for _, server := range servers {
+			err = errors.Join(err, server.Stop())
+		}
+	}()
+	p := helloIn("javascript")
+	var one float64
+	for count := 1; count <= 3; count++ {
+		server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: []string{"--replicas", "--database", database.url, "--secrets-key-file", key}})
+		if err != nil {
+			return s, err
+		}
+		servers = append(servers, server)
+		if err := server.Ensure(ctx, p); err != nil {
+			return s, err
+		}
+		alone := b.observeReplicas(ctx, servers[:1], database, p, 1)
+		c := b.observeReplicas(ctx, servers, database, p, replicaClients)
+		r := row{what: fmt.Sprintf("%d servers, %d at once", count, replicaClients), measured: c.String(), verdict: c.model()}
+		if count == 1 {
+			one = c.PerSecond()
+			r.what = fmt.Sprintf("1 server, %d at once", replicaClients)
+			s.rows = append(s.rows, row{what: "1 server, 1 at once", measured: alone.String(), verdict: alone.model()})
+		} else {
+			r = bar{must: 0.9 * one, least: true, unit: "/s", of: "0.9 × one server"}.judge(r, c.PerSecond(), c.model())
+			r.floor = fmt.Sprintf("%.2f × one server; %s", c.PerSecond()/one, c.model())
+		}
+		s.rows = append(s.rows, r)
+	}
+	killed, err := killOne(ctx, servers, p, b.span)
+	servers = servers[:2]
+	return section{s.title, append(s.rows, killed)}, errors.Join(err, ctx.Err())
+}
+
+// observeReplicas measures servers that share the clients evenly.
+func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, database *postgres, p load.Program, clients int) costs {
+	asks := make([]load.Call, 0, len(servers))
+	for _, server := range servers {
+		asks = append(asks, server.Checked(p))
+	}
+	ask := func(ctx context.Context, n int) error { return asks[n%clients%len(asks)](ctx, n) }
+	load.Closed(ctx, clients, time.Second, ask) // not counted: cold pools
+	spent := func() (inServers, inDatabase time.Duration) {
+		for _, server := range servers {
+			inServers += load.LookAt(server.Pid()).CPU
+		}
+		return inServers, load.LookAt(database.pid).CPU
+	}
+	serversBefore, databaseBefore := spent()
+	c := costs{cell: cell{Sample: load.Closed(ctx, clients, b.span, ask)}}
+	serversAfter, databaseAfter := spent()
+	runs := float64(max(1, len(c.Times)))
+	c.cpu, c.database = load.Ms(serversAfter-serversBefore)/runs, load.Ms(databaseAfter-databaseBefore)/runs
+	b.faults = errors.Join(b.faults, c.Fault)
+	return c
+}
+
+// model describes the inputs of the queueing model.
+func (c costs) model() string {
+	return fmt.Sprintf("CPU a run: servers %.2f ms, PostgreSQL %.2f ms, of %.2f ms with the clients", c.cpu, c.database, 1000*float64(runtime.NumCPU())/c.PerSecond())
+}
+
+// killOne kills the last of several servers under load. Every run that it acknowledged must be found at another one.
+func killOne(ctx context.Context, servers []*load.Server, p load.Program, span time.Duration) (row, error) {
+	last := servers[len(servers)-1]
+	var mu sync.Mutex
+	var acknowledged []string
+	var clients sync.WaitGroup
+	for client := range replicaClients {
+		clients.Go(func() {
+			for n := client; ctx.Err() == nil; n += replicaClients {
+				run, err := last.Execute(ctx, p, n)
+				if err != nil {
+					return // it was killed
+				}
+				mu.Lock()
+				acknowledged = append(acknowledged, run.RunID)
+				mu.Unlock()
+			}
+		})
+	}
+	select {
+	case <-time.After(span):
+	case <-ctx.Done():
+	}
+	err := last.Kill()
+	clients.Wait()
+	lost := 0
+	for _, id := range slices.Backward(acknowledged) {
+		var run load.Run
+		answer, failed := servers[0].Call(ctx, "GET", "/api/v1/runs/"+id, nil, nil)
+		if failed != nil || json.Unmarshal(answer, &run) != nil || run.Status != "succeeded" {
+			lost++
+		}
+	}
+	r := row{what: "one of three killed", measured: fmt.Sprintf("%d runs acknowledged, %d lost", len(acknowledged), lost)}
+	return bar{must: 0, unit: "lost"}.judge(r, float64(lost), "an acknowledged run is not found at another server"), err
+}
