@@ -15,3 +15,16 @@ type PackageLock struct {
 	CreatedAt time.Time
 	UsedAt    time.Time
 }
+
+// VersionLock is the lock of a version.
+type VersionLock struct {
+	LockUser
+	Lock runtimes.Lock
+}
+
+// LockUser is a version that has a lock.
+type LockUser struct {
+	AgentID string `json:"agentId"`
+	Agent   string `json:"agent"`
+	Version string `json:"version"`
+}

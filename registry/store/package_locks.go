@@ -10,7 +10,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/runtimes"
 )
 
 // PackageLock returns the lock of a list of packages, and whether there is one.
@@ -73,21 +72,23 @@ func (s *Store) DropPackageLocks(ctx context.Context, workspace string, before t
 	})
 }
 
-// VersionLocks returns the locks of all versions of a workspace.
-func (s *Store) VersionLocks(ctx context.Context, workspace string) ([]runtimes.Lock, error) {
-	var specs []string
-	err := s.read.NewSelect().TableExpr("versions AS v").ColumnExpr("v.spec").Where("v.workspace_id = ?", workspace).Where("v.spec LIKE ?", `%"lock":{%`).Scan(ctx, &specs)
+// VersionLocks returns the locks of all versions of a workspace, those of deleted agents too, sorted by name and version.
+func (s *Store) VersionLocks(ctx context.Context, workspace string) ([]registry.VersionLock, error) {
+	var rows []struct{ AgentID, Agent, Version, Spec string }
+	err := s.read.NewSelect().TableExpr("versions AS v").Join("JOIN agents AS a ON a.id = v.agent_id").
+		ColumnExpr("v.agent_id, a.name AS agent, v.version, v.spec").
+		Where("v.workspace_id = ?", workspace).Where("v.spec LIKE ?", `%"lock":{%`).OrderExpr("a.name, v.version").Scan(ctx, &rows)
 	if err != nil {
 		return nil, wrap("list locks of versions", err)
 	}
-	var locks []runtimes.Lock
-	for _, text := range specs {
-		spec, err := decodeSpec(text)
+	var locks []registry.VersionLock
+	for _, row := range rows {
+		spec, err := decodeSpec(row.Spec)
 		if err != nil {
 			return nil, wrap("list locks of versions", err)
 		}
 		if spec.Lock != nil {
-			locks = append(locks, *spec.Lock)
+			locks = append(locks, registry.VersionLock{LockUser: registry.LockUser{AgentID: row.AgentID, Agent: row.Agent, Version: row.Version}, Lock: *spec.Lock})
 		}
 	}
 	return locks, nil

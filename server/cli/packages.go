@@ -27,10 +27,14 @@ func (c *packagesList) run(ctx context.Context, p Process) error {
 		if err := read(answer, &all); err != nil {
 			return err
 		}
-		t := newTable(p.Stdout, "PACKAGE", "VERSION", "LICENCE", "LOCK", "SIZE OF LOCK", "USED")
+		t := newTable(p.Stdout, "PACKAGE", "VERSION", "LICENCE", "LOCK", "SIZE OF LOCK", "USED", "VERSIONS")
 		for _, lock := range all.Items {
+			users := make([]string, 0, len(lock.UsedBy))
+			for _, user := range lock.UsedBy {
+				users = append(users, user.Agent+"@"+user.Version)
+			}
 			for _, one := range lock.Packages {
-				t.row(one.Name, one.Version, or(one.License, "(unknown)"), lock.Digest[:min(len(lock.Digest), 19)], bytesize.Text(lock.Bytes), lock.UsedAt.UTC().Format(time.RFC3339))
+				t.row(one.Name, one.Version, or(one.License, "(unknown)"), lock.Digest[:min(len(lock.Digest), 19)], bytesize.Text(lock.Bytes), lock.UsedAt.UTC().Format(time.RFC3339), or(strings.Join(users, ", "), "(none)"))
 			}
 		}
 		return t.flush()

@@ -125,7 +125,7 @@ func TestPackages_Versions(t *testing.T) {
 	for path, wanted := range map[string][]string{
 		"/code-agents/models/versions/1.0.0/diff/2.0.0": {`"packages":[{"name":"pydantic","before":"1.10.0","after":"2.9.0"}]`},
 		"/code-agents/models/versions/2.0.0/sbom":       {`"bomFormat":"CycloneDX"`, `"purl":"pkg:pypi/pydantic@2.9.0"`, `"name":"MIT"`, `"alg":"SHA-256"`},
-		"/packages/installed":                           {`"name":"pydantic","version":"1.10.0"`, `"versions":true`},
+		"/packages/installed":                           {`"name":"pydantic","version":"1.10.0"`, `"agent":"models","version":"1.0.0"`},
 	} {
 		body := string(s.Want(t, 200, "GET", "/api/v1"+path, nil).Body)
 		for _, want := range wanted {

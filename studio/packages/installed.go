@@ -19,7 +19,7 @@ type Installed struct {
 	Bytes       int64                    `json:"bytes" doc:"Size of the unpacked files."`
 	InstalledAt time.Time                `json:"installedAt"`
 	UsedAt      time.Time                `json:"usedAt" doc:"About the time of the last run."`
-	Versions    bool                     `json:"versions" doc:"true if a version has this lock."`
+	UsedBy      []registry.LockUser      `json:"usedBy" doc:"Versions with this lock, those of deleted agents too."`
 }
 
 // Installed lists the installed locks of a workspace, the most recently used first.
@@ -33,20 +33,21 @@ func (s *Service) Installed(ctx context.Context, workspace string) ([]Installed,
 	for _, m := range manifests {
 		all = append(all, Installed{
 			Digest: m.Digest, Ecosystem: m.Lock.Ecosystem, Platform: m.Lock.Platform, Packages: m.Packages, Bytes: m.Bytes, InstalledAt: m.InstalledAt, UsedAt: m.UsedAt,
-			Versions: published[m.Digest],
+			UsedBy: append([]registry.LockUser{}, published[m.Digest]...),
 		})
 	}
 	return all, err
 }
 
-// published returns the digests of the locks of versions.
-func (s *Service) published(ctx context.Context, workspace string) (map[string]bool, error) {
+// published returns the versions with a lock, by the digest of the lock.
+func (s *Service) published(ctx context.Context, workspace string) (map[string][]registry.LockUser, error) {
 	locks, err := s.Used.VersionLocks(ctx, workspace)
-	digests := map[string]bool{}
-	for _, lock := range locks {
-		digests[lock.Digest()] = true
+	users := map[string][]registry.LockUser{}
+	for _, one := range locks {
+		digest := one.Lock.Digest()
+		users[digest] = append(users[digest], one.LockUser)
 	}
-	return digests, err
+	return users, err
 }
 
 // Collected lists what was removed, or would be.
@@ -133,9 +134,13 @@ func (s *Service) kept(ctx context.Context, workspace string, before time.Time, 
 			return nil, err
 		}
 	}
-	kept, err := s.published(ctx, workspace)
+	users, err := s.published(ctx, workspace)
 	if err != nil {
 		return nil, err
+	}
+	kept := map[string]bool{}
+	for digest := range users {
+		kept[digest] = true
 	}
 	locks, err := s.Used.PackageLocks(ctx, workspace)
 	for _, lock := range locks {

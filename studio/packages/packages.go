@@ -29,7 +29,7 @@ type Store interface {
 // Used returns the locks that must stay installed.
 type Used interface {
 	PackageLocks(ctx context.Context, workspace string) ([]registry.PackageLock, error)
-	VersionLocks(ctx context.Context, workspace string) ([]runtimes.Lock, error)
+	VersionLocks(ctx context.Context, workspace string) ([]registry.VersionLock, error)
 	DropPackageLocks(ctx context.Context, workspace string, before time.Time) error
 }
 

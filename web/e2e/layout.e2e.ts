@@ -48,6 +48,7 @@ const pages = (): string[] => [
   '/server',
   '/skills',
   '/tool-sets',
+  '/packages',
   '/secrets',
   '/people',
   '/account',

@@ -1,4 +1,5 @@
 // Packages of an agent: named in the panel, resolved, run, published and compared.
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
+import { Editing } from './kit/editing';
 import { startRegistry, type Registry } from './kit/registry';
 import { must } from './kit/seed';
 import { Studio } from './kit/studio';
@@ -19,9 +21,23 @@ let store: string;
 beforeAll(async () => {
   registry = await startRegistry();
   registry.add('greetings', '1.0.0', 'exports.greet = (name) => `Hello ${name}`;');
+  registry.addWheel('salutes', '1.0.0', {
+    'salutes/__init__.py':
+      'def salute(name: str, times: int = 1) -> str:\n    """Salutes a person."""\n    return name * times\n',
+  });
+  const uv = execFileSync('scripts/uv.sh', { encoding: 'utf8' }).trim();
   store = await mkdtemp(join(tmpdir(), 'atelier-packages-'));
   await chmod(store, 0o755); // the users of sandboxes read it
-  const flags = ['--npm-registry', registry.url, '--packages-dir', store];
+  const flags = [
+    '--npm-registry',
+    registry.url,
+    '--python-index',
+    registry.simple,
+    '--uv',
+    uv,
+    '--packages-dir',
+    store,
+  ];
   [atelier, browser] = await Promise.all([startAtelier(...flags), launch()]);
 });
 afterAll(async () => {
@@ -122,5 +138,49 @@ test('the editor knows the types of an installed package', async () => {
   await page.getByRole('button', { name: 'Publish…' }).first().click();
   await page.getByText('This version adds 1 package.').waitFor();
   await page.getByText('greetings none → 1.0.0').waitFor();
+  await session.close();
+});
+
+test('the editor completes, explains and checks an installed package of Python', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'saluting',
+    language: 'python',
+    code: 'import salutes\n\n\ndef main(input, ctx):\n    salutes.salute(42)\n    return {}\n',
+    packages: ['salutes==1.0.0'],
+  });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await new Studio(page).openAgent('saluting');
+  const editing = new Editing(page);
+  await editing.hasMark(/reportMissingImports/);
+  const section = page.getByRole('button', { name: /^Packages/ });
+  if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByText('Installed.').waitFor();
+  await editing.hasMark(/reportArgumentType/);
+  await page.getByText('salute', { exact: true }).first().hover();
+  await page.getByText('Salutes a person.').first().waitFor();
+  await editing.retype(5, 'salutes.sal');
+  await editing.suggests('salute');
+  await session.close();
+});
+
+test('installed packages are listed with size and versions, and unused ones are removed', async () => {
+  await must(atelier, 'POST', '/code-agents/saluting/versions', { version: '1.0.0' });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await page.goto('/studio/packages');
+  const table = page.getByRole('table', { name: 'Installations' });
+  const row = table.getByRole('row', { name: /salutes 1\.0\.0/ });
+  await row.getByRole('link', { name: 'saluting@1.0.0' }).waitFor();
+  await row.getByText('Licences').click();
+  await row.getByText('salutes 1.0.0: MIT').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Clean up…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Remove unused packages' });
+  await dialog.getByLabel('Not used for').selectOption('1 hour');
+  await dialog.getByText('Nothing has been unused for that long.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true);
+  expect(await violations(page)).toEqual([]);
   await session.close();
 });

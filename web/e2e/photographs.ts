@@ -112,6 +112,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   'tool-set': at('/studio/tool-sets/daily'),
   people: at('/studio/people'),
   tokens: at('/studio/tokens'),
+  packages: at('/studio/packages'),
   secrets: at('/studio/secrets'),
   workspaces: at('/studio/workspaces'),
   server: at('/studio/server'),

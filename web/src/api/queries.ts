@@ -32,6 +32,7 @@ import {
   listRuns,
   listRuntimes,
   listSamples,
+  listInstalledPackages,
   listSecrets,
   listSkills,
   listSessions,
@@ -61,6 +62,7 @@ export const keys = {
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
   installedPackages: ['packages'] as const,
+  unusedPackages: (hours: number) => ['packages', 'unused', hours] as const,
   packageSearch: (language: string, text: string) => ['packages', 'search', language, text] as const,
   packageVersions: (language: string, name: string) => ['packages', 'versions', language, name] as const,
   packageTypes: (agent: string, version: string, list: string) => ['packages', 'types', agent, version, list] as const,
@@ -149,6 +151,13 @@ export const useVerdict = (name: string, revision: number, enabled: boolean) =>
   useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
+/** The installed packages of the workspace. While some are being installed, the list is read again each second. */
+export const useInstalledPackages = () =>
+  useQuery({
+    queryKey: [...keys.installedPackages, 'list'],
+    queryFn: listInstalledPackages,
+    refetchInterval: (query) => ((query.state.data?.running.length ?? 0) > 0 ? 1000 : false),
+  });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
 /** The quotas of any workspace, for server administrators. They are editable, so they are read once per visit. */
 export const useQuotasOf = (workspace: string) =>

@@ -64,6 +64,7 @@ export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: strin
 export type VersionSummary = Wire['VersionSummary'];
 export type Version = With<Wire['Version'], Schemas & { tests?: Test[] }>;
 export type FoundPackage = Wire['Found'];
+export type CollectedPackages = Wire['Collected'];
 export type InstalledPackages = Wire['InstalledPackages'];
 export type PackageTypes = Wire['Types'];
 export type ResolvedPackages = Wire['Resolved'];

@@ -4,6 +4,7 @@ import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
 import { inWorkspace } from './workspace';
 import type {
+  CollectedPackages,
   About,
   Agent,
   AgentBody,
@@ -491,6 +492,10 @@ export async function listPackageVersions(language: Language, name: string): Pro
 }
 
 export const listInstalledPackages = (): Promise<InstalledPackages> => request('/packages/installed');
+
+/** Removes packages that nothing used for some hours. With dryRun they are only listed. */
+export const collectPackages = (unusedHours: number, dryRun: boolean): Promise<CollectedPackages> =>
+  request('/packages/gc', { method: 'POST', body: { unusedHours, dryRun } });
 
 /** The files from which the editor reads the types of installed packages. */
 export function getPackageTypes(agent: string, version: string): Promise<PackageTypes> {

@@ -44,6 +44,7 @@ const ApprovalPage = lazy(() =>
 const BlockedPage = lazy(() => import('../features/gate/BlockedPage').then((m) => ({ default: m.BlockedPage })));
 const RulesPage = lazy(() => import('../features/gate/RulesPage').then((m) => ({ default: m.RulesPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
+const PackagesPage = lazy(() => import('../features/packages/PackagesPage').then((m) => ({ default: m.PackagesPage })));
 const UsagePage = lazy(() => import('../features/usage/UsagePage').then((m) => ({ default: m.UsagePage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RunsPage = lazy(() => import('../features/run/RunsPage').then((m) => ({ default: m.RunsPage })));
@@ -137,6 +138,7 @@ function Pages() {
   useCommand('tokens', mayAnywhere('admin') ? () => navigate('/tokens') : undefined);
   useCommand('people', sees('/people'));
   useCommand('secrets', sees('/secrets'));
+  useCommand('packages', sees('/packages'));
   useCommand('usage', sees('/usage'));
   useCommand('approvals', sees('/approvals'));
   useCommand('blocked', sees('/blocked'));
@@ -296,6 +298,13 @@ function Pages() {
           <Guarded what={say.rulesHere} needs="read">
             <Framed what={say.theRules}>
               <RulesPage />
+            </Framed>
+          </Guarded>
+        </Route>
+        <Route path="/packages">
+          <Guarded what={say.packages} needs="read">
+            <Framed what={say.thePackages}>
+              <PackagesPage />
             </Framed>
           </Guarded>
         </Route>

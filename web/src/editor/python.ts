@@ -28,7 +28,7 @@ export class Python {
     root: string,
     private readonly tell: (state: PythonState) => void,
   ) {
-    this.project = { root, types: '', agents: '', parameters: [], entrypoint: '', version: undefined };
+    this.project = { root, types: '', agents: '', parameters: [], entrypoint: '', packages: {}, version: undefined };
   }
 
   /** Reports whether a Python file is open. */
@@ -56,24 +56,31 @@ export class Python {
     this.settle();
   }
 
+  /** Sets types and packages. A running service restarts with other packages. */
   update(change: Omit<PythonProject, 'root' | 'version'>): void {
+    const { packages } = this.project;
     this.project = { ...this.project, ...change };
-    this.service?.update(this.project);
+    if (packages !== change.packages) this.restart();
+    else this.service?.update(this.project);
   }
 
   /** Sets the Python version of the programs. A running service restarts with it. */
   runsIn(version: string | undefined): void {
     if (this.project.version === version) return;
     this.project = { ...this.project, version };
-    if (this.state === 'off' || this.state === 'failed') return;
-    this.stop();
-    this.settle();
+    this.restart();
   }
 
   dispose(): void {
     this.disposed = true;
     clearTimeout(this.idle);
     this.stop();
+  }
+
+  private restart(): void {
+    if (this.state === 'off' || this.state === 'failed') return;
+    this.stop();
+    this.settle();
   }
 
   private settle(): void {

@@ -56,6 +56,7 @@ export const commands = [
   { id: 'tokens', title: say.tokens, group: 'Go' },
   { id: 'people', title: say.people, group: 'Go' },
   { id: 'secrets', title: say.secretsAndQuotas, group: 'Go' },
+  { id: 'packages', title: say.packages, group: 'Go' },
   { id: 'usage', title: say.usage, group: 'Go' },
   { id: 'approvals', title: say.approvals, group: 'Go' },
   { id: 'blocked', title: say.blocked, group: 'Go' },

@@ -17,6 +17,7 @@ import * as files from './files';
 import * as form from './form';
 import * as gate from './gate';
 import * as guarded from './guarded';
+import * as packages from './packages';
 import * as projects from './projects';
 import * as tasks from './tasks';
 import * as provenance from './provenance';
@@ -56,6 +57,7 @@ export const texts = {
   form,
   gate,
   guarded,
+  packages,
   projects,
   tasks,
   provenance,

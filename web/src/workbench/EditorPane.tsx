@@ -92,6 +92,10 @@ interface HostProps extends Props {
   text: string | undefined;
 }
 
+/** The files that may name packages. */
+const packageLists = ['requirements.txt', 'pyproject.toml', 'package.json', 'package-lock.json'];
+const noFiles: Record<string, string> = {};
+
 function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   const agent = useOpenAgent();
   const files = useOpenFiles();
@@ -130,16 +134,18 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
 
   const { inputSchema, outputSchema, environment, secrets, entrypoint, packages } = agent.fields;
   const { language, capabilities } = agent.fields;
-  const typed = language !== 'python' && packages.length > 0;
+  const lists = packageLists.map((path) => files[path]).filter((text) => typeof text === 'string');
+  const typed = packages.length > 0 || lists.length > 0;
   const types = useQuery({
-    queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', packages.join('\n')),
+    queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', [...packages, ...lists].join('\n')),
     enabled: typed && agent.save.kind === 'saved', // the server answers for the saved list
     placeholderData: keepPreviousData,
+    refetchInterval: (query) => (query.state.data?.installed === false ? 5000 : false), // a run installs them too
     queryFn: () => getPackageTypes(agent.name, agent.version ?? 'draft'),
   }).data;
-  const packageFiles = typed ? types?.files : undefined;
+  const packageFiles = (typed ? types?.files : undefined) ?? noFiles;
   const called = useCalledAgents(capabilities);
-  useEffect(() => kit.setPackageFiles(packageFiles ?? {}), [kit, packageFiles]);
+  useEffect(() => kit.setPackageFiles(language === 'python' ? noFiles : packageFiles), [kit, language, packageFiles]);
   useEffect(() => {
     if (!workspace) return;
     const timer = setTimeout(() => {
@@ -147,7 +153,13 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
       const agents = calledTypes(called);
       kit.setTypes(types.typescript + packageTypes(packages, packageFiles) + agents.typescript);
       const parameters = parametersOf(inputSchema).map(([name]) => name);
-      workspace.python.update({ types: types.python, agents: agents.python, parameters, entrypoint });
+      workspace.python.update({
+        types: types.python,
+        agents: agents.python,
+        parameters,
+        entrypoint,
+        packages: packageFiles,
+      });
     }, 150);
     return () => clearTimeout(timer);
   }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages, packageFiles, called]);

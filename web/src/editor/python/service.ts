@@ -18,6 +18,8 @@ export interface PythonProject {
   /** The input properties that can be parameters. */
   parameters: readonly string[];
   entrypoint: string;
+  /** Stubs and sources of the installed packages, by path. */
+  packages: Record<string, string>;
   /** The version of the server's Python, such as 3.11. Without it the service uses the newest. */
   version: string | undefined;
 }
@@ -27,11 +29,15 @@ const stub = 'agent_types.pyi';
 const agentsModule = 'agents.py';
 const agentsStub = 'agents.pyi';
 
+/** The folder of the installed packages. */
+const packagesRoot = '/packages';
+
 const config = {
   // Reports certain and likely errors, but no missing types.
   typeCheckingMode: 'standard',
   pythonPlatform: 'Linux',
   typeshedPath: '/typeshed',
+  extraPaths: [packagesRoot],
 };
 
 export class PythonService {
@@ -62,6 +68,7 @@ export class PythonService {
       files[`${root}${agentsModule}`] = '';
       files[`${root}${agentsStub}`] = agentsOf(project);
     }
+    for (const [path, text] of Object.entries(project.packages)) files[`${packagesRoot}/${path}`] = text;
     for (const model of models) files[model.uri.path] = model.getValue();
     const server = await startServer(uriOf(root), files, { diagnostics: mark, broken });
     const service = new PythonService(project, server);
