@@ -898,8 +898,8 @@ def expect():
 
 
 def ahead(names):
-    """Imports packages that the program will import, while this process waits for it in its sandbox. A package that fails is
-    left to the program, and so are those after one that takes too long."""
+    """Imports packages that the program will import, and names of them, while this process waits for it in its sandbox. A
+    package that fails is left to the program, and so are those after one that takes too long."""
     if not names:
         return
     import signal
@@ -912,7 +912,8 @@ def ahead(names):
     try:
         for name in names:
             try:
-                __import__(name)
+                module, _, taken = name.partition(":")
+                __import__(module, None, None, [taken] if taken else [])
             except TimeoutError:
                 break
             except BaseException:  # the program gets the error when it imports the package itself

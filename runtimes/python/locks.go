@@ -49,11 +49,15 @@ func oneThread() []string {
 	return []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
 }
 
-// importLine matches the import of a module at the beginning of a line. It may match text that is no import: a module that
-// is imported ahead and not needed does no harm.
-var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_][A-Za-z0-9_]*)`)
+// importLine matches the import of a module at the beginning of a line, and the names that it takes from the module. It may
+// match text that is no import: a module that is imported ahead and not needed does no harm.
+var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]*)(?:[ \t]+import[ \t]+(\([^()]*\)|[^\n;#(]+))?`)
 
-// expected returns the variable with the packages that a program imports, for the interpreters that wait for it.
+// importedName matches a name that is taken from a module, without its alias.
+var importedName = regexp.MustCompile(`(?:^|[(,])\s*([A-Za-z_]\w*)`)
+
+// expected returns the variable with the packages that a program imports, for the interpreters that wait for it. Names are
+// given as MODULE:NAME, because a package may load the part that has a name when it is asked for.
 func expected(job runtimes.Job) string {
 	found := map[string]bool{}
 	for name, source := range job.Files {
@@ -61,15 +65,21 @@ func expected(job runtimes.Job) string {
 			continue
 		}
 		for _, match := range importLine.FindAllSubmatch(source, maxImports) {
-			if module := string(match[1]); slices.Contains(job.Packages.Modules, module) {
-				found[module] = true
+			module := string(match[1])
+			if top, _, _ := strings.Cut(module, "."); !slices.Contains(job.Packages.Modules, top) {
+				continue
+			}
+			found[module] = true
+			for _, taken := range importedName.FindAllSubmatch(match[2], maxImports) {
+				found[module+":"+string(taken[1])] = true
 			}
 		}
 	}
-	return "ATELIER_IMPORTS=" + strings.Join(slices.Sorted(maps.Keys(found)), " ")
+	all := slices.Sorted(maps.Keys(found))
+	return "ATELIER_IMPORTS=" + strings.Join(all[:min(len(all), maxImports)], " ")
 }
 
-// maxImports limits the imports of a file that count.
+// maxImports limits the imports of a file, and those of a program, that count.
 const maxImports = 200
 
 // runLocked executes a program with packages, in a fork of an interpreter if possible.

@@ -18,6 +18,7 @@ func TestPackages(t *testing.T) {
 	dir := packagestest.Dir(t)
 	for name, text := range map[string]string{
 		"good.py": "count = 0\n", "json.py": "raise SystemExit('the standard library comes first')\n", "bad.py": "raise ValueError('bad package')\n",
+		"lazy.py": "import os\n\ndef __getattr__(name):\n    if name != 'part':\n        raise AttributeError(name)\n    globals()[name] = os.environ.get('WHEN', 'ahead')\n    return globals()[name]\n",
 		"slow.py": "import time\nstart = time.monotonic()\nwhile time.monotonic() - start < 30: pass\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -29,7 +30,7 @@ func TestPackages(t *testing.T) {
 		t.Helper()
 		job := runtimes.Job{
 			RunID: "run", Workspace: "w", Language: runtimes.Python, Runtime: runtimes.PythonEngine, Entrypoint: "main.py", Files: map[string][]byte{"main.py": []byte(code)},
-			Limits: runtimes.DefaultLimits(), Packages: &runtimes.Installed{Digest: "sha256:1", Dir: dir, Modules: []string{"bad", "good", "json", "slow"}},
+			Limits: runtimes.DefaultLimits(), Packages: &runtimes.Installed{Digest: "sha256:1", Dir: dir, Modules: []string{"bad", "good", "json", "lazy", "slow"}},
 		}
 		if change != nil {
 			change(&job)
@@ -58,6 +59,10 @@ def main():
 				t.Errorf("%s: %s %+v", name, outcome.Output, outcome.Error)
 			}
 		}
+	}
+	lazy := func(j *runtimes.Job) { j.Workspace, j.Environment = "lazy", map[string]string{"WHEN": "in the run"} }
+	if outcome := run("from lazy import (\n    part as p,\n)\n\ndef main():\n    return p\n", lazy); string(outcome.Output) != `"ahead"` {
+		t.Errorf("a part that is loaded when it is asked for: %s %+v", outcome.Output, outcome.Error)
 	}
 	other := func(j *runtimes.Job) { j.Workspace = "other" }
 	if outcome := run("import bad\ndef main(): pass\n", other); outcome.Error == nil || !strings.Contains(outcome.Error.Message, "bad package") {
