@@ -81,6 +81,11 @@ main() {
   scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven zsh fish groff
   go build -o "$report" ./scripts/report || exit 1
   scripts/uv.sh >/dev/null || skip uv "uv, the resolver of Python packages, cannot be installed on this machine"
+  if folder=$(scripts/packages.sh); then
+    export ATELIER_TEST_PACKAGES=$folder
+  else
+    skip packages "wheels and npm tarballs for the tests cannot be downloaded on this machine"
+  fi
   scripts/opa.sh build >/dev/null || skip opa "Open Policy Agent cannot be built on this machine"
   scripts/monty.sh >/dev/null || skip monty "the Monty interpreter could not be installed from the Python index"
   if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then

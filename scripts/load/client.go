@@ -87,6 +87,9 @@ func (c Client) Publish(ctx context.Context, p Program) error {
 	if p.Runtime != "" {
 		fields["runtime"] = p.Runtime
 	}
+	if p.Packages != nil {
+		fields["packages"] = p.Packages
+	}
 	if p.Limits != nil {
 		fields["limits"] = p.Limits
 	}

@@ -11,6 +11,7 @@ type Program struct {
 	Name, Language, Entrypoint, Code string
 	Runtime                          string         // "" leaves it to the server
 	Takes, Gives                     map[string]any // schemas
+	Packages                         []string
 	Limits                           map[string]int
 	Input                            func(n int) []byte
 	Want                             func(n int) string // expected output; not checked if the status is not succeeded

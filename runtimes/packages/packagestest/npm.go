@@ -87,9 +87,6 @@ func (i *Index) AddNPM(tb testing.TB, p Tarball) {
 	p.content = p.Bytes(tb)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.npm == nil {
-		i.npm = map[string][]Tarball{}
-	}
 	i.npm[p.Name] = append(i.npm[p.Name], p)
 }
 

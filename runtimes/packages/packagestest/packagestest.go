@@ -163,8 +163,7 @@ type file struct {
 // NewIndex serves wheels until the test ends.
 func NewIndex(tb testing.TB, wheels ...Wheel) *Index {
 	tb.Helper()
-	i := &Index{files: map[string]map[string]file{}}
-	i.Server = httptest.NewServer(i)
+	i := Open()
 	tb.Cleanup(i.Close)
 	for _, wheel := range wheels {
 		i.Add(tb, wheel)

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// packaged is a program with packages, and its required time as a multiple of the same program without.
+type packaged struct {
+	load.Program
+	must float64
+}
+
+// packages measures second runs of programs with packages against programs without, and a cold installation. The index
+// is on loopback and has real wheels and tarballs.
+func (b *bench) packages(ctx context.Context) (s section, err error) {
+	s.title = "Packages from an index on loopback"
+	folder, err := exec.CommandContext(ctx, "scripts/packages.sh").Output()
+	if err != nil {
+		return s, fmt.Errorf("scripts/packages.sh: %w", err)
+	}
+	uv, err := exec.CommandContext(ctx, "scripts/uv.sh").Output()
+	if err != nil {
+		return s, fmt.Errorf("scripts/uv.sh: %w", err)
+	}
+	index := packagestest.Open()
+	defer index.Close()
+	if err := index.AddFolder(strings.TrimSpace(string(folder))); err != nil {
+		return s, err
+	}
+	flags := []string{"--python-index", index.Simple(), "--npm-registry", index.NPM(), "--uv", strings.TrimSpace(string(uv))}
+	if s.rows, err = b.secondRuns(ctx, flags); err != nil {
+		return s, err
+	}
+	cold, err := b.coldInstall(ctx, flags)
+	s.rows = append(s.rows, cold)
+	return s, errors.Join(err, ctx.Err())
+}
+
+// withStore starts a server that keeps packages in a new directory, which sandboxes can reach.
+func (b *bench) withStore(ctx context.Context, flags []string, use func(*load.Server) error) error {
+	store, err := os.MkdirTemp("", "atelier-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(store)
+	if err := os.Chmod(store, 0o755); err != nil {
+		return err
+	}
+	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: append(slices.Clone(flags), "--packages-dir", store)})
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(server), server.Stop())
+}
+
+func (b *bench) secondRuns(ctx context.Context, flags []string) (rows []row, err error) {
+	err = b.withStore(ctx, flags, func(server *load.Server) error {
+		for _, language := range []string{"python", "javascript"} {
+			plain := helloIn(language)
+			base, err := b.second(ctx, server, plain)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row{what: language + " without packages", measured: base.String()})
+			for _, p := range packagedIn(plain) {
+				c, err := b.second(ctx, server, p.Program)
+				if err != nil {
+					return err
+				}
+				limit := bar{must: p.must * base.At(0.5), unit: "ms p50", of: fmt.Sprintf("%s × without", short(p.must))}
+				rows = append(rows, limit.judge(row{what: language + " with " + strings.Join(p.Packages, " and "), measured: c.String()}, c.At(0.5), c.cost()))
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// second measures the runs of a program after the first.
+func (b *bench) second(ctx context.Context, server *load.Server, p load.Program) (cell, error) {
+	if err := server.Publish(ctx, p); err != nil {
+		return cell{}, err
+	}
+	ask := server.Checked(p)
+	load.Closed(ctx, 1, time.Second, ask) // not counted: installs and prepares an interpreter
+	return b.observeOf(server, func() *load.Sample { return load.Closed(ctx, 1, b.span, ask) }), nil
+}
+
+// packagedIn returns programs with packages that give the same answers as one without.
+func packagedIn(plain load.Program) []packaged {
+	with := func(must float64, code string, names ...string) packaged {
+		p := plain
+		p.Packages, p.Code = names, code
+		p.Name += "-" + strings.Join(names, "-")
+		return packaged{p, must}
+	}
+	if plain.Language == "python" {
+		return []packaged{
+			with(1.3, "import requests\n\ndef main(input, ctx):\n    return {\"sum\": input[\"a\"] + input[\"b\"] + len(requests.structures.CaseInsensitiveDict())}\n", "requests"),
+			with(2, "import numpy\n\ndef main(input, ctx):\n    return {\"sum\": int(numpy.array([input[\"a\"], input[\"b\"]]).sum())}\n", "numpy"),
+		}
+	}
+	return []packaged{
+		with(1.2, "import sum from \"lodash/sum.js\";\nimport { z } from \"zod\";\n\nconst given = z.object({ a: z.number(), b: z.number() });\nexport default function main(input) {\n  const { a, b } = given.parse(input);\n  return { sum: sum([a, b]) };\n}\n", "lodash", "zod"),
+	}
+}
+
+// coldInstall measures resolving and installing requests on new servers.
+func (b *bench) coldInstall(ctx context.Context, flags []string) (row, error) {
+	taken := &load.Sample{}
+	body, err := json.Marshal(map[string]any{"name": "cold", "language": "python", "code": "import requests\n\ndef main():\n    return 1\n", "packages": []string{"requests"}})
+	if err != nil {
+		return row{}, err
+	}
+	for range b.rounds/3 + 1 {
+		err := b.withStore(ctx, flags, func(server *load.Server) error {
+			if _, err := server.Call(ctx, http.MethodPost, api+"/code-agents", body, nil); err != nil {
+				return err
+			}
+			began := time.Now()
+			_, err := server.Call(ctx, http.MethodPost, api+"/code-agents/cold/packages/resolve", []byte(`{"install":true}`), nil)
+			taken.Times = append(taken.Times, time.Since(began))
+			return err
+		})
+		if err != nil {
+			return row{}, err
+		}
+	}
+	slices.Sort(taken.Times)
+	return bar{must: 3000, unit: "ms p50"}.judge(row{what: "resolve and install requests, cold", measured: fmt.Sprintf("p50 %.0f ms, %d times", taken.At(0.5), len(taken.Times))}, taken.At(0.5), ""), nil
+}
