@@ -244,7 +244,7 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 	}
 	mounts, argv := m.interpreter(s)
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: slices.Concat(mounts, s.mounts),
+		Role: program.Name, Filter: sandbox.FilterInstaller, Proc: true, Mounts: slices.Concat(mounts, s.mounts),
 		Launcher: "packages " + s.name + " " + strconv.FormatInt(m.made.Add(1), 10), DiskBytes: s.limits.DiskBytes, Limits: s.limits, Network: s.network,
 	}
 	pool := worker.NewPool(worker.Options{Jailer: m.options.Jailer, Max: 1, Log: m.options.Log, Profile: profile})

@@ -1,8 +1,10 @@
 package packages_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -76,4 +78,17 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
+}
+
+// TestResolve_NoRanges resolves a wheel from an index that sends whole files only, so that the resolver stores the wheel in
+// its cache and locks it there.
+func TestResolve_NoRanges(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t)
+	wheel := shout("1.0.0")
+	index.AddHandler(wheel.Name, wheel.Filename(), strings.TrimPrefix(wheel.Hash(t), "sha256:"), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(wheel.Bytes(t)) })
+	lock, err := resolve(t, newManager(t, index, nil), "shout")
+	if err != nil || len(lock.Packages) != 1 || lock.Packages[0].Hash != wheel.Hash(t) {
+		t.Errorf("%+v, %v", lock, err)
+	}
 }

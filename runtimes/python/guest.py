@@ -913,7 +913,9 @@ def ahead(names):
         for name in names:
             try:
                 module, _, taken = name.partition(":")
-                __import__(module, None, None, [taken] if taken else [])
+                found = __import__(module, None, None, [taken] if taken else [])
+                if taken:
+                    getattr(found, taken, None)
             except TimeoutError:
                 break
             except BaseException:  # the program gets the error when it imports the package itself

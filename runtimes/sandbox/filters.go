@@ -9,11 +9,12 @@ import (
 // exist only in memory, because these belong to no process whose memory could be measured. Their sockets also keep the
 // default size of their buffers, so that the watch knows how much a socket can hold.
 func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
-	program, alone := seccomp.Program(), seccomp.Alone()
+	program, alone, installer := seccomp.Program(), seccomp.Alone(), seccomp.Installer()
 	if mode == cgroups.None {
 		program, alone = program.Refuse("memfd_create").KeepBuffers(), alone.Refuse("memfd_create").KeepBuffers()
+		installer = installer.Refuse("memfd_create").KeepBuffers()
 	}
 	return map[Filter]seccomp.Policy{
-		FilterWorker: seccomp.Worker(), FilterCompiler: seccomp.Compiler(), FilterProgram: program, FilterAlone: alone,
+		FilterWorker: seccomp.Worker(), FilterCompiler: seccomp.Compiler(), FilterProgram: program, FilterAlone: alone, FilterInstaller: installer,
 	}
 }

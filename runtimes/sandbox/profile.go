@@ -14,10 +14,11 @@ type (
 
 // Filters and paths of jails are described in wire.
 const (
-	FilterWorker   = wire.FilterWorker
-	FilterCompiler = wire.FilterCompiler
-	FilterProgram  = wire.FilterProgram
-	FilterAlone    = wire.FilterAlone
+	FilterWorker    = wire.FilterWorker
+	FilterCompiler  = wire.FilterCompiler
+	FilterProgram   = wire.FilterProgram
+	FilterAlone     = wire.FilterAlone
+	FilterInstaller = wire.FilterInstaller
 
 	WorkDir      = wire.WorkDir
 	TempDir      = wire.TempDir
@@ -27,9 +28,9 @@ const (
 
 // Profile describes a jail.
 //
-// A jail with FilterProgram or FilterAlone gets a root with a synthetic /etc, a minimal /dev, Mounts, and the sized
-// tmpfs in WorkDir, TempDir and SharedDir. If one of Mounts is /usr, then /bin, /lib and the like follow as the host
-// has them. A jail with FilterWorker or FilterCompiler gets an empty root.
+// A jail with FilterProgram, FilterAlone or FilterInstaller gets a root with a synthetic /etc, a minimal /dev, Mounts,
+// and the sized tmpfs in WorkDir, TempDir and SharedDir. If one of Mounts is /usr, then /bin, /lib and the like follow as
+// the host has them. A jail with FilterWorker or FilterCompiler gets an empty root.
 type Profile struct {
 	Role      string          // one of the Roles that our binary passes to Main
 	Filter    wire.Filter     //

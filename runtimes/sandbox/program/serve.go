@@ -24,11 +24,13 @@ import (
 // Name is the role's name.
 const Name = "program"
 
-// Roles returns the roles for launcher.Main: one for programs that may start others, one for programs that may not.
+// Roles returns the roles for launcher.Main: one for programs that may start others, one for programs that may not,
+// and one for resolvers of packages.
 func Roles() []launcher.Role {
 	return []launcher.Role{
 		{Name: Name, Filter: sandbox.FilterProgram, Child: Serve},
 		{Name: Name, Filter: sandbox.FilterAlone, Child: Serve},
+		{Name: Name, Filter: sandbox.FilterInstaller, Child: Serve},
 	}
 }
 

@@ -33,6 +33,14 @@ func Program() Policy {
 	return Policy{Rules: rules, Default: Errno(eNOSYS)}
 }
 
+// Installer returns the policy for resolvers of packages, which is that of programs with a flock that succeeds and has no
+// effect. uv ends if it cannot lock its cache, which is in its jail and which no other process uses.
+func Installer() Policy {
+	policy := Program()
+	policy.Rules["flock"] = Rule{Otherwise: Errno(0)}
+	return policy
+}
+
 // conditional returns the calls whose arguments decide.
 func conditional() map[string]Rule {
 	refuse := Errno(ePERM)
