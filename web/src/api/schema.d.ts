@@ -4144,8 +4144,8 @@ export interface components {
        * @description About the time of the last run.
        */
       usedAt: string;
-      /** @description true if a version has this lock. */
-      versions: boolean;
+      /** @description Versions with this lock, those of deleted agents too. */
+      usedBy: components['schemas']['LockUser'][];
     };
     InstalledPackages: {
       /**
@@ -4331,6 +4331,11 @@ export interface components {
       ecosystem: string;
       packages: components['schemas']['LockedPackage'][];
       platform: string;
+    };
+    LockUser: {
+      agent: string;
+      agentId: string;
+      version: string;
     };
     LockedPackage: {
       hash: string;
@@ -18790,7 +18795,7 @@ export interface operations {
            *           ],
            *           "platform": "cp311-linux_x86_64",
            *           "usedAt": "2026-11-26T09:00:00Z",
-           *           "versions": false
+           *           "usedBy": []
            *         }
            *       ],
            *       "running": []

@@ -60,7 +60,7 @@ export class Python {
   update(change: Omit<PythonProject, 'root' | 'version'>): void {
     const { packages } = this.project;
     this.project = { ...this.project, ...change };
-    if (packages !== change.packages) this.restart();
+    if (packages !== change.packages && Object.keys({ ...packages, ...change.packages }).length > 0) this.restart();
     else this.service?.update(this.project);
   }
 
