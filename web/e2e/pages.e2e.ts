@@ -275,6 +275,10 @@ test('the page of the API searches and opens linked parts', async () => {
   await page.getByRole('searchbox', { name: 'Search the API' }).fill('inputPreview');
   await page.getByText(/^\d+ parts? match/).waitFor();
   await expect.poll(() => page.locator('#createAgent').isVisible()).toBe(false);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`:root[data-theme='${colorScheme}']`).waitFor({ state: 'attached' });
+  }
 });
 
 test('A24 the input of a sample and saved inputs belong to the agent, not to one browser', async () => {
