@@ -63,7 +63,7 @@ describe('approvals', () => {
     const session = await signIn(browser, atelier);
     const { page } = session;
     await page.goto('/studio/approvals');
-    const row = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+    const row = page.getByRole('table', { name: 'Approvals' }).getByRole('row');
     await row.getByText('Newly reaches api.example.com:443 (main.py:5).').waitFor();
     await page.getByRole('navigation', { name: 'Main' }).getByText('1 waiting').waitFor({ state: 'attached' });
     expect(await violations(page)).toEqual([]);

@@ -208,7 +208,7 @@ test('content below the samples appears together with them', async () => {
   await page.addInitScript(() => localStorage.setItem('atelier.workspace', 'research')); // it has no agents
   await page.goto('/studio/');
   await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
-  const blank = page.getByRole('button', { name: 'Blank agent…' });
+  const blank = page.getByRole('button', { name: 'New agent…' });
   expect(await blank.isVisible()).toBe(false);
   release();
   await blank.waitFor();

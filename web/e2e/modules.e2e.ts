@@ -29,7 +29,7 @@ const wanting = Buffer.from([
 async function begin(name: string, file: string, buffer: Buffer): Promise<void> {
   const { page } = session;
   await studio.home();
-  await page.getByRole('button', { name: /^(Blank|New) agent…$/ }).click();
+  await page.getByRole('button', { name: 'New agent…' }).click();
   const dialog = page.getByRole('dialog', { name: 'New agent' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
   await dialog.getByRole('radio', { name: 'WebAssembly' }).check({ force: true });

@@ -146,7 +146,7 @@ describe('people', () => {
       expect(await violations(page)).toEqual([]);
       await page.getByLabel('Password').fill(`${password} 2`);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('list', { name: 'Sessions' }).getByText('This browser').waitFor();
+      await page.getByRole('table', { name: 'Sessions' }).getByText('This browser').waitFor();
 
       await people.getByRole('button', { name: `Remove Grace ${theme}` }).click();
       await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

@@ -74,7 +74,7 @@ test('a person accepts one file of a proposed change and rejects another', async
       if (shots !== undefined) await page.screenshot({ path: join(shots, `overlay-${String(width)}-${scheme}.png`) });
     }
   await page.goto('/studio/projects/shop');
-  await page.getByRole('list', { name: 'History' }).getByText('Louder').waitFor();
+  await page.getByRole('table', { name: 'History' }).getByText('Louder').waitFor();
   expect(await violations(page)).toEqual([]);
   await session.close();
 });

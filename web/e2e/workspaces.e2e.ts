@@ -33,7 +33,8 @@ describe('workspaces', () => {
       await page.goto('/studio/');
       await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Workspaces' }).click();
-      const rows = page.getByRole('list', { name: 'Workspaces' }).getByRole('listitem');
+      const table = page.getByRole('table', { name: 'Workspaces' });
+      const rows = table.getByRole('row').filter({ has: page.getByRole('cell') });
       const row = rows.filter({ hasText: name });
       await rows.getByText('where you are now').waitFor();
       expect(await page.getByRole('button', { name: /^Close / }).count()).toBe((await rows.count()) - 1);
@@ -55,7 +56,7 @@ describe('workspaces', () => {
       await dialog.getByLabel('Title').fill(title);
       await dialog.getByRole('button', { name: 'Create workspace' }).click();
       await dialog.waitFor({ state: 'detached' });
-      await row.getByText('you are administrator').waitFor();
+      await row.getByText('administrator', { exact: true }).waitFor();
       expect(await violations(page)).toEqual([]);
 
       const allow = await refuse(page, '**/api/v1/quotas/*');

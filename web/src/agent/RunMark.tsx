@@ -11,7 +11,7 @@ import {
   type LucideIcon,
 } from 'lucide-react';
 import type { RunAnswer, RunStatus } from '../api/types';
-import css from './RunMark.module.css';
+import { StateMark } from '../ui/StateMark';
 import { finalStatus } from './runStatus';
 
 const icons: Record<RunStatus, LucideIcon> = {
@@ -35,14 +35,10 @@ interface Props {
 /** The state of a run as an icon and a word. */
 export function RunMark({ run, after }: Props) {
   const { text, look } = finalStatus(run);
-  const Icon = icons[run.status];
   return (
-    <span className={css.mark} data-look={look} data-status={run.status}>
-      <Icon size={14} aria-hidden />
-      <span>
-        {text}
-        {after !== undefined && <small> {after}</small>}
-      </span>
-    </span>
+    <StateMark look={look} icon={icons[run.status]} turning={run.status === 'running'}>
+      {text}
+      {after !== undefined && <small> {after}</small>}
+    </StateMark>
   );
 }

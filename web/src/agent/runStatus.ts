@@ -1,8 +1,6 @@
 import type { RunAnswer, RunStatus } from '../api/types';
 import { words as say } from '../texts/run';
-
-/** The colour of a status. Every status also has a text, because colour alone is not accessible. */
-export type Look = 'ok' | 'err' | 'warn' | 'quiet';
+import type { Look } from '../ui/StateMark';
 
 const looks: Record<RunStatus, Look> = {
   succeeded: 'ok',

@@ -1,4 +1,4 @@
-import { CircleX, Ellipsis, Plus, Search } from 'lucide-react';
+import { CircleX, Ellipsis, Plus, Search, Tag } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../api/listing';
@@ -7,6 +7,7 @@ import { useRights } from '../api/rights';
 import type { AgentSummary } from '../api/types';
 import { showDialog } from '../state/dialogs';
 import { toggleFavourite, useFavouriteIds, useIsFavourite } from '../state/favourites';
+import { setLayout, useLayout } from '../state/layout';
 import { agentUrl, listUrl, versionsUrl } from '../state/urlState';
 import { agentsPanel as say } from '../texts/agents';
 import { listed } from '../texts/ui';
@@ -30,8 +31,12 @@ export function AgentsPanel({ current }: { current?: string }) {
 function All({ current }: { current?: string }) {
   const [typed, setSearch] = useState('');
   const search = useDeferredValue(typed);
-  const drafts = useAgentListing({ search, state: 'draft' });
-  const published = useAgentListing({ search, state: 'published' });
+  const chosen = useLayout((layout) => layout.tag);
+  const tags = useTags();
+  // A tag that no loaded agent has any more would hide every agent.
+  const tag = tags.some((one) => one.tag === chosen) ? chosen : '';
+  const drafts = useAgentListing({ search, state: 'draft', ...(tag !== '' && { tag }) });
+  const published = useAgentListing({ search, state: 'published', ...(tag !== '' && { tag }) });
   const [, navigate] = useLocation();
   const { may } = useRights();
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
@@ -67,8 +72,9 @@ function All({ current }: { current?: string }) {
           onKeyDown={(e) => e.key === 'Escape' && setSearch('')}
         />
       </div>
+      {tags.length > 0 && <TagFilter tags={tags} tag={tag} />}
       <div className={css.list} ref={list}>
-        {current !== undefined && search === '' && unread && !here && <FarDown name={current} />}
+        {current !== undefined && search === '' && tag === '' && unread && !here && <FarDown name={current} />}
         {failed && (
           <p className={css.none}>
             {say.notLoaded(failed.message)} <Retry look="link" onRetry={failed.retry} />
@@ -100,6 +106,35 @@ function All({ current }: { current?: string }) {
         <Group title={say.published} listing={published} current={current} />
       </div>
     </section>
+  );
+}
+
+/** The tags of the loaded agents, the most frequent first. It asks for the same lists as the unfiltered panel. */
+function useTags(): { tag: string; count: number }[] {
+  const lists = [useAgentListing({ search: '', state: 'draft' }), useAgentListing({ search: '', state: 'published' })];
+  const counts = new Map<string, number>();
+  for (const list of lists)
+    if (list.kind === 'loaded')
+      for (const tag of list.items.flatMap(({ tags }) => tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .map(([tag, count]) => ({ tag, count }))
+    .sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag));
+}
+
+/** Narrows the panel to the agents with a tag. The choice stays between visits. */
+function TagFilter({ tags, tag }: { tags: { tag: string; count: number }[]; tag: string }) {
+  return (
+    <div className={css.tags}>
+      <Tag size={14} aria-hidden />
+      <select aria-label={say.tag} value={tag} onChange={(e) => setLayout({ tag: e.target.value })}>
+        <option value="">{say.allTags}</option>
+        {tags.map((one) => (
+          <option key={one.tag} value={one.tag}>
+            {say.tagWithCount(one.tag, one.count)}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

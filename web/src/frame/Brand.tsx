@@ -171,7 +171,7 @@ function User({ theme }: { theme: Theme }) {
           { kind: 'item', label: say.server, run: () => runCommand('server') },
         ],
         [
-          ...only(person, say.account, () => navigate('/account')),
+          ...only(person || mayAnywhere('admin'), say.account, () => navigate('/account')),
           { kind: 'item', label: say.settings, run: () => runCommand('settings') },
           {
             kind: 'item',

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
-import { entriesOf, isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
+import { entriesOf, isOneOf, isSwitch, isText, isWithin, settingsOf } from '../api/storage';
 
 export type Pane = 'files' | 'code' | 'output' | 'config';
 
@@ -21,6 +21,8 @@ interface Layout {
   /** On a phone one pane is shown at a time. */
   pane: Pane;
   schemaAs: 'table' | 'json';
+  /** The tag to which the list of agents is narrowed, '' for all. */
+  tag: string;
   sections: Record<string, boolean>;
 }
 
@@ -36,6 +38,7 @@ const initial: Layout = {
   sheetOpen: false,
   pane: 'code',
   schemaAs: 'table',
+  tag: '',
   sections: {
     general: true,
     limits: false,
@@ -63,6 +66,7 @@ export function readLayout(was: unknown): Layout {
     bottomOpen: isSwitch,
     problemsOpen: isSwitch,
     schemaAs: isOneOf('table', 'json'),
+    tag: isText,
   });
   const sections = isObject(was) ? entriesOf(was['sections'], isSwitch) : {};
   return { ...now, sections: { ...now.sections, ...sections } };

@@ -1,4 +1,5 @@
-import { plural } from './format';
+import type { ReactNode } from 'react';
+import { rich } from './rich';
 
 export const projectsPage = {
   pageTitle: 'Projects · Atelier',
@@ -8,16 +9,29 @@ export const projectsPage = {
   theChange: 'the proposed change',
   notLoaded: (reason: string) => `The projects could not be loaded. ${reason}`,
   lead: 'Trees of files that programs read and propose changes to. Nothing changes until a person accepts it.',
-  none: 'There is no project yet. Import a folder with: atelier project import NAME FOLDER',
-  size: (files: number, change: number) =>
-    `${plural(files, { one: 'file', other: 'files' })} · change ${String(change)}`,
+  none: 'There is no project yet.',
+  importIt: (command: ReactNode) => rich`Import a folder with ${command}.`,
+  grantIt: (capability: ReactNode) =>
+    rich`Grant an agent the files of the project: ${capability} with write, in the agent’s network and safety settings.`,
+  proposeIt: (write: ReactNode, submit: ReactNode) =>
+    rich`Run it. The program changes files with ${write} and proposes them with ${submit}.`,
+  reviewIt: 'Review each proposed change here by file, and accept or reject it.',
+  name: 'Name',
+  files: 'Files',
+  size: 'Size',
+  changes: 'Changes',
+  change: 'Change',
+  lastChange: 'Last change',
+  summary: 'Summary',
+  state: 'State',
+  agent: 'Agent',
+  made: 'When',
   back: 'All projects',
   backTo: (name: string) => `Project ${name}`,
   proposed: 'Proposed changes',
-  noneProposed: 'No run has proposed a change. Grant an agent capabilities.files with write.',
+  noneProposed: 'No run has proposed a change.',
   history: 'History',
-  by: (who: string, at: string) => `${who}, ${at}`,
-  touched: (n: number) => plural(n, { one: 'file', other: 'files' }),
+  by: 'By',
   noSummary: 'Without a summary',
   openRun: 'Open the run',
   accept: 'Accept all',

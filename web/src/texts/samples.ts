@@ -13,8 +13,6 @@ export const samples = {
   theSamples: 'the samples',
   notLoaded: (reason: string) => `The samples could not be loaded. ${reason}`,
   offline: (language: string) => `${language} · network: off`,
-  blankAgent: 'Blank agent…',
-  publicRegistry: 'Public registry',
-  importAnArchive: 'Import an archive…',
+  newAgent: 'New agent…',
   deletedAgents: 'Deleted agents',
 };

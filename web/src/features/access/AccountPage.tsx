@@ -10,12 +10,13 @@ import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../../frame/Page';
 import { complaint } from './complaint';
-import { OwnSessions } from './Sessions';
+import { Sessions } from './Sessions';
 import css from './TokensPage.module.css';
 
-/** The user's account, independent of the workspace. */
+/** Who is signed in, the password, and the sessions. */
 export function AccountPage() {
   const { data } = useSession();
+  const role = data?.workspaces.find(({ id }) => id === data.workspace.id)?.role;
   useEffect(() => {
     document.title = say.pageTitle;
   }, []);
@@ -23,11 +24,32 @@ export function AccountPage() {
     <Page>
       <Column>
         <section className={entries.section}>
-          <h1>{data?.actor.name ?? say.account}</h1>
-          {data?.actor.type === 'token' && <p className={entries.lead}>{say.signedInWithAToken}</p>}
-          {data?.actor.type === 'user' && <Password />}
+          <div>
+            <h1>{say.account}</h1>
+            {data?.actor.type === 'token' && <p className={entries.lead}>{say.signedInWithAToken}</p>}
+          </div>
+          {data && (
+            <dl className={css.facts}>
+              <dt>{say.name}</dt>
+              <dd>{data.actor.name}</dd>
+              <dt>{say.workspace}</dt>
+              <dd>{data.workspace.title}</dd>
+              {role !== undefined && (
+                <>
+                  <dt>{say.role}</dt>
+                  <dd>{role}</dd>
+                </>
+              )}
+            </dl>
+          )}
         </section>
-        {data?.actor.type === 'user' && <OwnSessions />}
+        {data?.actor.type === 'user' && (
+          <section className={entries.section}>
+            <h2>{say.password}</h2>
+            <Password />
+          </section>
+        )}
+        <Sessions />
       </Column>
     </Page>
   );

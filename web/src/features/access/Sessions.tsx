@@ -1,59 +1,135 @@
+import { Monitor } from 'lucide-react';
 import { useState } from 'react';
 import { explain } from '../../api/http';
-import { refreshSessions, useOwnSessions, useSessions } from '../../api/queries';
+import { refreshSessions, useOwnSessions, useSession, useSessions } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { OpenSession } from '../../api/types';
 import { endOwnSession, endSession } from '../../api/verbs';
 import { notify } from '../../state/notices';
 import { sessions as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { browserName } from './browserName';
 
-/** Lists the signed-in browsers of the workspace and signs them out. */
+type Whose = 'own' | 'all';
+
+/** The signed-in browsers of the user and, for administrators, of the workspace. A token has no browsers of its own. */
 export function Sessions() {
-  return <Shown found={useSessions()} end={endSession} />;
+  const user = useSession().data?.actor.type === 'user';
+  const admin = useRights().may('admin');
+  const [asked, setAsked] = useState<Whose>(user ? 'own' : 'all');
+  if (!user && !admin) return null;
+  return (
+    <section className={entries.section}>
+      <div className={entries.head}>
+        <div>
+          <h2>{say.sessions}</h2>
+          <p className={entries.lead}>{say.lead}</p>
+        </div>
+        {user && admin && (
+          <Choices
+            label={say.whose}
+            choices={[
+              { value: 'own', label: say.own },
+              { value: 'all', label: say.everybody },
+            ]}
+            value={asked}
+            onChange={setAsked}
+          />
+        )}
+      </div>
+      {asked === 'own' ? <OwnSessions /> : <AllSessions />}
+    </section>
+  );
 }
 
-/** The sessions of the current user. */
-export function OwnSessions() {
+function OwnSessions() {
   return <Shown found={useOwnSessions()} end={endOwnSession} />;
+}
+
+function AllSessions() {
+  return <Shown found={useSessions()} end={endSession} people />;
 }
 
 interface Props {
   found: ReturnType<typeof useSessions>;
   end: (id: string) => Promise<unknown>;
+  /** Whether the sessions belong to several people. */
+  people?: boolean;
 }
 
-function Shown({ found, end }: Props) {
+function Shown({ found, end, people = false }: Props) {
   const [now] = useState(() => Date.now());
   const sessions = found.data ?? [];
   return (
-    <section className={entries.section}>
-      <div>
-        <h2>{say.sessions}</h2>
-        <p className={entries.lead}>{say.lead}</p>
-      </div>
+    <>
       {found.isPending && <Waiting shape="rows" what={say.theSessions} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && sessions.length === 0 && <p className={entries.lead}>{say.none}</p>}
       {sessions.length > 0 && (
-        <ul className={entries.list} aria-label={say.sessions}>
-          {sessions.map((session) => (
-            <Row key={session.id} session={session} now={now} end={end} />
-          ))}
-        </ul>
+        <DataTable
+          label={say.sessions}
+          items={sessions}
+          columns={columnsOf(now, end).filter(({ key }) => people || key !== 'person')}
+          rowKey={({ id }) => id}
+          words={({ actor, address, browser }) => [actor.name, address, browserName(browser)].join(' ')}
+          top={({ current }) => current}
+        />
       )}
-    </section>
+    </>
   );
 }
 
-function Row({ session, now, end }: { session: OpenSession; now: number; end: Props['end'] }) {
-  const { id, actor, address, browser, current, createdAt, lastUsedAt, expiresAt } = session;
+const columnsOf = (now: number, end: Props['end']): TableColumn<OpenSession>[] => [
+  {
+    key: 'browser',
+    title: say.browser,
+    by: ({ browser }) => browserName(browser),
+    cell: ({ browser, current }) => (
+      <>
+        <strong title={browser}>{browserName(browser)}</strong>
+        {current && (
+          <div>
+            <StateMark look="ok" icon={Monitor}>
+              {say.thisBrowser}
+            </StateMark>
+          </div>
+        )}
+      </>
+    ),
+  },
+  { key: 'person', title: say.person, by: ({ actor }) => actor.name, cell: ({ actor }) => actor.name },
+  { key: 'address', title: say.address, by: ({ address }) => address, cell: ({ address }) => address },
+  {
+    key: 'used',
+    title: say.lastUse,
+    by: ({ lastUsedAt }) => (lastUsedAt === undefined ? 0 : -Date.parse(lastUsedAt)),
+    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? say.never : ago(lastUsedAt, now)),
+  },
+  {
+    key: 'made',
+    title: say.signedIn,
+    by: ({ createdAt }) => -Date.parse(createdAt),
+    cell: ({ createdAt }) => ago(createdAt, now),
+  },
+  {
+    key: 'ends',
+    title: say.ends,
+    by: ({ expiresAt }) => Date.parse(expiresAt),
+    cell: ({ expiresAt }) => day(expiresAt),
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (session) => <SignOut session={session} end={end} /> },
+];
+
+function SignOut({ session: { id, browser, current }, end }: { session: OpenSession; end: Props['end'] }) {
   const [asked, setAsked] = useState(false);
   const name = browserName(browser);
   const signOut = async (): Promise<void> => {
@@ -65,20 +141,12 @@ function Row({ session, now, end }: { session: OpenSession; now: number; end: Pr
     }
     await refreshSessions();
   };
-  const used = lastUsedAt === undefined ? say.neverUsed : say.used(ago(lastUsedAt, now));
-  const facts = [actor.name, address, used, say.signedIn(ago(createdAt, now)), say.ends(day(expiresAt))];
+  if (current) return null;
   return (
-    <li className={entries.row}>
-      <div className={entries.about}>
-        <strong title={browser}>{name}</strong>
-        <small>{facts.filter((fact) => fact !== '').join(' · ')}</small>
-        {current && <small>{say.thisBrowser}</small>}
-      </div>
-      {!current && (
-        <Button ref={leaveFocus} aria-label={say.signOut(name)} onClick={() => setAsked(true)}>
-          {say.signOutButton}
-        </Button>
-      )}
+    <>
+      <Button ref={leaveFocus} aria-label={say.signOut(name)} onClick={() => setAsked(true)}>
+        {say.signOutButton}
+      </Button>
       {asked && (
         <ConfirmDialog
           title={say.signOutTitle(name)}
@@ -88,6 +156,6 @@ function Row({ session, now, end }: { session: OpenSession; now: number; end: Pr
           onConfirm={() => void signOut()}
         />
       )}
-    </li>
+    </>
   );
 }

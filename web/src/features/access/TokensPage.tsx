@@ -11,12 +11,12 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { Check } from '../../ui/Field';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../../frame/Page';
 import { NewTokenDialog } from './NewTokenDialog';
-import { Sessions } from './Sessions';
 import { tokenState } from './scopes';
 import css from './TokensPage.module.css';
 
@@ -29,7 +29,6 @@ export function TokensPage() {
     <Page>
       <Column>
         <Tokens />
-        <Sessions />
       </Column>
     </Page>
   );
@@ -57,7 +56,11 @@ function Tokens() {
       {found.isPending && <Waiting shape="rows" what={say.theTokens} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && shown.length === 0 && (
-        <p className={entries.lead}>{say.none(<code>atelier token create NAME</code>)}</p>
+        <Steps title={say.none}>
+          {say.makeIt(<code>atelier token create NAME</code>)}
+          {say.sendIt(<code>Authorization: Bearer TOKEN</code>, <code>ATELIER_TOKEN</code>)}
+          {say.revokeIt}
+        </Steps>
       )}
       {tokens.length > open.length && <Check label={say.showClosedToo} checked={all} onChange={setAll} />}
       {shown.length > 0 && (

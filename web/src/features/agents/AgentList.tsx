@@ -49,7 +49,7 @@ export function AgentList({ narrowed, second = false }: { narrowed: ListState; s
         <Button look="quiet" onClick={() => exportArchive()}>
           {say.exportAll}
         </Button>
-        {may('write') && (
+        {may('write') && !second && (
           <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
             {say.newAgent}
           </Button>

@@ -3,11 +3,10 @@ import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { useCapabilities } from '../../api/queries';
 import type { Language } from '../../api/types';
-import { closeDialog, showDialog, useCloseOwn } from '../../state/dialogs';
+import { closeDialog, useCloseOwn } from '../../state/dialogs';
 import { agentUrl } from '../../state/urlState';
 import { common } from '../../texts/common';
-import { importToolDialog, newAgentDialog as say } from '../../texts/agents';
-import { describeDialog } from '../../texts/assist';
+import { newAgentDialog as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { TextField } from '../../ui/TextField';
@@ -17,6 +16,7 @@ import { ModuleInput } from '../../agent/ModuleInput';
 import { blankAgent, languageNames, nameFault, type Starter } from '../../agent/starters';
 import { createFrom } from '../../agent/create';
 import css from './NewAgentDialog.module.css';
+import { OtherStarts } from './OtherStarts';
 
 const languages = Object.keys(languageNames) as Language[];
 
@@ -96,21 +96,13 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
           </div>
         )}
         <div style={{ display: 'flex', flexWrap: 'wrap', justifyContent: 'flex-end', gap: 8 }}>
-          <Button look="quiet" onClick={() => showDialog({ kind: 'importTool' })}>
-            {importToolDialog.open}
-          </Button>
-          {capabilities.data?.languageModel !== undefined && (
-            <Button look="quiet" onClick={() => showDialog({ kind: 'describe', name })}>
-              {describeDialog.button}
-            </Button>
-          )}
-          <span style={{ flex: 1 }} />
           <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" type="submit" disabled={busy}>
             {say.create}
           </Button>
         </div>
       </form>
+      <OtherStarts name={name} />
     </Dialog>
   );
 }

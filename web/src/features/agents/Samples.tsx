@@ -1,6 +1,5 @@
 import { useLocation } from 'wouter';
 import { useSamples } from '../../api/queries';
-import { useRights } from '../../api/rights';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../state/dialogs';
 import { agentUrl, listUrl } from '../../state/urlState';
@@ -18,7 +17,6 @@ import css from './Samples.module.css';
 /** Sample programs. Opening one creates a draft. */
 export function Samples({ first }: { first: boolean }) {
   const samples = useSamples();
-  const { may } = useRights();
   const [, navigate] = useLocation();
   const task = useTask();
   const open = (sample: Sample): void =>
@@ -53,10 +51,8 @@ export function Samples({ first }: { first: boolean }) {
       {first && (
         <div className={css.blank}>
           <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
-            {say.blankAgent}
+            {say.newAgent}
           </Button>
-          <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>
-          {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.importAnArchive}</Button>}
           <Button look="quiet" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
             {say.deletedAgents}
           </Button>

@@ -20,6 +20,7 @@ import entries from '../../ui/Entries.module.css';
 import { PackageChanges } from '../../agent/PackageChanges';
 import { VerdictView } from '../../verdict/VerdictView';
 import css from './ApprovalPage.module.css';
+import { ApprovalState } from './ApprovalState';
 import { subjectOf } from './subject';
 
 /** One request with its reasons, findings and input, and the decision. */
@@ -61,6 +62,7 @@ function Request({ approval }: { approval: ApprovalDetails }) {
       <div>
         <Link href="/approvals">{say.back}</Link>
         <h1>{subjectOf(approval)}</h1>
+        <ApprovalState status={status} />
         <p className={entries.lead}>
           {say.by(requester.name, moment(createdAt))}
           {pending && ` · ${say.until(moment(expiresAt))}`}

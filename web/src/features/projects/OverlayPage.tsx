@@ -11,6 +11,7 @@ import { projectsPage as say } from '../../texts/projects';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import { OverlayState } from './OverlayState';
 import { Differences, type Decide } from '../../diff/Differences';
 
 /** The changes that one run proposes, to accept or reject. */
@@ -50,9 +51,8 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
       <div>
         <Link href={`/projects/${encodeURIComponent(project)}`}>{say.backTo(project)}</Link>
         <h1>{overlay.summary === '' ? say.noSummary : overlay.summary}</h1>
-        <p className={entries.lead}>
-          {[overlay.agent, moment(overlay.createdAt), say.states[overlay.status]].filter(Boolean).join(' · ')}
-        </p>
+        <p className={entries.lead}>{[overlay.agent, moment(overlay.createdAt)].filter(Boolean).join(' · ')}</p>
+        <OverlayState status={overlay.status} />{' '}
         <Link href={`/runs/${encodeURIComponent(overlay.runId)}`}>{say.openRun}</Link>
       </div>
       <Differences diff={diff} busy={busy} decide={decide} />

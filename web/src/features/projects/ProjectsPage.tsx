@@ -1,18 +1,24 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjects } from '../../api/projects';
+import type { Project } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
+import { ago, bytes, number } from '../../texts/format';
 import { projectsPage as say } from '../../texts/projects';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 
 /** All projects of the workspace. */
 export function ProjectsPage() {
   const found = useProjects();
+  const [now] = useState(() => Date.now());
   useEffect(() => {
     document.title = say.pageTitle;
   }, []);
+  const items = found.data?.items ?? [];
   return (
     <Page>
       <Column>
@@ -23,22 +29,49 @@ export function ProjectsPage() {
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theProjects} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
-          {found.data?.items.length === 0 && <p className={entries.lead}>{say.none}</p>}
-          <ul className={entries.list} aria-label={say.projects}>
-            {found.data?.items.map(({ id, name, description, files, change }) => (
-              <li key={id} className={entries.row}>
-                <div className={entries.about}>
-                  <strong>
-                    <Link href={`/projects/${encodeURIComponent(name)}`}>{name}</Link>
-                  </strong>
-                  {description !== '' && <small>{description}</small>}
-                  <small>{say.size(files, change)}</small>
-                </div>
-              </li>
-            ))}
-          </ul>
+          {found.isSuccess && items.length === 0 && (
+            <Steps title={say.none}>
+              {say.importIt(<code>atelier project import NAME FOLDER</code>)}
+              {say.grantIt(<code>capabilities.files</code>)}
+              {say.reviewIt}
+            </Steps>
+          )}
+          {items.length > 0 && (
+            <DataTable
+              label={say.projects}
+              items={items}
+              columns={columnsOf(now)}
+              rowKey={({ id }) => id}
+              words={({ name, description }) => `${name} ${description}`}
+            />
+          )}
         </section>
       </Column>
     </Page>
   );
 }
+
+const columnsOf = (now: number): TableColumn<Project>[] => [
+  {
+    key: 'name',
+    title: say.name,
+    by: ({ name }) => name,
+    cell: ({ name, description }) => (
+      <>
+        <strong>
+          <Link href={`/projects/${encodeURIComponent(name)}`}>{name}</Link>
+        </strong>
+        {description !== '' && <small>{description}</small>}
+      </>
+    ),
+  },
+  { key: 'files', title: say.files, by: ({ files }) => -files, cell: ({ files }) => number(files) },
+  { key: 'size', title: say.size, by: (project) => -project.bytes, cell: (project) => bytes(project.bytes) },
+  { key: 'change', title: say.changes, by: ({ change }) => -change, cell: ({ change }) => number(change) },
+  {
+    key: 'updated',
+    title: say.lastChange,
+    by: ({ updatedAt }) => -Date.parse(updatedAt),
+    cell: ({ updatedAt }) => ago(updatedAt, now),
+  },
+];

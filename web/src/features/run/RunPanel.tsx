@@ -19,7 +19,7 @@ import css from './RunPanel.module.css';
 import { TestsTab } from './TestsTab';
 import { useTests } from './useTests';
 import type { RunHandle } from './useRun';
-import { type Look } from '../../agent/runStatus';
+import type { Look } from '../../ui/StateMark';
 import { stateText } from './runState';
 
 interface Props {

@@ -1,4 +1,5 @@
-import { finalStatus, type Look } from '../../agent/runStatus';
+import { finalStatus } from '../../agent/runStatus';
+import type { Look } from '../../ui/StateMark';
 import { words as say } from '../../texts/run';
 import type { RunState } from './controller';
 

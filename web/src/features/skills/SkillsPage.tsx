@@ -13,6 +13,7 @@ import { CopyButton } from '../../ui/CopyButton';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { LanguageMark } from '../../agent/LanguageMark';
 import { Column, Page } from '../../frame/Page';
@@ -49,17 +50,14 @@ function Skills() {
       {found.isPending && <Waiting shape="rows" what={say.theSkills} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && items.length === 0 && (
-        <div className={css.first}>
-          <h2>{say.noneYet}</h2>
-          <ol>
-            <li>
-              {say.makeAFolder}
-              <pre tabIndex={0}>{say.folderExample}</pre>
-            </li>
-            <li>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</li>
-            <li>{say.callIt(<code>POST /skills/execute</code>)}</li>
-          </ol>
-        </div>
+        <Steps title={say.noneYet}>
+          <>
+            {say.makeAFolder}
+            <pre tabIndex={0}>{say.folderExample}</pre>
+          </>
+          <>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</>
+          <>{say.callIt(<code>POST /skills/execute</code>)}</>
+        </Steps>
       )}
       {broken > 0 && (
         <p role="status" className={css.broken}>

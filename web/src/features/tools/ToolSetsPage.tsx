@@ -3,11 +3,14 @@ import { Link } from 'wouter';
 import { useToolSets } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import { Column, Page } from '../../frame/Page';
-import { ago } from '../../texts/format';
+import { ago, number } from '../../texts/format';
 import { toolSets as say } from '../../texts/toolSets';
+import type { ToolSet } from '../../api/types';
 import { Button } from '../../ui/Button';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { ConnectDialog } from './ConnectDialog';
@@ -19,6 +22,7 @@ export function ToolSetsPage() {
   const { mayAnywhere } = useRights();
   const [now] = useState(() => Date.now());
   const [open, setOpen] = useState<'new' | 'connect'>();
+  const sets = found.data ?? [];
   const close = (): void => setOpen(undefined);
   useEffect(() => {
     document.title = say.pageTitle;
@@ -45,30 +49,60 @@ export function ToolSetsPage() {
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theSets} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
-          {found.data?.length === 0 && (
-            <p className={entries.lead}>{say.none(<code>atelier toolset put NAME REF…</code>)}</p>
+          {found.isSuccess && sets.length === 0 && (
+            <Steps title={say.none}>
+              {say.makeIt(<code>atelier toolset put NAME REF…</code>)}
+              {say.connectIt}
+              {say.keepIt}
+            </Steps>
           )}
-          <ul className={entries.list} aria-label={say.toolSets}>
-            {found.data?.map(({ id, name, title, description, tools, updatedAt, updatedBy }) => (
-              <li key={id} className={entries.row}>
-                <div className={entries.about}>
-                  <strong>
-                    <Link href={`/tool-sets/${encodeURIComponent(name)}`}>{title === '' ? name : title}</Link>
-                  </strong>
-                  {description !== '' && <small>{description}</small>}
-                  <small>
-                    {[title === '' ? '' : name, say.count(tools.length), say.changed(ago(updatedAt, now), updatedBy)]
-                      .filter(Boolean)
-                      .join(' · ')}
-                  </small>
-                </div>
-              </li>
-            ))}
-          </ul>
-          {open === 'new' && <ToolSetDialog taken={(found.data ?? []).map(({ name }) => name)} onClose={close} />}
+          {sets.length > 0 && (
+            <DataTable
+              label={say.toolSets}
+              items={sets}
+              columns={columnsOf(now)}
+              rowKey={({ id }) => id}
+              words={({ name, title, description }) => `${name} ${title} ${description}`}
+            />
+          )}
+          {open === 'new' && <ToolSetDialog taken={sets.map(({ name }) => name)} onClose={close} />}
           {open === 'connect' && <ConnectDialog kind="all" name="" agents={[]} onClose={close} />}
         </section>
       </Column>
     </Page>
   );
 }
+
+const columnsOf = (now: number): TableColumn<ToolSet>[] => [
+  {
+    key: 'name',
+    title: say.set,
+    by: ({ name, title }) => (title === '' ? name : title),
+    cell: ({ name, title, description }) => (
+      <>
+        <strong>
+          <Link href={`/tool-sets/${encodeURIComponent(name)}`}>{title === '' ? name : title}</Link>
+        </strong>
+        {description !== '' && <small>{description}</small>}
+      </>
+    ),
+  },
+  {
+    key: 'address',
+    title: say.address,
+    by: ({ name }) => name,
+    cell: ({ name }) => <code>{`/mcp/sets/${name}`}</code>,
+  },
+  { key: 'tools', title: say.tools, by: ({ tools }) => -tools.length, cell: ({ tools }) => number(tools.length) },
+  {
+    key: 'changed',
+    title: say.lastChange,
+    by: ({ updatedAt }) => -Date.parse(updatedAt),
+    cell: ({ updatedAt, updatedBy }) => (
+      <>
+        {ago(updatedAt, now)}
+        <small>{updatedBy}</small>
+      </>
+    ),
+  },
+];

@@ -1,3 +1,4 @@
+import { MapPin } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useSession, useWorkspaces } from '../../api/queries';
 import type { Workspace } from '../../api/types';
@@ -5,7 +6,9 @@ import { ago } from '../../texts/format';
 import { workspacesPage as say } from '../../texts/workspaces';
 import { useEnterWorkspace } from '../../state/enterWorkspace';
 import { Button } from '../../ui/Button';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../../frame/Page';
@@ -22,6 +25,8 @@ export function WorkspacesPage() {
   const [now] = useState(() => Date.now());
   const [making, setMaking] = useState(false);
   const workspaces = found.data ?? [];
+  const session = useSession();
+  const roleIn: RoleIn = ({ id }) => session.data?.workspaces.find((one) => one.id === id)?.role;
   return (
     <Page>
       <Column>
@@ -37,11 +42,15 @@ export function WorkspacesPage() {
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theWorkspaces} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
-          <ul className={entries.list} aria-label={say.workspaces}>
-            {workspaces.map((workspace) => (
-              <Row key={workspace.id} workspace={workspace} now={now} />
-            ))}
-          </ul>
+          {workspaces.length > 0 && (
+            <DataTable
+              label={say.workspaces}
+              items={workspaces}
+              columns={columnsOf(now, roleIn)}
+              rowKey={({ id }) => id}
+              words={({ name, title }) => `${name} ${title}`}
+            />
+          )}
         </section>
       </Column>
       {making && <NewWorkspaceDialog onClose={() => setMaking(false)} />}
@@ -49,39 +58,70 @@ export function WorkspacesPage() {
   );
 }
 
-function Row({ workspace, now }: { workspace: Workspace; now: number }) {
-  const { id, name, title, createdAt } = workspace;
-  const [asked, setAsked] = useState<'quotas' | 'close'>();
-  const session = useSession();
-  const enter = useEnterWorkspace();
-  const here = session.data?.workspace.id === id;
-  const role = session.data?.workspaces.find((one) => one.id === id)?.role;
-  const done = (): void => setAsked(undefined);
-  const made = ago(createdAt, now);
+type RoleIn = (workspace: Workspace) => string | undefined;
+
+const columnsOf = (now: number, roleIn: RoleIn): TableColumn<Workspace>[] => [
+  { key: 'title', title: say.title, by: ({ title }) => title, cell: (workspace) => <About workspace={workspace} /> },
+  { key: 'name', title: say.name, by: ({ name }) => name, cell: ({ name }) => <code>{name}</code> },
+  {
+    key: 'role',
+    title: say.yourRole,
+    by: (workspace) => roleIn(workspace) ?? '',
+    cell: (workspace) => roleIn(workspace) ?? say.notAMember,
+  },
+  {
+    key: 'made',
+    title: say.made,
+    by: ({ createdAt }) => -Date.parse(createdAt),
+    cell: ({ createdAt }) => ago(createdAt, now),
+  },
+  {
+    key: 'acts',
+    title: say.actions,
+    acts: true,
+    cell: (workspace) => <Actions workspace={workspace} member={roleIn(workspace) !== undefined} />,
+  },
+];
+
+function About({ workspace: { id, title } }: { workspace: Workspace }) {
+  const here = useSession().data?.workspace.id === id;
   return (
-    <li className={entries.row}>
-      <div className={entries.about}>
-        <strong>{title}</strong>
-        <small>{role === undefined ? say.youAreNoMember(name, made) : say.youAre(name, made, role)}</small>
-        {here && <small>{say.theServersOwn}</small>}
-      </div>
-      <div className={entries.acts}>
-        {role !== undefined && !here && (
-          <Button aria-label={say.enterNamed(title)} onClick={() => enter(name)}>
-            {say.enter}
-          </Button>
-        )}
-        <Button aria-label={say.quotasOf(title)} onClick={() => setAsked('quotas')}>
-          {say.quotas}
+    <>
+      <strong>{title}</strong>
+      {here && (
+        <div>
+          <StateMark look="ok" icon={MapPin}>
+            {say.theServersOwn}
+          </StateMark>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Actions({ workspace, member }: { workspace: Workspace; member: boolean }) {
+  const { id, name, title } = workspace;
+  const [asked, setAsked] = useState<'quotas' | 'close'>();
+  const enter = useEnterWorkspace();
+  const here = useSession().data?.workspace.id === id;
+  const done = (): void => setAsked(undefined);
+  return (
+    <div>
+      {member && !here && (
+        <Button aria-label={say.enterNamed(title)} onClick={() => enter(name)}>
+          {say.enter}
         </Button>
-        {!here && (
-          <Button aria-label={say.closeNamed(title)} onClick={() => setAsked('close')}>
-            {say.close}
-          </Button>
-        )}
-      </div>
+      )}
+      <Button aria-label={say.quotasOf(title)} onClick={() => setAsked('quotas')}>
+        {say.quotas}
+      </Button>
+      {!here && (
+        <Button aria-label={say.closeNamed(title)} onClick={() => setAsked('close')}>
+          {say.close}
+        </Button>
+      )}
       {asked === 'quotas' && <QuotaDialog workspace={workspace} onClose={done} />}
       {asked === 'close' && <CloseWorkspaceDialog workspace={workspace} onClose={done} />}
-    </li>
+    </div>
   );
 }

@@ -1,0 +1,23 @@
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import css from './StateMark.module.css';
+
+/** The colour of a state. Every state also has an icon and a text, because colour alone is not accessible. */
+export type Look = 'ok' | 'err' | 'warn' | 'quiet';
+
+interface Props {
+  look: Look;
+  icon: LucideIcon;
+  turning?: boolean;
+  children: ReactNode;
+}
+
+/** A state as an icon and a word. */
+export function StateMark({ look, icon: Icon, turning = false, children }: Props) {
+  return (
+    <span className={css.mark} data-look={look} data-turning={turning}>
+      <Icon size={14} aria-hidden />
+      <span>{children}</span>
+    </span>
+  );
+}

@@ -1,0 +1,12 @@
+import { Children, type ReactNode } from 'react';
+import css from './Steps.module.css';
+
+/** An empty list that teaches: a heading and the steps to the first item, one child each. */
+export function Steps({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className={css.steps}>
+      <h2>{title}</h2>
+      <ol>{Children.map(children, (step) => step !== null && <li>{step}</li>)}</ol>
+    </div>
+  );
+}
