@@ -354,7 +354,7 @@ test('on a phone a notice leaves the panes in reach', async () => {
   await notice.waitFor();
   const [told, panes] = await Promise.all([
     notice.boundingBox(),
-    page.getByRole('group', { name: 'Panes' }).boundingBox(),
+    page.getByRole('navigation', { name: 'Panes' }).boundingBox(),
   ]);
   expect(told && panes && told.y + told.height <= panes.y).toBe(true);
   await session.close();

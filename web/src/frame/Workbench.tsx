@@ -70,13 +70,13 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
         {right !== undefined && <Right>{right}</Right>}
       </div>
       <footer className={css.status}>{status}</footer>
-      <div className={css.panes} role="group" aria-label={say.panes}>
+      <nav className={css.panes} aria-label={say.panes}>
         {panes.map((p) => (
           <button key={p.pane} type="button" aria-current={p.pane === pane} onClick={() => setLayout({ pane: p.pane })}>
             {p.label}
           </button>
         ))}
-      </div>
+      </nav>
     </div>
   );
 }

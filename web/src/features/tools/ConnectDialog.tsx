@@ -118,7 +118,7 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
           <CopyButton text={text} label={say.copyConfiguration} wording={say.copy} />
         </div>
         <p className={css.hint}>{say.where[client]}</p>
-        <pre tabIndex={0} role="region" aria-label={say.configuration(title)}>
+        <pre tabIndex={0} role="group" aria-label={say.configuration(title)}>
           {text}
         </pre>
       </section>
