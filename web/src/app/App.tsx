@@ -62,6 +62,10 @@ const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then
 const WorkspacesPage = lazy(() =>
   import('../features/workspaces/WorkspacesPage').then((m) => ({ default: m.WorkspacesPage })),
 );
+// A build has no page of components.
+const ComponentsPage = import.meta.env.DEV
+  ? lazy(() => import('../features/components/ComponentsPage').then((m) => ({ default: m.ComponentsPage })))
+  : undefined;
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
 const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Shortcuts })));
 const NewAgentDialog = lazy(() =>
@@ -358,6 +362,13 @@ function Pages() {
             </Framed>
           </Guarded>
         </Route>
+        {ComponentsPage && (
+          <Route path="/_components">
+            <Framed what={say.theComponents}>
+              <ComponentsPage />
+            </Framed>
+          </Route>
+        )}
         <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decoded(ref)} />}</Route>
         <Route>
           <Page>

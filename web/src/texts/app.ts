@@ -17,6 +17,7 @@ export const app = {
   blockedHere: 'The blocked requests of this workspace',
   rulesHere: 'The rules of this workspace',
   theProjects: 'the projects',
+  theComponents: 'the components',
   theToolSets: 'the tool sets',
   toolSetsHere: 'The tool sets of this workspace',
   theTasks: 'the tasks',
