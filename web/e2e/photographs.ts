@@ -5,12 +5,13 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { launch, openSession, signIn, type Session } from './kit/browser';
-import { must, program, publishedAgent, saveDraft } from './kit/seed';
+import { fill, type Filled } from './kit/filled';
 import { Studio } from './kit/studio';
 
 const folder = process.env['ATELIER_PHOTOGRAPHS'] ?? '/tmp/atelier-photographs';
 let atelier: Atelier;
 let browser: Browser;
+let filled: Filled;
 
 beforeAll(async () => {
   await mkdir(folder, { recursive: true });
@@ -21,87 +22,56 @@ afterAll(async () => {
   await atelier.stop();
 });
 
-/** Agents, versions, runs, tokens and secrets, so that no list is empty. */
-async function fillServer(): Promise<void> {
-  await publishedAgent(atelier, 'slugger');
-  for (const [word, message] of [
-    ['Fog', 'Says fog.'],
-    ['Rain', 'Says rain.'],
-  ] as const) {
-    await saveDraft(atelier, 'slugger', {
-      ...program(word),
-      title: 'City weather',
-      description: 'The weather of a city.',
-    });
-    await must(atelier, 'POST', '/code-agents/slugger/versions', { bump: 'auto', changelog: message });
-  }
-  await must(atelier, 'PATCH', '/code-agents/slugger/versions/1.0.0', { deprecated: true, reason: 'It says sun.' });
-  await must(atelier, 'PUT', '/tool-sets/daily', { title: 'Daily report', references: ['slugger@1.0.0'] });
-  await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: ['slugger@1.0.0'] });
-  for (const city of ['Oslo', 'Bergen', 'Tromsø']) {
-    for (const version of ['1.0.0', '1.0.1', 'draft'])
-      await must(atelier, 'POST', '/code-agents/slugger/execute', { version, input: { city } });
-  }
-  await must(atelier, 'POST', '/code-agents/slugger/publish', { public: true });
-  await saveDraft(atelier, 'slugger', program('Snow'));
-  await must(atelier, 'POST', '/code-agents', {
-    name: 'orders-report',
-    title: 'Orders report',
-    description: 'Totals of the orders of a day.',
-    language: 'python',
-    entrypoint: 'main.py',
-    tags: ['finance'],
-    files: { 'main.py': 'def main(input, ctx):\n    raise ValueError("no orders for " + input["day"])\n' },
-    inputSchema: { type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] },
-  });
-  await must(atelier, 'POST', '/code-agents/orders-report/execute', { version: 'draft', input: { day: '2026-11-24' } });
-  await must(atelier, 'PUT', '/secrets/API_KEY', { value: 'a value that is not shown' });
-  await must(atelier, 'POST', '/tokens', { name: 'laptop', scopes: ['read', 'run'] });
-  await must(atelier, 'POST', '/tokens', { name: 'ci', scopes: ['read'] });
-}
-
 const at = (path: string) => async (page: Page) => {
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
 };
 
+/** On a narrow screen the parts of the workbench are panes. */
+async function pane(page: Page, name: 'Code' | 'Output' | 'Configuration'): Promise<void> {
+  const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name });
+  if (await button.isVisible()) await button.click();
+}
+
+const panel = (tab: string) => async (page: Page, studio: Studio) => {
+  await studio.openAgent('slugger');
+  await pane(page, 'Output');
+  await page.getByRole('tablist', { name: 'Run' }).getByRole('tab', { name: tab }).click();
+};
+
 const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> = {
   home: at('/studio/'),
   runs: at('/studio/runs'),
-  run: async (page) => {
-    await page.goto('/studio/runs');
-    await page
-      .getByRole('link', { name: /^Open the run/ })
-      .first()
-      .click();
-    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Run of' }).waitFor();
-  },
-  'run-failed': async (page) => {
-    await page.goto('/studio/runs?agent=orders-report');
-    await page
-      .getByRole('link', { name: /^Open the run/ })
-      .first()
-      .click();
-    await page.getByText('no orders for').first().waitFor();
-  },
+  run: (page) => at(`/studio/runs/${filled.run}`)(page),
+  'run-failed': (page) => at(`/studio/runs/${filled.failedRun}`)(page),
   agent: (_, studio) => studio.openAgent('slugger'),
+  'agent-input': panel('Input'),
   'agent-input-json': async (page, studio) => {
-    await studio.openAgent('slugger');
-    await page.getByRole('tablist', { name: 'Run' }).getByRole('tab', { name: 'Input' }).click();
-    await page.getByRole('radio', { name: 'JSON' }).first().click();
+    await panel('Input')(page, studio);
+    await page.getByRole('tabpanel', { name: 'Input' }).getByRole('radio', { name: 'JSON' }).click();
   },
+  'agent-history': panel('History'),
+  'agent-tests': panel('Tests'),
   'agent-result': async (page, studio) => {
     await studio.openAgent('slugger');
-    await page.getByRole('tablist', { name: 'Run' }).getByRole('tab', { name: 'History' }).click();
+    await studio.start();
+    await pane(page, 'Output');
+    await studio.ended(/^Succeeded ·/);
+    await studio.panel('Result');
+  },
+  'agent-configuration': async (page, studio) => {
+    await studio.openAgent('slugger');
+    await pane(page, 'Configuration');
   },
   publish: async (page, studio) => {
     await studio.openAgent('slugger');
-    await page.getByRole('button', { name: 'Publish…' }).click();
+    await studio.editor.focus();
+    await page.keyboard.press('ControlOrMeta+Shift+S');
     await page.getByRole('dialog').waitFor();
   },
   'new-agent': async (page) => {
     await page.goto('/studio/');
-    await page.getByRole('button', { name: 'New agent' }).last().click();
+    await page.getByRole('main').getByRole('button', { name: 'New agent' }).click();
     await page.getByRole('dialog').waitFor();
   },
   versions: (_, studio) => studio.versions('slugger'),
@@ -111,9 +81,11 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   'tool-sets': at('/studio/tool-sets'),
   'tool-set': at('/studio/tool-sets/daily'),
   people: at('/studio/people'),
+  invitation: (page) => at(filled.invitation)(page),
   tokens: at('/studio/tokens'),
   packages: at('/studio/packages'),
   secrets: at('/studio/secrets'),
+  usage: at('/studio/usage'),
   workspaces: at('/studio/workspaces'),
   server: at('/studio/server'),
   account: at('/studio/account'),
@@ -121,7 +93,14 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   keys: at('/studio/settings/keys'),
   'settings-editor': at('/studio/settings/editor'),
   approvals: at('/studio/approvals'),
+  approval: (page) => at(filled.approval)(page),
+  blocked: at('/studio/blocked'),
+  rules: at('/studio/rules'),
   projects: at('/studio/projects'),
+  project: at('/studio/projects/shop'),
+  overlay: (page) => at(filled.overlay)(page),
+  tasks: at('/studio/tasks'),
+  task: (page) => at(filled.task)(page),
   'not-found': at('/studio/nowhere'),
   'no-agent': (page) => page.goto('/studio/a/nope'),
   docs: (page) => page.goto('/docs'),
@@ -146,6 +125,7 @@ test('photographs', async () => {
   for (const { width, height } of sizes) {
     const signedOut = await openSession(browser, atelier, { width, height });
     await signedOut.page.goto('/studio/');
+    await signedOut.page.getByRole('heading', { level: 1 }).waitFor();
     await photograph(signedOut, 'sign-in', width);
     await signedOut.close();
   }
@@ -156,7 +136,7 @@ test('photographs', async () => {
     await photograph(newcomer, 'home-newcomer', width);
     await newcomer.close();
   }
-  await fillServer();
+  filled = await fill(atelier);
   for (const [name, open] of Object.entries(screens)) {
     if (wanted && !wanted.includes(name)) continue;
     for (const { width, height } of sizes) {
