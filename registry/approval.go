@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ApprovalKind is what a request for approval asks for.
+// ApprovalKind is the action that needs an approval.
 type ApprovalKind string
 
 // These are the kinds.

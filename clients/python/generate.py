@@ -45,7 +45,7 @@ def alternatives(types: list[str]) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """Returns the annotation of a schema. Whatever the types of Python cannot say is Any."""
+    """Returns the annotation of a schema. A schema that Python types cannot express is Any."""
     kind = schema.get("type")
     if "$ref" in schema:
         return named(schema["$ref"])

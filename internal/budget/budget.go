@@ -49,9 +49,9 @@ func (b *Budget) Open(owner string) *Reservation {
 	return &Reservation{budget: b, owner: owner, holders: 1}
 }
 
-// take adds bytes to the own bytes of an owner's request, and reports whether they fit. If no other request is active
-// the bytes always fit, so every body that a route accepts can be processed. An owner's only request may exceed the
-// owner's share.
+// take reserves further bytes for a request that already holds own bytes, and reports whether they fit. If no other
+// request is active the bytes always fit, so every body that a route accepts can be processed. An owner's only request
+// may exceed the owner's share.
 func (b *Budget) take(owner string, own, bytes int64, small bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

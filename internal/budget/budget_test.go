@@ -30,7 +30,7 @@ func TestReserve_Shares(t *testing.T) {
 	}
 	small, ok := open("c", budget.Small)
 	if !ok {
-		t.Error("a small body was refused beside large ones")
+		t.Error("a small body was refused while large ones were active")
 	}
 	for _, r := range []*budget.Reservation{first, other, small} {
 		r.Release()
@@ -48,7 +48,7 @@ func TestReserve_OnlyRequest_AlwaysFits(t *testing.T) {
 		t.Error("the only request was refused")
 	}
 	if b.Open("b").Reserve(100_000, 0) {
-		t.Error("a second request was let in beside it")
+		t.Error("a second request was admitted at the same time")
 	}
 	r.Release()
 	if b.Used() != 0 || !b.Open("b").Reserve(100_000, 0) {

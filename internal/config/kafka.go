@@ -150,7 +150,7 @@ func kafkaSettings() []Setting {
 			Help: "Maximum memory of a requested tool. It can only lower the limit of a version. 0 leaves it.",
 			set:  number(0, 1<<20, func(c *Config) *int64 { return &c.Kafka.MemoryMB })},
 		{Name: "kafka-message-bytes", Env: "ATELIER_KAFKA_MESSAGE_BYTES", Default: "1000000", Form: "BYTES", Group: "Kafka",
-			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result becomes an error; its run keeps it.",
+			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result is answered with an error and stays in the record of its run.",
 			set:  number(128<<10, 24<<20, func(c *Config) *int64 { return &c.Kafka.MessageBytes })},
 		{Name: "kafka-workspaces", Env: "ATELIER_KAFKA_WORKSPACES", Default: "default=default", Form: "TENANT=WORKSPACE,…", Group: "Kafka",
 			Help: "Workspaces by metadata.tenant of a request. * stands for all other tenants. A request of an unknown tenant is answered with an error.",

@@ -34,7 +34,7 @@ func llmSettings() []Setting {
 			Help: "Name of the model.",
 			set:  func(c *Config, v string) error { c.LLM.Model = v; return nil }},
 		{Name: "llm-api-key", Env: "ATELIER_LLM_API_KEY", Form: "SECRET", Group: group, Secret: true,
-			Help: "Key for the model's address, if it wants one.",
+			Help: "API key of the language model, if it needs one.",
 			set:  func(c *Config, v string) error { c.LLM.Key = v; return nil }},
 		{Name: "llm-workspaces", Env: "ATELIER_LLM_WORKSPACES", Form: "NAME,…", Group: group,
 			Help: "Workspaces whose members may use the model (default: all).",

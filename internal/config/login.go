@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OIDC is a login provider. Issuer is "" if there is none.
+// OIDC is an OpenID provider. Issuer is "" if there is none.
 type OIDC struct {
 	Issuer      string
 	Client      string
@@ -27,28 +27,28 @@ type GroupRole struct {
 
 func loginSettings() []Setting {
 	return []Setting{
-		{Name: "oidc-issuer", Env: "ATELIER_OIDC_ISSUER", Form: "URL", Group: "Logins",
+		{Name: "oidc-issuer", Env: "ATELIER_OIDC_ISSUER", Form: "URL", Group: "Sign-in",
 			Help: "Issuer URL of an OpenID provider for sign-in. Register the redirect URL <public URL>/login/oidc/callback there.",
 			set:  func(c *Config, v string) (err error) { c.OIDC.Issuer, err = issuer(v); return err }},
-		{Name: "oidc-client", Env: "ATELIER_OIDC_CLIENT_ID", Form: "ID", Group: "Logins",
+		{Name: "oidc-client", Env: "ATELIER_OIDC_CLIENT_ID", Form: "ID", Group: "Sign-in",
 			Help: "Client ID of this server at the provider.",
 			set:  func(c *Config, v string) error { c.OIDC.Client = v; return nil }},
-		{Name: "oidc-client-secret", Env: "ATELIER_OIDC_CLIENT_SECRET", Form: "SECRET", Group: "Logins", Secret: true,
+		{Name: "oidc-client-secret", Env: "ATELIER_OIDC_CLIENT_SECRET", Form: "SECRET", Group: "Sign-in", Secret: true,
 			Help: "Client secret at the provider. Without one the server is a public client that uses PKCE.",
 			set:  func(c *Config, v string) error { c.OIDC.Secret = v; return nil }},
-		{Name: "oidc-name", Env: "ATELIER_OIDC_NAME", Default: "single sign-on", Form: "TEXT", Group: "Logins",
+		{Name: "oidc-name", Env: "ATELIER_OIDC_NAME", Default: "single sign-on", Form: "TEXT", Group: "Sign-in",
 			Help: "Name of the provider on the sign-in button.",
 			set:  func(c *Config, v string) error { c.OIDC.Name = v; return notEmpty(v) }},
-		{Name: "oidc-scopes", Env: "ATELIER_OIDC_SCOPES", Default: "profile,email", Form: "SCOPE,…", Group: "Logins",
+		{Name: "oidc-scopes", Env: "ATELIER_OIDC_SCOPES", Default: "profile,email", Form: "SCOPE,…", Group: "Sign-in",
 			Help: "Scopes to request in addition to openid. Many providers need groups.",
 			set:  func(c *Config, v string) error { c.OIDC.Scopes = list(v); return nil }},
-		{Name: "oidc-groups-claim", Env: "ATELIER_OIDC_GROUPS_CLAIM", Default: "groups", Form: "NAME", Group: "Logins",
+		{Name: "oidc-groups-claim", Env: "ATELIER_OIDC_GROUPS_CLAIM", Default: "groups", Form: "NAME", Group: "Sign-in",
 			Help: "Name of the claim that lists a person's groups.",
 			set:  func(c *Config, v string) error { c.OIDC.GroupsClaim = v; return notEmpty(v) }},
-		{Name: "oidc-audience", Env: "ATELIER_OIDC_AUDIENCE", Form: "AUDIENCE,…", Group: "Logins",
-			Help: "Audiences of access tokens that MCP addresses accept, for providers that do not issue tokens for an address (default: the address that is called).",
+		{Name: "oidc-audience", Env: "ATELIER_OIDC_AUDIENCE", Form: "AUDIENCE,…", Group: "Sign-in",
+			Help: "Audiences of the access tokens that MCP addresses accept. Set it if the provider cannot issue tokens for an MCP address (default: the address of the request).",
 			set:  func(c *Config, v string) error { c.OIDC.Audiences = list(v); return nil }},
-		{Name: "oidc-roles", Env: "ATELIER_OIDC_ROLES", Form: "GROUP=[WORKSPACE:]ROLE,…", Group: "Logins",
+		{Name: "oidc-roles", Env: "ATELIER_OIDC_ROLES", Form: "GROUP=[WORKSPACE:]ROLE,…", Group: "Sign-in",
 			Help: "Roles for groups of the provider: viewer, developer, approver or administrator. The group * is everybody with an account. Each sign-in updates the roles in the named workspaces.",
 			set:  func(c *Config, v string) (err error) { c.OIDC.Roles, err = groupRoles(v); return err }},
 	}

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// special is a block of addresses that is not the public internet, by the registries of IANA and what clouds add.
+// special is a block of addresses outside the public internet. The blocks come from the IANA registries and from cloud
+// providers.
 type special struct {
 	prefix string
 	class  string

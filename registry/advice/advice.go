@@ -143,7 +143,7 @@ func agentsOf(references []string) []string {
 	return names
 }
 
-// ofGrants is about what a version may do beyond computing: to ask for more needs the consent of who uses it.
+// ofGrants compares capabilities and secrets. A new one is a major change, because callers must consent to it.
 func ofGrants(before, after registry.Spec) []registry.Reason {
 	var reasons []registry.Reason
 	lists := []struct {

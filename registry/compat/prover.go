@@ -23,7 +23,8 @@ const (
 	maxNesting = 200
 )
 
-// goal is one statement to prove: every value that fits all of these fits that, at path in a document.
+// goal is one statement to prove: every value that fits all schemas in these also fits the schema that. path is the
+// position in a document.
 type goal struct {
 	these set
 	that  place

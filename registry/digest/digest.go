@@ -14,9 +14,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sums are the digests of a version. Code covers files and entrypoint. Content covers that and everything else which
-// decides what the version does or says it does: settings, schemas, limits, capabilities, title and description.
-// Version covers that and name, semver, changelog and tests: it is what a pinned reference names.
+// Sums are the digests of a version. Code covers files and entrypoint. Content also covers settings, schemas, limits,
+// capabilities, title and description: everything that determines or describes the behaviour. Version also covers name,
+// semver, changelog and tests. A pinned reference names the digest Version.
 type Sums struct{ Version, Content, Code string }
 
 // Of computes the digests of a version. When it was published, by whom, and whether it is deprecated do not count.

@@ -11,7 +11,7 @@ const (
 	maxShapeDepth = 8
 )
 
-// shape is a schema as far as the types of programming languages can say it.
+// shape is the part of a schema that types of programming languages can express.
 type shape struct {
 	kind    string // any, null, boolean, number, integer, string, array, object, literal or union
 	literal string // JSON of a literal

@@ -8,7 +8,8 @@ type marks struct {
 	contained     map[int]struct{}
 }
 
-// inner returns the marks that evaluating n fills. They are separate, because nothing is passed on if n does not fit.
+// inner returns separate marks for the evaluation of n. If the value fits n, the caller adds them to m; otherwise they
+// are dropped.
 func (m *marks) inner(n *node) *marks {
 	if m == nil && n.unevaluatedProperties == nil && n.unevaluatedItems == nil {
 		return nil

@@ -160,7 +160,7 @@ func (s *Store) withdrawOrphan(ctx context.Context, row *approvalRow, at time.Ti
 	return is && err == nil, err
 }
 
-// CarriedOut records what came of a decision, and removes the input and the program of the request.
+// CarriedOut records the result of a decision, and removes the input and the program of the request.
 func (s *Store) CarriedOut(ctx context.Context, workspace, id, outcome string) error {
 	return s.change(ctx, "record approval", func(ctx context.Context, tx bun.Tx) error {
 		_, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("outcome = ?", outcome).

@@ -46,13 +46,13 @@ type arrears struct {
 	last   int64 // number of the newest record
 }
 
-// arrearsLimits bounds the records that wait.
+// arrearsLimits bounds the records that wait for the database.
 type arrearsLimits struct {
 	memory, bytes int64
 	count         int
 }
 
-// arrear is one record that waits.
+// arrear is the record of one run that waits until the database can store it.
 type arrear struct {
 	number int64   // of its file, in the order of the queue
 	record *record // nil if it is in the file

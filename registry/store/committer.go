@@ -227,7 +227,8 @@ func (c *committer) transact(writes []*write) error {
 	}
 }
 
-// try does not take a connection to be refused, because the probe may keep the only one.
+// try makes one attempt. While the database is unavailable it fails without waiting for a connection, because the probe
+// may hold the only one.
 func (c *committer) try(writes []*write) error {
 	if err := c.refuse(context.Background()); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)

@@ -98,7 +98,7 @@ func waitOn(ctx context.Context, conn bun.Conn, wait time.Duration) error {
 	return err
 }
 
-// sqliteConnector opens connections that wait a time for another process. They sync the log with every
+// sqliteConnector opens connections that wait for another process up to a time limit. They sync the log with every
 // commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they
 // compare as text. first is executed before the journal is chosen, which writes the first page of a new file.
 func sqliteConnector(path string, wait time.Duration, option, first string) (driver.Connector, error) {

@@ -59,8 +59,8 @@ func (s *Store) ContentBytes(ctx context.Context, workspace string, digests []st
 	return sum, wrap("measure contents", err)
 }
 
-// OldContents returns up to limit digests of a workspace's contents that were stored before a time, in order. The list
-// begins after a digest, "" for the first.
+// OldContents lists, in order, the digests of a workspace's contents that were stored before a time. It returns at most
+// limit digests that follow after; "" means from the start.
 func (s *Store) OldContents(ctx context.Context, workspace, after string, before time.Time, limit int) ([]string, error) {
 	var digests []string
 	err := s.read.NewSelect().Model((*contentRow)(nil)).Column("digest").Where("c.workspace_id = ?", workspace).Where("c.digest > ?", after).

@@ -26,7 +26,7 @@ func insertDelivery(ctx context.Context, tx bun.Tx, d registry.Delivery) error {
 	return err
 }
 
-// DueDeliveries returns up to limit webhooks of all workspaces that must be sent now, the one that waits longest first.
+// DueDeliveries returns the webhooks of all workspaces that must be sent now, at most limit, the oldest first.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]registry.Delivery, error) {
 	var rows []deliveryRow
 	err := s.read.NewSelect().Model(&rows).Where("dl.state = 'pending'").Where("dl.next_at <= ?", instant(now)).OrderExpr("dl.next_at, dl.id").Limit(int64(limit)).Scan(ctx)

@@ -80,7 +80,7 @@ func (s *Store) LabelDraftSave(ctx context.Context, workspace, agentID string, r
 		}
 		labelled, err := tx.NewSelect().Model((*draftSaveRow)(nil)).Where("h.agent_id = ?", agentID).Where("h.label <> ''").Count(ctx)
 		if err == nil && labelled > registry.LabelledSaves {
-			err = fault.New(fault.Conflict, "At most %d saves of a draft may have a label. Take a label away first.", registry.LabelledSaves)
+			err = fault.New(fault.Conflict, "At most %d saves of a draft may have a label. Remove a label first.", registry.LabelledSaves)
 		}
 		return err
 	})

@@ -16,14 +16,14 @@ func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) 
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").
 		Set("failures = excluded.failures").Set("until = excluded.until").
 		Where("f.until < excluded.until OR f.failures < excluded.failures").Exec(ctx)
-	return wrap("store failed logins", err)
+	return wrap("store failed sign-ins", err)
 }
 
 // LoginFailures returns the counts that have not expired.
 func (s *Store) LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error) {
 	var rows []failuresRow
 	if err := s.read.NewSelect().Model(&rows).Where("f.until > ?", instant(now)).OrderExpr("f.source").Scan(ctx); err != nil {
-		return nil, wrap("read failed logins", err)
+		return nil, wrap("read failed sign-ins", err)
 	}
 	failures := make([]registry.LoginFailures, 0, len(rows))
 	for _, row := range rows {

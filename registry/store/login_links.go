@@ -16,7 +16,7 @@ import (
 func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error {
 	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, UserID: user, ExpiresAt: instant(expires)}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
-	return wrap("store login link", err)
+	return wrap("store sign-in link", err)
 }
 
 // ConsumeLoginLink uses up a link and returns its user. Error: NotFound for a link that is used up or expired.
@@ -25,7 +25,7 @@ func (s *Store) ConsumeLoginLink(ctx context.Context, hash string, now time.Time
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fault.New(fault.NotFound, "Sign-in link not found.")
 	}
-	return user, wrap("spend login link", err)
+	return user, wrap("spend sign-in link", err)
 }
 
 type linkRow struct {

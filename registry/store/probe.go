@@ -48,8 +48,8 @@ func (p *probe) now() outage {
 	return p.why
 }
 
-// set changes the state and reports whether it was another one. A damaged database stays damaged: it may still accept
-// some writes.
+// set changes the state and reports whether it differs from the previous one. A damaged database stays damaged: it may
+// still accept some writes.
 func (p *probe) set(why outage) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,8 +217,8 @@ func (s *Store) examineSQLite(ctx context.Context, due bool) (outage, error) {
 	return outageOf(err), errors.Join(err, conn.Close())
 }
 
-// probeOn writes a row. While the lock is known to be held by another process, it hardly waits for the lock, because
-// requests wait for the connection to be refused.
+// probeOn writes a row. If another process is known to hold the lock, probeOn waits only briefly for it: requests need
+// this connection and would wait too.
 func (s *Store) probeOn(ctx context.Context, conn bun.Conn) error {
 	if s.probe.now() != locked {
 		_, err := conn.ExecContext(ctx, s.probeStatement())

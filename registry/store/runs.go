@@ -136,11 +136,12 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	return int(n), err
 }
 
-// interruptible is a condition for the runs that ended servers left. Its first part repeats that of the index: without it,
-// the query would scan the whole table.
+// interruptible is a condition for the unfinished runs of servers that have ended. Its first part repeats that of the
+// index: without it, the query would scan the whole table.
 var interruptible = unattended + " AND NOT EXISTS (SELECT 1 FROM remote_jobs AS j WHERE j.run_id = r.id)"
 
-// unattended is a condition for the runs that ended servers left, with those whose job at another service goes on.
+// unattended is a condition for the unfinished runs of servers that have ended, including those whose job continues at
+// another service.
 var unattended = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
 // runRow is the form of a run that bun reads; runArgs writes it.

@@ -23,7 +23,7 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	full, ok := conn.(sqliteConn)
 	if !ok {
-		return nil, errors.Join(errors.New("the driver of SQLite lacks a method"), conn.Close())
+		return nil, errors.Join(errors.New("the SQLite driver does not implement every method of sqliteConn"), conn.Close())
 	}
 	// The log and its index stay when the database is closed, because a server that starts on a full disk could not
 	// create them, and could then not even read.

@@ -14,7 +14,7 @@ type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {
 	noDial := func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("only the table counts")
+		return nil, errors.New("this resolver reads only the hosts file")
 	}
 	return lookup{table: &net.Resolver{PreferGo: true, Dial: noDial}, servers: &net.Resolver{PreferGo: true}}
 }

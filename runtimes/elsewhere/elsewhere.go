@@ -28,7 +28,8 @@ type Service struct {
 	Host    func(hostpattern.Grant) string // a grant as the service has it, "" if it cannot grant it
 }
 
-// Refuse refuses programs that need what a service cannot have, although their version does not say so.
+// Refuse refuses programs that need Python rules or bound secrets, which a service cannot apply. A version does not
+// declare these needs, so they are checked for each run.
 func (s Service) Refuse(job runtimes.Job) *runtimes.ProgramError {
 	switch {
 	case job.Rules != nil: // a workspace may have them for all programs

@@ -1,7 +1,8 @@
-// Package hostile tests the isolation with programs in every language that try to harm the server, and with hostile
-// requests, documents and paths, each by class. It prints a matrix of the results. The attacks are its tests and
-// the catalogue runtimes/attacks. The package is in the topmost layer, so that they use the real APIs. Details of one package's protections
-// are tested there: frames in runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
+// Package hostile attacks the server with programs in every language, and with hostile requests, documents and paths.
+// It groups the attacks into classes and prints a matrix of the results. Some attacks are tests of this package, others
+// come from the catalogue runtimes/attacks. The package is in the topmost layer, so that attacks go through the real
+// APIs. Other packages test the details of their own protections: runtimes/frames tests frames, runtimes/worker tests
+// results, and runtimes/sandbox tests system calls.
 package hostile
 
 import "github.com/atelier-run/atelier/runtimes/attacks"

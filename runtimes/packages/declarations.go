@@ -90,7 +90,8 @@ func typed(files fs.FS, ecosystem runtimes.Ecosystem, named []string) ([]declare
 	return all, err
 }
 
-// rankOf returns the place of a file in the order, -1 for a file without types.
+// rankOf returns the sort key of a file: files of packages that the program names have the lowest. It returns -1 for a
+// file without types.
 func rankOf(ecosystem runtimes.Ecosystem, name string, named []string) int {
 	rank := 10
 	if ecosystem == runtimes.NPM {

@@ -48,7 +48,7 @@ type Manifest struct {
 	UsedAt      time.Time       `json:"-"`
 }
 
-// PackageDetail is what an installed package says of itself.
+// PackageDetail is the metadata of an installed package.
 type PackageDetail struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -490,7 +490,7 @@ func (m *Manager) Installed(workspace string) ([]Manifest, error) {
 	return all, nil
 }
 
-// Detail returns what the packages of a lock say of themselves, if it is installed.
+// Detail returns the metadata of the packages of a lock, if the lock is installed.
 func (m *Manager) Detail(workspace string, lock runtimes.Lock) (Manifest, bool) {
 	manifest, err := readManifest(m.dirOf(workspace, lock))
 	return manifest, err == nil

@@ -227,7 +227,7 @@ type step struct {
 	tap     func([]byte)
 }
 
-// interpreter returns the mounts and the command line of a step.
+// interpreter returns the mounts of the interpreter that runs a step, and its command line.
 func (m *Manager) interpreter(s step) ([]sandbox.Mount, []string) {
 	if s.node {
 		heap := "--max-old-space-size=" + strconv.FormatInt(s.limits.MemoryBytes*3/4>>20, 10)

@@ -196,7 +196,8 @@ func resolverFailed(failed *runtimes.ProgramError) error {
 	return &Problem{Code: "index", Message: "The resolver failed: " + shorten(failed.Message, maxExplained), Remedy: "Try again, and check the index."}
 }
 
-// locked checks the answer of a resolver, which is not trusted: what it says is saved and fetched later.
+// locked checks the answer of a resolver. The answer is not trusted, because the server saves it and later fetches the
+// addresses in it.
 func (m *Manager) locked(ecosystem runtimes.Ecosystem, answer resolved) (runtimes.Lock, error) {
 	if e := answer.Error; e != nil {
 		return runtimes.Lock{}, problemOf(e.Code, e.Package, shorten(e.Message, maxExplained))
@@ -245,7 +246,7 @@ func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
 	return nil
 }
 
-// problemOf describes the error of a resolver with its way out.
+// problemOf describes the error of a resolver and suggests a remedy.
 func problemOf(code, name, message string) *Problem {
 	p := &Problem{Code: code, Package: name, Message: message + "."}
 	switch code {

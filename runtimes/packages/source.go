@@ -191,7 +191,7 @@ func (m *Manager) archivePath(p runtimes.LockedPackage, s Source) string {
 	return filepath.Join(m.options.Dir, "archives", s.own, strings.ReplaceAll(p.Hash, ":", "-"))
 }
 
-// npmrcToken is a text that npm takes as it is: it replaces variables in braces.
+// npmrcToken matches a text that npm uses unchanged. It excludes braces, because npm replaces variables in them.
 var npmrcToken = regexp.MustCompile(`^[!-z|~]+$`)
 
 // ReadNPMRC reads the registry and its credentials from the text of an .npmrc. Other settings are refused, because they

@@ -33,7 +33,7 @@ type head struct {
 	Done    bool   `json:"done"`
 }
 
-// meta is what a package says of itself.
+// meta is the metadata of a package.
 type meta struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

@@ -48,7 +48,7 @@ func (p Parcel) Command(folder string) []string {
 	return append(slices.Clone(p.command[:last]), folder+"/"+p.command[last])
 }
 
-// job is what the runners of Python and JavaScript read.
+// job is the input file of the runners of Python and JavaScript.
 type job struct {
 	Entry   string            `json:"entry"`
 	Mark    string            `json:"mark"`

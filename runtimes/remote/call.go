@@ -214,7 +214,7 @@ func (c *call) try(ctx context.Context, r request) (answer *http.Response, begun
 	return answer, wrote.Load(), err
 }
 
-// problem is what a refusal says, in the form of RFC 9457.
+// problem is the body of a refusal, in the form of RFC 9457.
 type problem struct {
 	Detail string `json:"detail"`
 	Title  string `json:"title"`

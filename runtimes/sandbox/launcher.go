@@ -107,10 +107,10 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 	}
 }
 
-// announce records that a launcher of that name is being made. The caller holds the lock.
+// announce records that a launcher of that name is being started. The caller holds the lock.
 func (s *Sandbox) announce(name string) { s.launchers.making[name] = make(chan struct{}) }
 
-// fillLauncher makes the announced launcher.
+// fillLauncher starts the launcher that announce recorded, and wakes the goroutines that wait for it.
 func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher, error) {
 	made, err := s.makeLauncher(ctx, profile)
 	s.launchers.mu.Lock()

@@ -33,7 +33,7 @@ type Lack struct {
 	Allowed   bool   // the mechanism is required, and the operator named it in Options.AllowWeak
 }
 
-// String returns the level with the names of the lacks, as stored with every run: reduced(users, cgroups).
+// String returns the level with the names of the missing mechanisms, as stored with every run: reduced(users, cgroups).
 func (l Level) String() string {
 	if l.Level != LevelReduced {
 		return l.Level
@@ -45,7 +45,7 @@ func (l Level) String() string {
 	return l.Level + "(" + strings.Join(names, ", ") + ")"
 }
 
-// Weak returns the lacks that the operator has accepted. Every status report of the server must show them.
+// Weak returns the missing mechanisms that the operator has accepted. Every status report of the server must show them.
 func (l Level) Weak() []Lack {
 	var weak []Lack
 	for _, lack := range l.Lacks {

@@ -394,7 +394,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 		return runtimes.Outcome{}, false, starved("The server has too little memory to start the program.", errors.Join(ErrNotStarted, s.ended(cause, exit)))
 	}
 	if s.watch.late() { // the watch has killed it
-		cause = fmt.Errorf("no start within %v", startDeadline)
+		cause = fmt.Errorf("the program did not start within %v", startDeadline)
 	}
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,

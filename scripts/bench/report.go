@@ -23,7 +23,7 @@ func (t *table) write(ctx context.Context, path string, server load.Client) erro
 
 Written by `+"`make bench`"+`; do not edit. Every answer was compared with a value computed from an input that varies. Server and
 clients share the machine, so absolute numbers hold for it alone; what compares is a row with its floor, both measured in this run. "Others" is what the
-machine did beside it: rows with much of that are noisy.
+machine did at the same time: rows with much of that are noisy.
 
 | | |
 | --- | --- |

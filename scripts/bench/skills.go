@@ -35,7 +35,7 @@ func (b *bench) skills(ctx context.Context) (section, error) {
 	}
 	slices.Sort(ratios)
 	r := row{what: "/skills/execute, 8 at once", measured: calls.String(), floor: fmt.Sprintf("%.2f × /execute (median of %d turns)", ratios[turns/2], turns)}
-	return section{title: "A skill beside a Python run", rows: []row{
+	return section{title: "A skill compared with a Python run", rows: []row{
 		{what: "/code-agents/…/execute, 8 at once", measured: runs.String(), verdict: runs.cost()},
 		bar{must: 1.10, aim: 1.0, unit: "×", of: "/execute"}.judge(r, ratios[turns/2], calls.cost()),
 	}}, ctx.Err()

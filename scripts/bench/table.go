@@ -22,7 +22,7 @@ type section struct {
 // table holds all measurements.
 type table struct{ sections []section }
 
-var heads = []string{"", "measured", "beside its floor", "must", "aim", "verdict"}
+var heads = []string{"", "measured", "compared with its floor", "must", "aim", "verdict"}
 
 // print stores a section and prints it immediately, because a run takes minutes.
 func (t *table) print(s section) {

@@ -50,7 +50,8 @@ func read(ctx context.Context, c load.Client, all *ledger, round int) {
 	}
 }
 
-// followPatience is how long a reader may be without an end. The program takes two seconds.
+// followPatience is the maximum time until a reader must have received the end of its run. The program takes two
+// seconds.
 const followPatience = 30 * time.Second
 
 // follow reads events from where the reader was, until the result. It returns an error if the connection was cut.

@@ -92,7 +92,7 @@ func TestVitestFailuresSayWhy(t *testing.T) {
 	report := `{"testResults":[{"name":"/src/web/e2e/a.e2e.ts","status":"failed","assertionResults":[
 		{"fullName":" A01 opens it","status":"failed","failureMessages":["TimeoutError: locator.click: Timeout 15000ms exceeded.\nCall log:\n\u001b[2m  - waiting for ` +
 		strings.Repeat("é", 300) + `\u001b[22m\n\n    at open (/src/web/e2e/kit/studio.ts:7:1)\n    at /src/web/e2e/a.e2e.ts:12:3"]}]},
-		{"name":"/src/web/e2e/b.e2e.ts","status":"failed","message":"Error: no login link within 20 s, but:\n    at x","assertionResults":[]}]}`
+		{"name":"/src/web/e2e/b.e2e.ts","status":"failed","message":"Error: no sign-in link within 20 s, but:\n    at x","assertionResults":[]}]}`
 	if err := os.WriteFile(file, []byte(report), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestVitestFailuresSayWhy(t *testing.T) {
 	}
 	want := []string{
 		"a.e2e.ts A01 opens it (line 12)\n      TimeoutError: locator.click: Timeout 15000ms exceeded.\n      - waiting for " + strings.Repeat("é", whyWidth-14) + "…",
-		"b.e2e.ts\n      Error: no login link within 20 s, but:",
+		"b.e2e.ts\n      Error: no sign-in link within 20 s, but:",
 	}
 	if len(got.Failures) != 2 || got.Failures[0].String() != want[0] || got.Failures[1].String() != want[1] {
 		t.Errorf("failures are %q, want %q", got.Failures, want)

@@ -1,4 +1,4 @@
-"""What schemathesis must know about this API beyond its description."""
+"""Tells schemathesis the facts about this API that its description cannot express."""
 import gzip
 import io
 import tarfile

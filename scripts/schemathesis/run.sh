@@ -29,7 +29,7 @@ url=http://127.0.0.1:$port
 env -i PATH="$PATH" HOME="$work" ATELIER_TOKEN="$token" bin/atelier serve --listen "127.0.0.1:$port" --data "$work/data" >"$work/log" 2>&1 &
 server=$!
 python3 - "$url" "$token" <<'PY' || { tail -n 20 "$work/log" >&2; exit 1; }
-# Waits for the server and makes what the examples of the description name.
+# Waits for the server and creates the objects that the examples of the description name.
 import json, sys, time, urllib.error, urllib.request
 
 url, token = sys.argv[1:]

@@ -15,7 +15,7 @@ const settling = 4 // one in this number
 // print shows the curve of each resource and whether it grows.
 func (c curves) print() error {
 	if len(c) < 8 {
-		return fmt.Errorf("%d samples are too few to tell what grows", len(c))
+		return fmt.Errorf("%d samples are too few to detect growth; at least 8 are needed", len(c))
 	}
 	settled := c[len(c)/settling:]
 	third := len(settled) / 3

@@ -28,7 +28,7 @@ type Credentials struct {
 	Token string `json:"token"`
 }
 
-// LoginLink returns a URL that logs in one browser once.
+// LoginLink returns a URL that signs in one browser once.
 func (a *App) LoginLink(ctx context.Context, base string) (string, error) {
 	secret, err := a.access.LoginLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
-// loginProvider returns the login provider, or nil if there is none.
+// loginProvider returns the OpenID provider, or nil if there is none.
 func (a *App) loginProvider() *oidc.Service {
 	c := a.Config.OIDC
 	if c.Issuer == "" || a.provider != nil {

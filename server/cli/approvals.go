@@ -262,9 +262,9 @@ type gateSet struct {
 	Gate          string    `help:"off, advise or enforce." placeholder:"MODE"`
 	Packs         *[]string `help:"Rule packs that apply." placeholder:"NAME,…"`
 	DisabledRules *[]string `help:"Rules that do not apply." placeholder:"PACK/RULE,…"`
-	BlockAt       string    `help:"Severity that blocks." placeholder:"SEVERITY"`
-	EscalateAt    string    `help:"Severity that escalates." placeholder:"SEVERITY"`
-	NewCapability string    `help:"Consequence of a new capability: escalate or warn." placeholder:"ANSWER"`
+	BlockAt       string    `help:"Lowest severity of a finding that blocks." placeholder:"SEVERITY"`
+	EscalateAt    string    `help:"Lowest severity of a finding that escalates to an approver." placeholder:"SEVERITY"`
+	NewCapability string    `help:"Result if a version has a new capability: escalate or warn." placeholder:"ANSWER"`
 	SelfApproval  *bool     `help:"Whether people may approve their own requests." negatable:""`
 	ApprovalHours int       `help:"Hours after which a request expires." placeholder:"N"`
 	SideEffects   *bool     `field:"approveEffects" help:"Whether runs with the flag side_effect wait for an approval." negatable:""`

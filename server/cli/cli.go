@@ -129,7 +129,7 @@ type unreachable struct{ error }
 func (u unreachable) Unwrap() error { return u.error }
 
 // errTold ends a command that has already printed its error.
-var errTold = errors.New("told already")
+var errTold = errors.New("the error is already printed")
 
 // left carries the exit code with which the parser ends the process after printing the help.
 type left struct{ code int }

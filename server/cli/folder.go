@@ -35,7 +35,7 @@ func (*pullCommand) Help() string { return folderServer }
 const folderServer = "If no flag and no variable names a server, the member server of agent.yaml does. " +
 	"It is used only if a profile of yours has the same server, so that a folder of somebody else cannot receive your token."
 
-// synced is what pull and push print with --json.
+// synced is the output of pull and push with --json.
 type synced struct {
 	Agent    string   `json:"agent"`
 	Revision int64    `json:"revision"`

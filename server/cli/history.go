@@ -49,7 +49,7 @@ func (c *historyList) run(ctx context.Context, p Process) error {
 
 type historyShow struct {
 	Agent    string `arg:"" help:"Name or ID."`
-	Revision int64  `arg:"" help:"Revision of the save."`
+	Revision int64  `arg:"" help:"Revision number of the saved draft, as atelier history list shows it."`
 	asked
 }
 
@@ -96,7 +96,7 @@ func folderOf(agent wireAgent) (map[string]registry.File, error) {
 
 type historyLabel struct {
 	Agent    string `arg:"" help:"Name or ID."`
-	Revision int64  `arg:"" help:"Revision of the save."`
+	Revision int64  `arg:"" help:"Revision number of the saved draft, as atelier history list shows it."`
 	Label    string `arg:"" optional:"" help:"New label. Without it the label is removed."`
 	asked
 }
@@ -107,7 +107,7 @@ func (c *historyLabel) run(ctx context.Context, p Process) error {
 
 type historyRestore struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Save  int64  `arg:"" name:"revision" help:"Revision of the save."`
+	Save  int64  `arg:"" name:"revision" help:"Revision number of the saved draft, as atelier history list shows it."`
 	asked
 }
 

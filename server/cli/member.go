@@ -67,7 +67,7 @@ func (c *memberRemove) run(ctx context.Context, p Process) error {
 	})
 }
 
-// memberPath finds a member by login name or ID.
+// memberPath finds a member by sign-in name or ID.
 func memberPath(ctx context.Context, server *client, nameOrID string) (string, error) {
 	var members page[person]
 	if err := server.call(ctx, http.MethodGet, "/api/v1/members", nil, &members); err != nil {

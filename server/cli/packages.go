@@ -99,7 +99,7 @@ func (c *packagesGC) run(ctx context.Context, p Process) error {
 
 type sbomCommand struct {
 	Agent   string `arg:"" help:"Name or ID."`
-	Version string `arg:"" optional:"" default:"latest" help:"1.2.0, ^1, latest or sha256:…."`
+	Version string `arg:"" optional:"" default:"latest" help:"Version: 1.2.0, ^1, latest or sha256:…."`
 	asked
 }
 

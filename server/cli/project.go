@@ -26,8 +26,8 @@ type projectCommand struct {
 	History  projectHistoryCommand  `cmd:"" help:"List the changes of a project, newest first."`
 	Overlays projectOverlaysCommand `cmd:"" help:"List the changes that runs propose, newest first."`
 	Diff     projectDiffCommand     `cmd:"" help:"Show a proposed change as a unified diff."`
-	Accept   projectAcceptCommand   `cmd:"" help:"Apply a proposed change, whole or some of its files."`
-	Reject   projectRejectCommand   `cmd:"" help:"Reject a proposed change, whole or some of its files."`
+	Accept   projectAcceptCommand   `cmd:"" help:"Apply a proposed change: all of its files or some."`
+	Reject   projectRejectCommand   `cmd:"" help:"Reject a proposed change: all of its files or some."`
 	Delete   projectDeleteCommand   `cmd:"" help:"Delete a project with its history."`
 }
 
@@ -89,7 +89,7 @@ type projectImportCommand struct {
 	Type        string `help:"Type of the archive from stdin: ${enum}." enum:"tar.gz,tar,zip" default:"tar.gz"`
 	Description string `help:"Description of a new project." placeholder:"TEXT"`
 	Summary     string `help:"Summary of the change (default: Import)." placeholder:"TEXT"`
-	Strip       bool   `help:"Leave out the one folder that contains all files, as archives of repositories have it."`
+	Strip       bool   `help:"Remove the top folder from all paths, if all files are in one. Archives of repositories have such a folder."`
 	asked
 }
 

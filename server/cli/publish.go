@@ -17,7 +17,7 @@ type publishCommand struct {
 	Version           string `arg:"" optional:"" help:"Version number (default: the number suggested from the changes)."`
 	Changelog         string `help:"Description of the changes for callers." placeholder:"TEXT"`
 	Force             bool   `help:"Accept a smaller number than suggested. Requires --comment."`
-	Comment           string `help:"Reason for the smaller number or the failed checks, stored with the version." placeholder:"TEXT"`
+	Comment           string `help:"Reason for --force or --accept-regressions. It is stored with the version." placeholder:"TEXT"`
 	AcceptRegressions bool   `help:"Publish a major version although tests or recorded inputs fail. Requires --comment."`
 	IfChanged         bool   `help:"If the draft has no changes since the previous version, print that version and exit with 0."`
 	Replay            int    `help:"Publish only if the draft gives the same answers to this many recorded inputs, 1 to 100." placeholder:"N"`

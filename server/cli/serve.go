@@ -93,7 +93,7 @@ func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 	}
 }
 
-// greeting is what a server says when it has started.
+// greeting is the message that a server prints when it has started.
 type greeting struct {
 	Version  string `json:"version"`
 	URL      string `json:"url"`
@@ -109,7 +109,8 @@ func (g greeting) text() string {
 	return text + "  Open  " + g.Link + "\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n"
 }
 
-// greet returns the greeting of a start, with the link that signs in a browser. A server that cannot write says why.
+// greet creates the greeting with a link that signs in a browser. If the database is read-only, the greeting gives the
+// reason instead of a link.
 func greet(ctx context.Context, a *app.App, version string, address net.Addr) (greeting, error) {
 	base := a.URL(address)
 	link, err := "", a.WriteCredentials(ctx, address)

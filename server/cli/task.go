@@ -16,8 +16,8 @@ type taskCommand struct {
 	List   taskListCommand   `cmd:"" help:"List tasks, newest first."`
 	Show   taskShowCommand   `cmd:"" help:"Show a task with its events."`
 	Diff   taskDiffCommand   `cmd:"" help:"Show the changes of a task as a unified diff."`
-	Accept taskAcceptCommand `cmd:"" help:"Apply the changes of a task, whole or some of the files."`
-	Reject taskRejectCommand `cmd:"" help:"Reject the changes of a task, whole or some of the files."`
+	Accept taskAcceptCommand `cmd:"" help:"Apply the changes of a task: all of its files or some."`
+	Reject taskRejectCommand `cmd:"" help:"Reject the changes of a task: all of its files or some."`
 	Cancel taskCancelCommand `cmd:"" help:"End a task that has no changes yet."`
 	Retry  taskRetryCommand  `cmd:"" help:"Try a task again. Changes that wait are rejected."`
 }

@@ -12,7 +12,7 @@ import (
 var secret = regexp.MustCompile(`at[li]_[A-Za-z0-9_-]{20,}`)
 
 // checkAddress rejects a credential in a URL, because URLs end up in logs, histories and forwarded links. The one-time
-// login link is allowed: it is useless once it was used. The secret of an invitation follows the #, which browsers
+// sign-in link is allowed: it is useless once it was used. The secret of an invitation follows the #, which browsers
 // never send.
 func (g *Gate) checkAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

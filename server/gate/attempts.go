@@ -22,15 +22,16 @@ const (
 	failuresKept     = 10_000
 )
 
-// Failures keeps failed logins, so that a restart does not give another ten.
+// Failures keeps failed sign-ins, so that a restart does not give another ten.
 type Failures interface {
 	PutLoginFailures(ctx context.Context, f registry.LoginFailures) error
 	LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error)
 }
 
-// Attempts limits how often one source may show a wrong secret for one name. A right secret always passes: a wrong one
-// never locks out who shares the address. Secrets that are cheap to check are checked first and counted when they are
-// wrong. Passwords are expensive to check and can be guessed; after too many failures one is checked every two seconds.
+// Attempts limits how often one source may show a wrong secret for one name. A right secret always passes, so wrong
+// secrets never lock out other users of the same address. Secrets that are cheap to check are checked first and counted
+// when they are wrong. Passwords are expensive to check and can be guessed; after too many failures one is checked
+// every two seconds.
 type Attempts struct {
 	kept     Failures
 	mu       sync.Mutex
@@ -45,7 +46,7 @@ type failure struct {
 	last  [sha256.Size]byte // the last wrong secret: a program that repeats it does not guess
 }
 
-// NewAttempts returns a limit with what an earlier server counted.
+// NewAttempts returns a limit that starts with the counts stored by an earlier server.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
 	a := &Attempts{kept: kept, failures: map[string]failure{}, now: now}
 	before, err := kept.LoginFailures(ctx, now())
@@ -68,8 +69,8 @@ func attemptOf(r *http.Request, name string) attempt {
 	return attempt{source: from, name: from + " " + hex.EncodeToString(hash[:8])}
 }
 
-// Try checks a password for a name by login, and counts it when it is wrong. It counts before it knows, so that many tries
-// at once are as many as one after the other.
+// Try calls login to check a password for a name. It counts a failure before the check and removes it if the password
+// is right. So simultaneous tries are limited like consecutive ones.
 func (a *Attempts) Try(r *http.Request, name, secret string, login func() error) error {
 	try := attemptOf(r, name)
 	counted, err := a.admit(try, secret)
@@ -86,8 +87,8 @@ func (a *Attempts) Try(r *http.Request, name, secret string, login func() error)
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// Checked returns err, the answer of a check that cost nothing. When it says that the secret is wrong, it is counted, and
-// after too many failures the answer says so.
+// Checked takes err, the result of a check that was cheap, and returns it. If err says that the secret is wrong,
+// Checked counts a failure. After too many failures it returns the error for those instead.
 func (a *Attempts) Checked(r *http.Request, name, secret string, err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
@@ -99,7 +100,8 @@ func (a *Attempts) Checked(r *http.Request, name, secret string, err error) erro
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// admit counts a try before it is made. After too many failures one is made every two seconds, and not counted.
+// admit counts a try before it is made. After too many failures it allows one try every two seconds, which is not
+// counted.
 func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,7 +121,7 @@ func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 	return false, nil
 }
 
-// tooMany says whether the tries of a name or of a source are used up. It needs the lock.
+// tooMany reports whether a name or a source has reached its limit of failures. The caller must hold the lock.
 func (a *Attempts) tooMany(try attempt) bool {
 	if len(a.failures) == 0 { // as it is nearly always
 		return false
@@ -129,7 +131,7 @@ func (a *Attempts) tooMany(try attempt) bool {
 	return byName.count >= failuresOfName && now.Before(byName.until) || bySource.count >= failuresOfSource && now.Before(bySource.until)
 }
 
-// count adds a failure, unless this secret was the last that was wrong for the name. It needs the lock.
+// count adds a failure, unless the last wrong secret for this name was the same. The caller must hold the lock.
 func (a *Attempts) count(try attempt, secret string) bool {
 	now, hash := a.now(), sha256.Sum256([]byte(secret))
 	if len(a.failures) >= failuresKept {
@@ -149,7 +151,7 @@ func (a *Attempts) count(try attempt, secret string) bool {
 	return true
 }
 
-// refund takes back what was counted for a secret that was right.
+// refund removes the failure that was counted for a secret that proved right.
 func (a *Attempts) refund(try attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,8 +164,8 @@ func (a *Attempts) refund(try attempt) {
 	}
 }
 
-// refuse stores what was counted and returns err, or that there were too many failures, or why the count could not be
-// stored: nobody guesses while it cannot.
+// refuse stores the new counts and returns err. It returns another error after too many failures, or if the counts
+// cannot be stored: without stored counts no guess is answered.
 func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err error) error {
 	if !counted {
 		a.mu.Lock()

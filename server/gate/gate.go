@@ -33,7 +33,7 @@ type Rights interface {
 	Changed() <-chan struct{}
 }
 
-// Delegations finds the person behind an access token of the login provider.
+// Delegations finds the person behind an access token of the OpenID provider.
 type Delegations interface {
 	Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error)
 }
@@ -49,7 +49,7 @@ type Options struct {
 	ProxyCount int
 	Access     Access
 	Rights     Rights
-	// Delegations accepts access tokens of the login provider at MCP addresses; nil refuses them.
+	// Delegations accepts access tokens of the OpenID provider at MCP addresses; nil refuses them.
 	Delegations  Delegations
 	Attempts     *Attempts
 	Budget       *budget.Budget // memory budget for bodies; nil for no limit

@@ -51,7 +51,7 @@ func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 	return registry.Caller{Actor: actor, Scopes: []registry.Scope{registry.AdminScope}}, nil
 }
 
-// nowhere stores no failed logins, for tests that do not need them.
+// nowhere stores no failed sign-ins, for tests that do not need them.
 type nowhere struct{}
 
 func (nowhere) PutLoginFailures(context.Context, registry.LoginFailures) error { return nil }

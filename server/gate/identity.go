@@ -34,7 +34,7 @@ const WorkspaceParameter = "workspace"
 // maxWorkspace is the maximum length of a workspace name in characters.
 const maxWorkspace = 100
 
-// maxCredential is the maximum number of credential bytes hashed for one request. Access tokens of a login provider list
+// maxCredential is the maximum number of credential bytes hashed for one request. Access tokens of an OpenID provider list
 // groups, so they are longer than tokens of the server.
 const (
 	maxCredential = 4096
@@ -84,7 +84,7 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 	})
 }
 
-// guarded reports whether a path needs a caller. This holds for the whole API except the login routes, and for the
+// guarded reports whether a path needs a caller. This holds for the whole API except the sign-in routes, and for the
 // entry points of existing clients except the contracts, which editors read.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
@@ -96,7 +96,7 @@ func guardedPath(method, path string) bool {
 	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
-// leadsIn reports whether a request lets somebody without a credential obtain one.
+// leadsIn reports whether a request is for obtaining a credential, so that it needs none.
 func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
@@ -107,7 +107,8 @@ func leadsIn(method, path string) bool {
 	return false
 }
 
-// caller finds who asks, and counts wrong tokens by how they begin. A right one always passes.
+// caller identifies the caller of a request. It counts wrong tokens by their first characters. A right token always
+// passes.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
 	caller, secret, err := g.known(r)
 	if secret == "" {
@@ -116,14 +117,15 @@ func (g *Gate) caller(r *http.Request) (Caller, error) {
 	return caller, g.Attempts.Checked(r, TokenName(secret), secret, err)
 }
 
-// TokenName is the name under which failures of a token are counted: how it begins. Of a JWT it is the signature: all of
-// them begin alike, and the failures of one would hide from the others that they must sign in again.
+// TokenName is the name under which failures of a token are counted: its first characters. For a JWT they are the first
+// ones of its signature, because all JWTs begin alike. With a common name, failures of one JWT would block the answer
+// to others that they must sign in again.
 func TokenName(token string) string {
 	token = token[strings.LastIndexByte(token, '.')+1:]
 	return "token " + token[:min(len(token), 8)]
 }
 
-// known finds who asks, and returns the token that was shown.
+// known identifies the caller of a request, and returns the token that the request contains.
 func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
 	workspace, err := workspaceOf(r)
 	if err != nil {

@@ -19,7 +19,7 @@ func lasts(r *http.Request) bool {
 	return follows || upgrades(r) || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// watch returns a context that ends when the caller may no longer make the request. A caller who logs out, is revoked
+// watch returns a context that ends when the caller may no longer make the request. A caller who signs out, is revoked
 // or loses a role also loses streams that are already open. Call done at the end of the request.
 func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Context, done func()) {
 	watched, cancel := context.WithCancelCause(ctx)
@@ -58,7 +58,7 @@ func (g *Gate) still(r *http.Request) error {
 }
 
 // notAnswered reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
-// database or a login provider that is down, does not: the next check decides.
+// database or an OpenID provider that is down, does not: the next check decides.
 func notAnswered(err error) bool {
 	return err != nil && !fault.Is(err, fault.Internal) && !fault.Is(err, fault.ProviderUnavailable)
 }

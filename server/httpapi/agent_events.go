@@ -42,7 +42,8 @@ func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer reader.Close()
-	// Read again: what was saved before the reader was there is in the answer, what comes later is an event.
+	// The draft is read again after the reader is registered. So no save is missed: earlier saves are in this draft,
+	// and later ones are events.
 	if agent, err = a.Agents.Get(ctx, actor(ctx), agent.ID); err != nil {
 		a.Problems.Write(w, r, err)
 		return
@@ -83,7 +84,7 @@ func (s *eventStream) sendNamed(name string, value any) error {
 	return s.inTime([]byte("event: " + name + "\ndata: " + string(data) + "\n\n"))
 }
 
-// inTime writes, unless the reader takes too long.
+// inTime writes the text, or fails if the reader takes too long.
 func (s *eventStream) inTime(text []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err

@@ -15,8 +15,8 @@ import (
 
 const problemRef = "#/components/schemas/Problem"
 
-// complete adds to the description what holds for many operations: the errors and headers of the gate, required headers,
-// null, examples. It may be called again after more operations were added.
+// complete adds the parts of the description that many operations share: the errors and headers of the gate, required
+// headers, null, examples. It may be called again after more operations were added.
 func complete(api *huma.OpenAPI) error {
 	known, err := readExamples()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// headAsGet routes HEAD to GET; the server omits the body. It excludes the login link, because link previews use HEAD
+// headAsGet routes HEAD to GET; the server omits the body. It excludes the sign-in link, because link previews use HEAD
 // and the link works only once.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -96,7 +96,7 @@ type Options struct {
 	Metrics        http.Handler
 	Problems       problem.Writer
 	Attempts       *gate.Attempts
-	Provider       *oidc.Service // login provider; nil if there is none
+	Provider       *oidc.Service // OpenID provider; nil if there is none
 	ProviderName   string
 	PublicURL      string // "" takes the address that a request came by
 	BasePath       string // beneath which browsers see the server; "" is the root

@@ -50,7 +50,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 	a.keep(w, r.WithContext(ctx), reserved, work)
 }
 
-// instead is what a repetition of a request gets in place of the first answer, nil for the same answer.
+// instead is the answer to a repeated request if it must differ from the first answer; nil if both are the same.
 type instead struct{ body any }
 
 type insteadKey struct{}

@@ -52,8 +52,8 @@ type Invited struct {
 	ExpiresAt time.Time     `json:"expiresAt"`
 }
 
-// AcceptBody accepts an invitation, either for the signed-in person or with a login name and a password. An unused
-// login name creates a new person.
+// AcceptBody accepts an invitation, either for the signed-in person or with a sign-in name and a password. An unused
+// sign-in name creates a new person.
 type AcceptBody struct {
 	Secret   string `json:"secret" minLength:"1" maxLength:"4096"`
 	SignedIn bool   `json:"signedIn,omitempty" doc:"true accepts the invitation for the signed-in person."`

@@ -21,7 +21,7 @@ const (
 	attemptFor    = 10 * time.Minute
 )
 
-// logInAtProvider redirects a browser to the login provider and receives it back. The login page shows errors, because
+// logInAtProvider redirects a browser to the OpenID provider and receives it back. The sign-in page shows errors, because
 // there the user can choose another method.
 func (a *API) logInAtProvider() {
 	if a.Provider == nil {
@@ -78,7 +78,7 @@ func (a *API) callback(r *http.Request) string {
 	return a.baseURL(RequestBase{base}) + callbackPath
 }
 
-// attempt returns the cookie of one login attempt. The browser sends it when the provider redirects back; it would not
+// attempt returns the cookie of one sign-in attempt. The browser sends it when the provider redirects back; it would not
 // send the session cookie.
 func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Cookie {
 	cookie := a.cookie(r, value, expires)
@@ -86,7 +86,7 @@ func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Co
 	return cookie
 }
 
-// attemptOf returns the login attempt of a browser, or an empty one if there is none.
+// attemptOf returns the sign-in attempt of a browser, or an empty one if there is none.
 func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	cookie, err := r.Cookie(attemptCookie)
 	if err != nil {
@@ -104,7 +104,7 @@ type LoginMethods struct {
 	Provider *LoginProvider `json:"provider" doc:"The OpenID provider, or null."`
 }
 
-// LoginProvider describes a login provider.
+// LoginProvider describes an OpenID provider.
 type LoginProvider struct {
 	Name string `json:"name" doc:"Display name of the provider."`
 	Path string `json:"path" doc:"Path that starts the sign-in with the provider."`

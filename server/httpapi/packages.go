@@ -83,7 +83,7 @@ func (a *API) listInstalledPackages() {
 	})
 }
 
-// CollectBody says what is removed.
+// CollectBody selects the packages to remove.
 type CollectBody struct {
 	UnusedHours int64 `json:"unusedHours" minimum:"1" maximum:"87600" doc:"Hours since the last use."`
 	DryRun      bool  `json:"dryRun,omitempty" doc:"Only list what would be removed."`

@@ -20,7 +20,7 @@ type ListPaging struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" doc:"Items of a page (default: all)."`
 }
 
-// place is what the cursor of a short list says: the last item of a page, and where it was.
+// place is the content of the cursor of a short list: the last item of a page and its index.
 type place struct {
 	List  string `json:"l"`
 	Item  string `json:"i"`

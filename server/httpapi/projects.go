@@ -189,7 +189,7 @@ func (a *API) acceptOverlay() {
 	}
 	add(a, endpoint{
 		id: "acceptOverlay", method: http.MethodPost, path: Base + "/projects/{project}/overlays/{overlay}/accept", tag: "projects", summary: "Accept an overlay",
-		about:      "Applies it to the project, whole or some of its files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
+		about:      "Applies all of its files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
 	}, func(ctx context.Context, q *in) (*overlayAnswer, error) {
 		overlay, err := a.Projects.Accept(ctx, actor(ctx), q.Project, q.Overlay, projects.Decision(q.Body))
@@ -204,7 +204,7 @@ func (a *API) rejectOverlay() {
 	}
 	add(a, endpoint{
 		id: "rejectOverlay", method: http.MethodPost, path: Base + "/projects/{project}/overlays/{overlay}/reject", tag: "projects", summary: "Reject an overlay",
-		about:      "Rejects it whole or some of its files. The project stays as it is.",
+		about:      "Rejects all of its files, or some. The project stays as it is.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*overlayAnswer, error) {
 		overlay, err := a.Projects.Reject(ctx, actor(ctx), q.Project, q.Overlay, projects.Decision(q.Body))
@@ -234,7 +234,7 @@ func (a *API) importProject() {
 		{Name: "project", In: "path", Required: true, Description: "Name of the project.", Schema: text},
 		{Name: "summary", In: "query", Description: "Summary of the change.", Schema: text},
 		{Name: "description", In: "query", Description: "Description of a new project.", Schema: text},
-		{Name: "strip", In: "query", Description: "true leaves out the one folder that contains all files, as archives of repositories have it.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		{Name: "strip", In: "query", Description: "true removes the top folder from all paths, if all files are in one. Archives of repositories have such a folder.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	}, &huma.RequestBody{Required: true, Content: content}, a.readProject)
 }
 

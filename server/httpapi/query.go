@@ -28,7 +28,7 @@ func (a *API) checkQuery(next http.Handler) http.Handler {
 	})
 }
 
-// openQueries are pages of a browser, whose queries are for the page or come from a login provider, and the addresses of
+// openQueries are pages of a browser, whose queries are for the page or come from an OpenID provider, and the addresses of
 // MCP, which checks its own.
 func openQueries() []string {
 	return []string{

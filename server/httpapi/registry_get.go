@@ -75,7 +75,7 @@ func listedVersionOf(v registry.Version) ListedVersion {
 func (a *API) getListedVersion() {
 	type in struct {
 		ListedRef
-		Version string `path:"version" maxLength:"200" doc:"1.2.0, ^1, latest or sha256:…."`
+		Version string `path:"version" maxLength:"200" doc:"Version: 1.2.0, ^1, latest or sha256:…."`
 	}
 	type out struct{ Body registry.Version }
 	add(a, endpoint{

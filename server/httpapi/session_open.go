@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// SessionBody exchanges a token, or a login name and a password, for a session.
+// SessionBody exchanges a token, or a sign-in name and a password, for a session.
 type SessionBody struct {
 	Token    string `json:"token,omitempty" maxLength:"4096"`
 	Name     string `json:"name,omitempty" maxLength:"100"`

@@ -172,7 +172,7 @@ func (a *API) acceptTask() {
 	}
 	add(a, endpoint{
 		id: "acceptTask", method: http.MethodPost, path: Base + "/tasks/{task}/accept", tag: "tasks", summary: "Accept the changes of a task",
-		about:      "Applies them to the project, whole or some of the files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
+		about:      "Applies all changed files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
 		t, err := a.Tasks.Accept(ctx, actor(ctx), q.Task, projects.Decision(q.Body))
@@ -187,7 +187,7 @@ func (a *API) rejectTask() {
 	}
 	add(a, endpoint{
 		id: "rejectTask", method: http.MethodPost, path: Base + "/tasks/{task}/reject", tag: "tasks", summary: "Reject the changes of a task",
-		about:      "Rejects them whole or some of the files. The project stays as it is.",
+		about:      "Rejects all changed files, or some. The project stays as it is.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
 		t, err := a.Tasks.Reject(ctx, actor(ctx), q.Task, projects.Decision(q.Body))

@@ -11,7 +11,7 @@ import (
 // VersionRef names a version in a path.
 type VersionRef struct {
 	AgentRef
-	Version string `path:"version" maxLength:"200" doc:"1.2.0, ^1, latest or sha256:…."`
+	Version string `path:"version" maxLength:"200" doc:"Version: 1.2.0, ^1, latest or sha256:…."`
 }
 
 // renamed returns the current name of a version's agent if it was requested by a former name.

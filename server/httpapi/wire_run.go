@@ -28,7 +28,7 @@ type RunSummary struct {
 	Peak       int64                  `json:"peakMemoryBytes"`
 }
 
-// Person is who did something: a person, a token or the server.
+// Person identifies the actor of a change: a person, a token or the server.
 type Person struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`

@@ -142,7 +142,7 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 	}
 }
 
-// passing reports whether an error goes away by itself, so that the request waits instead of being answered.
+// passing reports whether an error is temporary, so that the request waits instead of being answered.
 func passing(err error) bool {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // of concurrent runs

@@ -60,7 +60,8 @@ func (a *API) decides(ctx context.Context, caller registry.Caller, approval regi
 	return a.Approvals.MayApprove(ctx, caller.Actor, approval)
 }
 
-// form asks an approver for the decision, and everybody else to go on when an approver has decided.
+// form returns the form for a run that waits. It asks an approver for the decision. It asks other people to continue
+// when an approver has decided.
 func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", subject(run), strings.Join(approval.Reasons, " "), shown(run), a.approvalURL(approval))

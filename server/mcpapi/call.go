@@ -48,7 +48,7 @@ func (a *API) watched(ctx context.Context, one *server, req *mcp.CallToolRequest
 	return nil
 }
 
-// reporter sends what a program reports while it runs.
+// reporter returns a function that sends the progress and the log messages of a running program to the client.
 func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runtimes.Event) {
 	token, last := req.Params.GetProgressToken(), 0.0
 	return func(e runtimes.Event) {

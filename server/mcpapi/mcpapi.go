@@ -46,7 +46,7 @@ type Options struct {
 	PublicURL string // "" selects the address of the request
 	BasePath  string
 	BodyBytes int64
-	// Issuer and Scopes are those of the login provider whose access tokens are accepted; "" for none.
+	// Issuer and Scopes are those of the OpenID provider whose access tokens are accepted; "" for none.
 	Issuer string
 	Scopes []string
 	Now    func() time.Time
@@ -153,7 +153,7 @@ func modern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
 }
 
-// address is what a client asked for.
+// address holds the tools and the mode that an MCP address selects.
 type address struct {
 	tools.Selection
 	code bool // code mode

@@ -174,7 +174,7 @@ func TestMethodNotAllowed_AllowListsThePathsMethods(t *testing.T) {
 		"post only":           {"GET", "/api/v1/execute", "POST"},
 		"head of post only":   {"HEAD", "/api/v1/execute", "POST"},
 		"options":             {"OPTIONS", "/api/v1/session", "GET, HEAD, POST, DELETE"},
-		"login link":          {"HEAD", "/login", "GET"},
+		"sign-in link":        {"HEAD", "/login", "GET"},
 		"document":            {"POST", "/openapi.json", "GET, HEAD"},
 		"skills":              {"PUT", "/skills/execute", "POST"}, // although a skill may be named execute
 		"Studio":              {"POST", "/studio/", "GET, HEAD"},

@@ -138,7 +138,7 @@ func (b browser) me(t *testing.T) me {
 	return who
 }
 
-// An invited person logs in once by the link, and later by name and password. Their role determines their permissions
+// An invited person signs in once by the link, and later by name and password. Their role determines their permissions
 // as soon as it changes.
 func TestAnInvitedPerson(t *testing.T) {
 	t.Parallel()
@@ -306,7 +306,7 @@ func TestInvitations(t *testing.T) {
 	}
 }
 
-// loginLink returns the path of a login link as the server prints it.
+// loginLink returns the path of a sign-in link as the server prints it.
 func loginLink(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	link, err := s.App.LoginLink(t.Context(), "")
@@ -347,6 +347,6 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	grace.want(t, 204, "DELETE", "/api/v1/members/admin", nil)
 	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays valid
 	if answer := s.Do(t, "GET", loginLink(t, s), nil, nobody); answer.Status != 401 {
-		t.Errorf("a login link for who is no member: %d %s", answer.Status, answer.Body)
+		t.Errorf("a sign-in link for who is no member: %d %s", answer.Status, answer.Body)
 	}
 }

@@ -52,7 +52,7 @@ func RemoveBinary() {
 type Process struct {
 	*Client
 	Data     string
-	Link     string // the printed one-time login link
+	Link     string // the printed one-time sign-in link
 	ReadOnly string // the printed reason why nothing can be stored; "" if it can
 	Log      *Log
 	cmd      *exec.Cmd

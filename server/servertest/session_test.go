@@ -29,7 +29,7 @@ func as(cookie *http.Cookie) servertest.Headers {
 	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
 }
 
-// The printed link logs in one browser once.
+// The printed link signs in one browser once.
 func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime")
@@ -71,7 +71,7 @@ func TestLoginLink(t *testing.T) {
 
 	out := p.Want(t, 204, "DELETE", "/api/v1/session", nil, as(cookie))
 	if gone := cookieOf(t, out); gone.Value != "" || gone.Expires.Year() > 1971 {
-		t.Errorf("after logging out the cookie is %+v", gone)
+		t.Errorf("after signing out the cookie is %+v", gone)
 	}
 	p.Want(t, 401, "GET", "/api/v1/session", nil, as(cookie))
 }

@@ -1,16 +1,16 @@
-"""Makes values fit: how long their JSON is, and what to leave out until it is no longer than allowed."""
+"""Shortens JSON values until they fit a number of characters."""
 
 import json
 import re
 from collections import Counter
 
-ROOM = 16  # characters below which a text says nothing any more
+ROOM = 16  # characters; a shorter text would be useless
 END = re.compile(r"(?<=[.!?…])[\"'”»)]{0,2}\s+(?=[^a-zà-ÿ])|(?<=[。！？])|\n+")
 WORD = re.compile(r"[^\W\d_]{3,}|\d[\d.,]*")
 
 
 def size(value):
-    """The length of a value's JSON, by which tokens are reckoned."""
+    """Returns the length of a value's JSON. Tokens are estimated from it."""
     return len(json.dumps(value))
 
 
@@ -19,7 +19,8 @@ def tokens(value):
 
 
 def level(sizes, weights, room):
-    """How much each may take, so that small ones stay whole and large ones share what is left, by weight."""
+    """Returns the allowed size of each value. Small values stay whole; large ones share the remaining room by
+    weight."""
     if sum(sizes) <= room:
         return sizes
     low, high = 0.0, float(max(sizes)) / min(weights)
@@ -33,7 +34,8 @@ def level(sizes, weights, room):
 
 
 def shrink(value, room, shorten, kept=frozenset()):
-    """A value whose JSON has at most room characters, or None where nothing of it fits. Members that are kept are whole."""
+    """Returns a shorter value whose JSON has at most room characters, or None if nothing fits. Members in kept stay
+    whole."""
     if size(value) <= room:
         return value
     if isinstance(value, str):
@@ -50,7 +52,7 @@ def shrink_members(members, room, shorten, kept):
     room -= size(whole) if whole else 2
     if room < 0:
         return None
-    # ", " and ": " and the name go with each member.
+    # Each member also needs its name, ": " and ", ".
     others = {name: value for name, value in members.items() if name not in kept}
     costs = {name: size(name) + 4 for name in others}
     shares = level([size(v) + costs[n] for n, v in others.items()], [1] * len(others), room) if others else []
@@ -63,7 +65,7 @@ def shrink_members(members, room, shorten, kept):
 
 
 def shrink_list(items, room, shorten):
-    """The first items, as many as fit, and of the next one a part."""
+    """Returns as many of the first items as fit, and a part of the next one."""
     found, left = [], room - 2
     for item in items:
         told = shrink(item, left - 2, shorten)
@@ -77,7 +79,7 @@ def shrink_list(items, room, shorten):
 
 
 def cut(text, room):
-    """The beginning of a text."""
+    """Returns the beginning of a text."""
     low, high = 0, min(len(text), room)
     while low < high:
         middle = (low + high + 1) // 2
@@ -91,7 +93,8 @@ def cut(text, room):
 
 
 def extract(text, room):
-    """The sentences that share most words with the whole, in their order; where not even one fits, the beginning."""
+    """Returns the sentences that share most words with the text, in their order. If none fits, it returns the
+    beginning."""
     sentences = [part.strip() for part in END.split(text) if part.strip()]
     bags = [set(w.lower() for w in WORD.findall(sentence)) for sentence in sentences]
     frequency = Counter(word for bag in bags for word in bag)

@@ -1,5 +1,5 @@
-"""Makes a list of memory artifacts fit a budget of tokens. What comes out is never over the budget; what is preserved of an
-artifact is whole, or the artifact is gone."""
+"""Makes a list of memory artifacts fit a budget of tokens. The result never exceeds the budget. The preserved fields of
+an artifact stay whole, or the artifact is dropped."""
 
 import json
 from collections import Counter
@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 from .budget import WORD, cut, extract, level, shrink, size, tokens
 
-# What an artifact never loses, and what we add to one that stands for others.
+# Fields that every artifact keeps, and fields that are added to an artifact that replaces others.
 OURS = frozenset(("id", "type", "merged_from", "merged_count"))
 LIST_OF_NAMES = 600
 
@@ -32,14 +32,14 @@ def compact_memory(artifacts, strategy="summarize", max_tokens=2000, preserve_fi
 
 
 class Entry:
-    """An artifact, the ids that it stands for, and how much it matters."""
+    """An artifact with the IDs of the artifacts that it replaces, and its weight."""
 
     def __init__(self, artifact, names, place=0, weight=1.0):
         self.artifact, self.names, self.place, self.weight = artifact, names, place, weight
         self.made = moment(artifact.get("created_at"))
 
     def skeleton(self, kept):
-        """What is left of it at least."""
+        """Returns the smallest form of the artifact: its preserved fields."""
         bones = {name: value for name, value in self.artifact.items() if name in kept or name in OURS}
         content = self.artifact.get("content")
         if isinstance(content, dict) and "content" not in kept:
@@ -48,7 +48,7 @@ class Entry:
 
 
 def moment(text):
-    """When an artifact was made, as a number; 0 where nobody said."""
+    """Returns the creation time of an artifact in seconds, or 0 if it has none."""
     try:
         told = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
         return (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
@@ -61,7 +61,8 @@ def newest_first(entries):
 
 
 def fit(entries, max_tokens, kept, shorten):
-    """Keeps as many as have room for what is preserved of them, those that matter first, and shares out the rest."""
+    """Keeps the artifacts with the highest weights whose preserved fields fit, and shares the remaining room among
+    them."""
     room = max_tokens * 4  # of the list's JSON, with its brackets and commas
     left, staying = room - 2, []
     for entry in newest_first(entries):
@@ -85,7 +86,7 @@ def shorter(entry, room, kept, shorten):
     bones = entry.skeleton(kept)
     told = dict(entry.artifact)
     for name in [n for n in told if n not in kept and n not in OURS and n != "content"]:
-        del told[name]  # what nobody asked to preserve goes before the content
+        del told[name]  # fields that need not be preserved are removed before the content
     rest = room - size({**bones, "content": {}}) + 2 if "content" in told else 0
     if "content" in told and "content" not in kept:
         content = shrink(told["content"], rest, shorten, kept)
@@ -106,7 +107,8 @@ def merge(entries, max_tokens, kept):
 
 
 def joined(entries, kept):
-    """One artifact for each type. It has the id and the time of the newest, and says what it was made of."""
+    """Merges the artifacts of each type into one. It has the ID and the time of the newest, and lists the merged
+    IDs."""
     groups = {}
     for entry in entries:
         groups.setdefault(entry.artifact["type"], []).append(entry)
@@ -127,12 +129,13 @@ def joined(entries, kept):
     return merged
 
 
-# More of a merged list than this would not fit the largest budget.
+# Maximum length of a merged list. More would not fit the largest budget.
 MOST = 32_000
 
 
 def lay(over, under, seen):
-    """Lays the members of one object over another: texts and lists grow, of anything else the newer one stays."""
+    """Merges the members of under into over. It appends texts and lists, and replaces any other value by the newer
+    one."""
     for name, value in under.items():
         there = over.get(name)
         if name in ("id", "type", "created_at"):
@@ -161,7 +164,8 @@ def lay(over, under, seen):
 
 
 def intelligent(entries, max_tokens, kept):
-    """Drops what is said twice, gives room to what is new and says most, and joins what would be lost one by one."""
+    """Drops duplicates, gives more room to new and informative artifacts, and merges those that would not fit one by
+    one."""
     entries = distinct(entries)
     weigh(entries)
     if sum(size(e.skeleton(kept)) + 2 for e in entries) * 2 > max_tokens * 4:
@@ -180,7 +184,8 @@ def within(entries, room, kept):
 
 
 def distinct(entries):
-    """Of artifacts of one type with the same content, the newest, which stands for all."""
+    """Removes duplicates: of artifacts with the same type and content, only the newest is kept. It lists the IDs of
+    all."""
     found = {}
     for entry in sorted(entries, key=lambda e: (e.made, e.place)):
         key = entry.artifact["type"], json.dumps(entry.artifact.get("content"), sort_keys=True)
@@ -193,7 +198,7 @@ def distinct(entries):
 
 
 def weigh(entries):
-    """New artifacts, and those whose words few others have, matter more: between a half and twice as much as others."""
+    """Sets the weights, from 0.5 to 2. New artifacts and those with rare words weigh more."""
     bags = [set(w.lower() for w in WORD.findall(json.dumps(e.artifact.get("content"), ensure_ascii=False))) for e in entries]
     frequency = Counter(word for bag in bags for word in bag)
     ages = {id(e): i for i, e in enumerate(sorted(entries, key=lambda e: (e.made, e.place)))}

@@ -1,5 +1,5 @@
-"""The forward pass of BERT over one text. With NumPy it takes milliseconds; without, Python does every multiplication itself,
-which takes seconds and gives the same numbers."""
+"""Computes the forward pass of BERT over one text. With NumPy it takes milliseconds. In plain Python it takes seconds
+and gives the same numbers."""
 
 import math
 import operator
@@ -21,7 +21,7 @@ class Bert:
         self.positions = weights.shape("embeddings.position_embeddings.weight")[0]
 
     def run(self, numbers):
-        """A vector for each token."""
+        """Returns a vector for each token."""
         w = self.weights
         kind = w.rows("embeddings.token_type_embeddings.weight", 0, 1)[0]
         places = w.rows("embeddings.position_embeddings.weight", 0, len(numbers))

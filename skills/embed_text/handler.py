@@ -1,5 +1,5 @@
-"""The vector of a text, from a sentence-transformers model whose directory the operator has configured. There is no other way
-to a vector here: what is missing is an error that says so."""
+"""Computes the vector of a text with a sentence-transformers model. The operator configures the directory of the model.
+If a part of the model is missing, the skill fails with an error that names it."""
 
 import math
 import os
@@ -18,7 +18,7 @@ class EmbeddingModelNotConfigured(Exception):
 
 
 class EmbeddingModelUnusable(Exception):
-    """The model that is there cannot be used, or is another one than was asked for."""
+    """The configured model cannot be used, or is not the requested one."""
 
 
 def embed_text(text, model=None, normalize=True):
@@ -45,7 +45,8 @@ def embed_text(text, model=None, normalize=True):
 
 
 def locate(model):
-    """The name and the directory of the model to use. The operator's directory is a model, or has models by name."""
+    """Returns the name and the directory of the model. The operator's directory is one model, or contains models by
+    name."""
     mounted = sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
     if not mounted:
         raise EmbeddingModelNotConfigured(
@@ -67,7 +68,7 @@ def locate(model):
 
 
 def settings(folder, unusable):
-    """What the model's files say of its shape, of how long a text may be, and of how tokens become one vector."""
+    """Reads the model's files: its shape, the maximum length of a text, and the pooling of token vectors."""
     config = read(os.path.join(folder, "config.json"))
     if config.get("model_type") != "bert":
         raise unusable(f"it is of the kind {config.get('model_type')!r}; this skill computes bert models, such as {DEFAULT}")
@@ -100,7 +101,8 @@ def pool(vectors, pooling):
 
 
 def numpy():
-    """NumPy where the configured interpreter has it. Programs run without the folders of packages, so this one looks there."""
+    """Returns NumPy if the interpreter has it, else None. Programs run without the package folders, so it adds them
+    first."""
     import sysconfig
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     places = [sysconfig.get_path("purelib"), "/usr/lib/python3/dist-packages", f"/usr/local/lib/{version}/dist-packages", f"{sys.prefix}/lib/{version}/site-packages"]

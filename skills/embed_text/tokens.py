@@ -1,4 +1,4 @@
-"""WordPiece as BERT has it: a text becomes the numbers of the vocabulary's pieces."""
+"""BERT's WordPiece tokenizer. It converts a text to the numbers of pieces in the vocabulary."""
 
 import json
 import os

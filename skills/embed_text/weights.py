@@ -1,5 +1,5 @@
-"""Reads safetensors: the length of a header in JSON, the header, then raw numbers, little-endian. Nothing is read before it is
-needed, and nothing in such a file is code."""
+"""Reads safetensors files: the length of the header, the header in JSON, then little-endian numbers. Data is read when
+it is needed. Such a file contains no code."""
 
 import array
 import json
@@ -27,7 +27,7 @@ class Weights:
                 raise error("model.safetensors is damaged: its header is not JSON") from None
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.start, self.size = 8 + length, size
-        # Some files name the model before its parts.
+        # Some files put the model's name in front of the names of its parts.
         self.parts = {name.removeprefix("bert."): part for name, part in header.items() if name != "__metadata__"}
 
     def shape(self, name):
@@ -37,7 +37,7 @@ class Weights:
         return part["shape"]
 
     def raw(self, name, first, count):
-        """The bytes of count rows, from the first, and their type."""
+        """Returns the bytes of count rows, starting at the row first, and their type."""
         shape, part = self.shape(name), self.parts[name]
         width = {"F32": 4, "F16": 2, "BF16": 2}.get(part["dtype"])
         if width is None:
@@ -52,7 +52,7 @@ class Weights:
         return self.memory[at:at + count * row], part["dtype"]
 
     def rows(self, name, first, count):
-        """Lists of floats."""
+        """Returns the rows as lists of floats."""
         raw, kind = self.raw(name, first, count)
         if kind == "F16":
             numbers = list(struct.unpack(f"<{len(raw) // 2}e", raw))

@@ -1,4 +1,4 @@
-"""Names that are common enough to know. Each list is one string, which Python compiles faster than a list of a thousand."""
+"""Lists of common names. Each list is one string, because Python compiles it faster than a thousand strings."""
 
 
 def _listed(text):
@@ -33,7 +33,7 @@ Ursula Uwe Valentina Valerie Vanessa Vera Veronica Victor Victoria Vijay Vikram 
 Xavier Xiao Yan Yasmin Yasmine Ying Yolanda Yuki Yuri Yusuf Yves Yvonne Zainab Zara Zhang Zoe Zoé Zoë Zofia
 """.split())
 
-# Words that are given names and much else: they count with a surname, a title or a greeting beside them.
+# Given names that are also other words. They count as names next to a surname, a title or a greeting.
 AMBIGUOUS_NAMES = frozenset("""
 Amber April Art Ash Asia Aurora Austin Autumn Bella Bill Bishop Booker Brook Brooke Candy Carter Chance Charity Chase Chelsea China Christian Chuck Clay Cliff Cooper Crystal Dale Dallas Daisy Dawn
 Destiny Dick Dolly Drew Duke Earl Eden Faith Fern Florence Flora Forest Ginger Glen Grace Grant Hazel Heath Herb Holly Hope Hunter Iris Ivy Jade Jasper Jean Jewel Jordan Joy June Justice Kent
@@ -112,7 +112,7 @@ mountain mountains ocean park peak peninsula plaza port province reservoir river
 """.split())
 PLACE_HEADS = frozenset("lake mount mt mt. cape fort port san santa são saint st. new north south east west upper lower rio río los las el la".split())
 
-# Words with a capital that name nobody.
+# Capitalised words that are not names.
 DEMONYMS = frozenset("""
 African Albanian Algerian American Arab Arabic Argentine Armenian Asian Australian Austrian Bavarian Belgian Brazilian British Bulgarian Cambodian Canadian Catalan Chilean Chinese Colombian Croatian Cuban Czech Danish Dutch Egyptian English
 Estonian Ethiopian European Filipino Finnish Flemish French Georgian German Ghanaian Greek Hebrew Hindi Hungarian Icelandic Indian Indonesian Iranian Iraqi Irish Israeli Italian Jamaican Japanese Jewish Christian Muslim Catholic Protestant Buddhist Hindu

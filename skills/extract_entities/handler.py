@@ -11,7 +11,8 @@ NAMES = frozenset(TYPES[:3])
 
 def extract_entities(text, entity_types=(), min_confidence=0.5):
     wanted = frozenset(entity_types or TYPES)
-    # All forms are looked for, also those that nobody asked for: what is an address is no name.
+    # All patterns are searched, also for types that were not requested, so that no part of an address is taken for a
+    # name.
     forms = separate(found(text, TYPES))
     names = Reader(text, [(start, end) for start, end, *_ in forms]).find() if wanted & NAMES else []
     entities = [
@@ -24,7 +25,7 @@ def extract_entities(text, entity_types=(), min_confidence=0.5):
 
 
 def separate(spans):
-    """Keeps the surest of spans that lie over one another, and of equally sure ones the longest."""
+    """Of overlapping spans, keeps the one with the highest confidence, or the longest of equal ones."""
     starts, kept = [], []
     for span in sorted(spans, key=lambda s: (s[2] != "URL", s[2] != "EMAIL", -s[3], s[0] - s[1], s[0])):
         at = bisect_right(starts, span[0])

@@ -1,5 +1,5 @@
-"""What has a name: persons, organisations and places. A run of words with capitals is a candidate; the lists, its own words
-and the words around it say what it is, and how sure that is."""
+"""Finds the names of persons, organisations and places. A candidate is a sequence of capitalised words. Lists of names,
+its own words and the words around it decide its type and confidence."""
 
 import re
 
@@ -21,7 +21,7 @@ author actor actress singer journalist economist analyst engineer prime vice dep
 """.split())
 MIDDLES = frozenset("minister president chancellor secretary governor executive officer justice director lady".split())
 
-# Words that begin with a capital because of where they stand, or because lawyers, offices and programs write them so.
+# Words that are capitalised because of their position, or by convention in contracts, offices and programs.
 COMMON = frozenset("""
 a an the this that these those there here it its he she they we you i his her their our your my me him them us who whom whose what which when where why how and or but nor so yet for if then else than as at by from in into of off on
 onto out over per to up upon with within without about above across after against along amid among around before behind below beneath beside between beyond despite down during except inside like near outside past since through throughout till toward towards under
@@ -104,7 +104,7 @@ class Reader:
         return any(c.isdigit() for c in token.text)
 
     def chunks(self):
-        """Yields (first, last) of runs of tokens with capitals, last excluded."""
+        """Yields (first, last) of sequences of capitalised tokens, last excluded."""
         tokens, n, i = self.tokens, len(self.tokens), 0
         while i < n:
             if not tokens[i].capital:
@@ -126,7 +126,7 @@ class Reader:
             i = j
 
     def joined(self, j):
-        """Whether a token goes on with what the one before began."""
+        """Returns whether a token continues the name that the token before it began."""
         left, right = self.tokens[j - 1], self.tokens[j]
         between = self.text[left.end:right.start]
         if between in (" ", "\u00a0"):
@@ -155,7 +155,7 @@ class Reader:
         start, end = self.span(i, j)
         return self.text[start:end]
 
-    # What a run is
+    # The type of a sequence
 
     def find(self):
         runs = [part for run in self.chunks() for part in self.divide(*run)]
@@ -168,13 +168,13 @@ class Reader:
                     self.people.update(t for t in self.text[told[0]:told[1]].split() if len(t) > 2 and t.lower() not in COMMON and t not in PLACES)
         names += self.initials(names)
         taken = {(start, end) for start, end, _, confidence in names if confidence >= 0.5}
-        for i, j in runs:  # a surname stands for who was named in full
+        for i, j in runs:  # a surname alone refers to a person named in full elsewhere
             if j - i == 1 and self.tokens[i].text in self.people and self.span(i, j) not in taken:
                 names.append((*self.span(i, j), "PERSON", 0.7))
         return names
 
     def initials(self, names):
-        """Yields what stands in brackets after an organisation and is its initials."""
+        """Yields initials in brackets after an organisation, such as (WHO)."""
         for start, end, kind, confidence in names:
             if kind == "ORGANIZATION" and confidence >= 0.6:
                 short = re.match(r" \(([A-Z]{2,8})\)", self.text[end:end + 12])
@@ -182,7 +182,7 @@ class Reader:
                     yield end + 2, end + 2 + len(short.group(1)), kind, 0.85
 
     def divide(self, i, j):
-        """Takes words off a run that are there for another reason, and parts what is two names."""
+        """Removes words that do not belong to a name, and splits a sequence that contains two names."""
         tokens = self.tokens
         if self.shouted(i, j):
             known = self.words(i, j)
@@ -208,7 +208,7 @@ class Reader:
             yield start, j
 
     def heads(self, i):
-        """Whether a word begins a name such as Department of Energy."""
+        """Returns whether a word begins a name such as Department of Energy."""
         tokens = self.tokens
         return (
             tokens[i].lower in ORGANISATION_HEADS and i + 2 < len(tokens) and tokens[i + 1].lower in ("of", "for", "do", "de")
@@ -247,7 +247,8 @@ class Reader:
         return None
 
     def organisation(self, i, j, first):
-        """Names with an end or a head that only organisations have, and what belongs to them."""
+        """Recognises an organisation by a typical first or last word, and extends the name to the words that belong to
+        it."""
         tokens, text = self.tokens, self.text
         start, end = self.span(first, j)
         last = text[start:end].split()[-1].lower()
@@ -305,7 +306,8 @@ class Reader:
         return None
 
     def shaped(self, i, j, name, titled):
-        """Persons, by given names, initials and what is said of them; places, by their ends and heads."""
+        """Recognises persons by given names, initials and the words around them, and places by their first and last
+        words."""
         tokens, text, size = self.tokens, self.text, j - i
         head, last = tokens[i], tokens[j - 1]
         start, end = self.span(i, j)
@@ -352,7 +354,7 @@ class Reader:
         return None
 
     def placed(self, i, j, name):
-        """What is told by the words around alone."""
+        """Recognises a name only by the words around it."""
         tokens, text, size = self.tokens, self.text, j - i
         head = tokens[i]
         if size > 3 or head.lower in COMMON or len(name) < 3 or any(t.text in DEMONYMS or t.text.isupper() for t in tokens[i:j]):
@@ -381,7 +383,7 @@ class Reader:
 
 
 def opens(text, border, between):
-    """Whether a sentence begins after this gap between two words."""
+    """Returns whether a sentence begins after this gap between two words."""
     if not between:
         return False
     if "\n" in between or any(c in between for c in "!?…。"):

@@ -1,5 +1,5 @@
-"""What has a form: addresses, numbers, dates and amounts. Every pattern begins at a border and has bounds, so that the time
-it takes grows with the length of the text and no faster."""
+"""Finds addresses, telephone numbers, dates and amounts by patterns. Every pattern begins at a word border and has
+bounds, so its time is proportional to the length of the text."""
 
 import re
 
@@ -23,7 +23,7 @@ _YEAR = r"(?:1[5-9]|20)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 
-# (pattern, confidence); the first that matches at a place is taken.
+# Pairs of pattern and confidence.
 DATES = [(re.compile(p, f), c) for p, f, c in [
     (rf"(?<![\w./-]){_YEAR}-(?:1[0-2]|0[1-9])-(?:3[01]|[12]\d|0[1-9])(?:[T ]{_CLOCK})?(?![\w/-])", 0, 0.95),
     (rf"(?<![\w./-]){_DAY}/(?:{_MONTHS})/{_YEAR}(?::\d\d:\d\d:\d\d(?: [+-]\d{{4}})?)?(?![\w/-])", 0, 0.95),
@@ -53,7 +53,7 @@ MONEY = [(re.compile(p, f), c) for p, f, c in [
     (rf"(?<![\w.,]){_NUMBER}{_MANY}[ \u00a0]?(?:[€£¥₹₽₩₺₴]|{_CODE}(?!\w)|{_UNIT}(?!\w))", 0, 0.85),
     (rf"(?<!\w)(?:an? )?(?:{_WORD}(?: and |[ -])){{1,8}}{_UNIT}(?!\w)", re.I, 0.8),
 ]]
-# $1 of a shell is no dollar.
+# $1 in a shell script is not an amount of dollars.
 SHELL = re.compile(r"awk|print|bash|\bsh\b|\$[A-Za-z_{(]|[{}]|expand|arg", re.I)
 
 PHONE = re.compile(r"(?<![\w.\-/:#$€£])(?:\+ ?\d|\(\+?\d|\d)[\d ()\-./\u00a0\u2011]{5,24}\d(?![\w@]|[-:.]\w)(?:(?: ?,)? ?(?:ext\.?|x) ?\d{1,6}(?!\w))?")
@@ -66,7 +66,7 @@ _ADDRESS = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\Z")
 
 
 def found(text, wanted):
-    """Yields (start, end, type, confidence) of what has a form. Spans of one type may lie over those of another."""
+    """Yields (start, end, type, confidence) of each match. Spans of different types may overlap."""
     for kind, look in (("URL", urls), ("EMAIL", emails), ("DATE", dates), ("MONEY", money), ("PHONE", phones)):
         if kind in wanted:
             for start, end, confidence in look(text):
@@ -83,7 +83,8 @@ def urls(text):
 
 
 def trimmed(text, start, end):
-    """Leaves what belongs to the sentence out of an address: full stops, and brackets that do not open in it."""
+    """Removes punctuation of the sentence from the end of an address: full stops, and brackets that do not open in
+    it."""
     opened = {")": "(", "]": "["}
     counts = {c: text.count(c, start, end) for c in "()[]"}
     while end > start:
@@ -124,7 +125,7 @@ def trim_dot(text, m):
 
 
 def longest(spans):
-    """Keeps of spans that lie over one another the longest."""
+    """Of overlapping spans, keeps the longest."""
     kept, border = [], 0
     for start, end, confidence in sorted(spans, key=lambda s: (s[0], -s[1])):
         if start >= border:

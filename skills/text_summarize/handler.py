@@ -1,5 +1,5 @@
-"""Summarizes by extraction: the sentences that share most with the others, which stand where authors put what matters, and
-which do not say the same twice."""
+"""Summarizes by extraction. It chooses sentences that share many terms with the others, stand in important positions
+and do not repeat each other."""
 
 import math
 import re
@@ -11,7 +11,7 @@ WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['’\u0300-\u036f-](?=[^\W\d_]))*|\d[\d
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 ASIDE = re.compile(r" ?\([^()]{0,400}\)")
 
-# Words of grammar, in the languages that most texts have. Of another language the most frequent words weigh little anyway.
+# Function words of common languages. In other languages the most frequent words have a low weight anyway.
 EMPTY = frozenset("""
 a about above after again against all also am an and any are as at be because been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into
 is it its itself just like may me might more most much must my no nor not now of off on once one only or other our ours out over own per said same say says she should so some such than that the their theirs them then there these they this those through to too under
@@ -74,7 +74,7 @@ def choose(text, found, count):
 
 
 def weigh(bags):
-    """TF-IDF vectors of length 1, sparse."""
+    """Returns sparse TF-IDF vectors of length 1."""
     frequency = Counter(term for bag in bags for term in bag)
     vectors = []
     for bag in bags:
@@ -85,7 +85,7 @@ def weigh(bags):
 
 
 def places(text, found):
-    """How likely a sentence matters for where it stands: the first ones of the text and of a paragraph, and the last."""
+    """Weighs sentences by position: the first ones of the text and of each paragraph, and the last one, weigh more."""
     prior, last = [], None
     for i, (start, end, paragraph) in enumerate(found):
         weight = 1.0 + 1.5 / (1 + i) + (0.35 if paragraph != last else 0) + (0.25 if i == len(found) - 1 else 0)
@@ -96,8 +96,8 @@ def places(text, found):
 
 
 def rank(vectors, prior, damping=0.8, rounds=25):
-    """A walk from sentences to their terms and back: the eigenvector that TextRank finds on the graph of similarities, in time
-    that grows with the text and not with the square of its sentences."""
+    """Ranks sentences by passing scores from sentences to their terms and back. The result is similar to TextRank, but
+    the time is proportional to the length of the text and not to the square of its sentences."""
     shares = Counter()
     for vector in vectors:
         for term, weight in vector.items():
@@ -124,21 +124,22 @@ def rank(vectors, prior, damping=0.8, rounds=25):
 
 
 def fitness(sentence, bag):
-    """Sentences that say little, ask, or greet are worth less than their words; long ones gather rank by their length alone."""
+    """Returns a factor for the rank of a sentence. It is low for short sentences, questions, quotations and very long
+    ones."""
     size = sum(bag.values())
     factor = 0.3 if size < 3 else 0.7 if size < 5 else 1.0
     factor /= max(1.0, size / 12) ** 0.4
     if any(c.isdigit() for c in sentence):
         factor *= 1.25  # figures are what readers look for
     if sentence[0] in "\"“„«‘'":
-        factor *= 0.7  # what somebody says about it
+        factor *= 0.7  # a quotation
     if sentence.rstrip("\"'’”»)").endswith(("?", "？", "؟", ":")):
         factor *= 0.6
     return factor
 
 
 def pick(scores, vectors, count):
-    """The best sentence, then each time the best one that repeats least of what is there already."""
+    """Chooses the best sentence, then repeatedly the best one of those that repeat little of the chosen ones."""
     chosen, overlap, left = [], [0.0] * len(scores), set(range(len(scores)))
     while left and len(chosen) < count:
         best = max(left, key=lambda i: (scores[i] * (1 - 0.85 * overlap[i]), -i))

@@ -2,25 +2,25 @@
 
 import re
 
-# Ends of sentences: those of Latin and Greek, Arabic, Urdu, Devanagari, Armenian, Chinese and Japanese.
+# Punctuation that ends sentences: of Latin and Greek, Arabic, Urdu, Devanagari, Armenian, Chinese and Japanese.
 END = re.compile(r"[.!?…؟۔।։。！？｡]{1,8}")
 WIDE = frozenset("。！？｡।۔")
 CLOSING = frozenset("\"'’”»)]}」』）*_")
 OPENING = frozenset("\"'‘“„«([{¿¡「『（*_-–—•")
 
-# What a full stop follows without ending anything, in lower case. The first go before names and numbers whatever comes next.
+# Abbreviations in lower case, whose full stop does not end a sentence. Those in ALWAYS never end one.
 ALWAYS = frozenset("""
 mr mrs ms mx dr prof st sr jr rev hon gen col capt lt sgt maj cmdr adm gov sen rep pres messrs fr herr mme mlle sra mt ft no nos nr art arts vol vols pp ch sec secs fig figs eq ref refs ed eds vs v cf viz approx ca al bzgl bzw z vgl abs evtl ggf inkl
 e.g i.e d.h u.a z.b p.ej
 """.split())
-# The others may end a sentence as well: the next word tells.
+# Those in OFTEN may also end a sentence. The next word decides.
 OFTEN = frozenset("inc ltd co corp bros llc etc u.s u.k u.n e.u a.m p.m b.c a.d ph.d m.d jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun dept univ est min max tel str ave blvd rd usw min std".split())
 HEAD = re.compile(r"\S{1,24}\Z")
 BREAK = re.compile(r"\n[ \t]*\n|\r\n[ \t]*\r\n|\u2029|\n(?=[ \t]*(?:[-*•–—▪]|\d{1,3}[.)])[ \t])")
 
 
 def paragraphs(text):
-    """Yields (start, end) of what blank lines and points of a list separate."""
+    """Yields (start, end) of paragraphs, which blank lines and list items separate."""
     start = 0
     for m in BREAK.finditer(text):
         yield start, m.start()

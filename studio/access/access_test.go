@@ -73,7 +73,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Session(t.Context(), cookie, "")
-	wantUnauthenticated(t, "after logout", err)
+	wantUnauthenticated(t, "after sign-out", err)
 }
 
 func TestTokens(t *testing.T) {

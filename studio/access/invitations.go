@@ -70,7 +70,7 @@ func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitati
 // Acceptance identifies the person who accepts an invitation: by a session, or by a sign-in name with its password. The
 // name may be new.
 type Acceptance struct {
-	Cookie   string // of the session; "" for a login name
+	Cookie   string // of the session; "" for a sign-in name
 	Name     string
 	Title    string // title of a new person; the default is the name
 	Password string

@@ -84,7 +84,7 @@ func refusals(t *testing.T, d storetest.Dialect) {
 		known, unknown func() error
 		hashes         int
 	}{
-		"a login name":             {login("grace", "another password"), login("nobody", "another password"), 1},
+		"a sign-in name":           {login("grace", "another password"), login("nobody", "another password"), 1},
 		"one without a password":   {login("nopassword", "another password"), login("nobody", "another password"), 1},
 		"one with a long password": {login("grace", long), login("nobody", long), 1},
 		"a token of another workspace": {

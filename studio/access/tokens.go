@@ -118,7 +118,7 @@ type TokenRequest struct {
 // returns the secret.
 func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
-		return "", registry.Token{}, fault.Invalid("/name", "The name of a token must have 1 to %d bytes.", maxNameLen)
+		return "", registry.Token{}, fault.Invalid("/name", "must have 1 to %d bytes.", maxNameLen)
 	}
 	if q.ExpiresAt != nil && !s.now().Before(*q.ExpiresAt) {
 		return "", registry.Token{}, fault.Invalid("/expiresAt", "The expiry must be in the future.")

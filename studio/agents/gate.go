@@ -62,7 +62,7 @@ func (s *Service) before(ctx context.Context, v registry.Version, workspace stri
 	}
 }
 
-// specOf returns what a version consists of, nil for no version.
+// specOf returns the spec of a version, or nil if there is no version.
 func specOf(v *registry.Version) *registry.Spec {
 	if v == nil {
 		return nil

@@ -35,7 +35,7 @@ func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req Tool
 	}
 	name := cmp.Or(req.Name, manifest.AgentName(tool.Name))
 	if name == "" {
-		return agent, nil, fault.Invalid(tool.NameAt, "has no letters of a to z; send a name for the agent.")
+		return agent, nil, fault.Invalid(tool.NameAt, "must contain a letter from a to z; otherwise send a name for the agent.")
 	}
 	if name != tool.Name {
 		notes = append(notes, fmt.Sprintf("The agent is named %s. The tool was named %s.", name, tool.Name))

@@ -25,8 +25,8 @@ func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft 
 	if !same(found.InputSchema, draft.InputSchema) {
 		draft.InputSchema, sources.Input = found.InputSchema, found.SchemaSources.Input
 	}
-	// TypeScript gives a type to every result, also where the author declared none. As a contract it would refuse the next
-	// edit of the code, so the author takes it when asked.
+	// TypeScript infers a type for every result, even if the author declared none. Such an output schema could refuse
+	// results after the next edit, so it is not set here. The Studio offers it to the author.
 	if found.SchemaSources.Output.Source != registry.FromTypeScript && !same(found.OutputSchema, draft.OutputSchema) {
 		draft.OutputSchema, sources.Output = found.OutputSchema, found.SchemaSources.Output
 	}

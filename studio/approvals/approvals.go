@@ -1,5 +1,5 @@
 // Package approvals lets people decide what the gate does not decide by itself: runs and publications wait as requests,
-// an approver answers, and what was approved is carried out once, even if the server was restarted in between.
+// an approver answers, and an approved request is carried out once, even if the server was restarted in between.
 package approvals
 
 import (
@@ -40,14 +40,15 @@ type Deliveries interface {
 	ListDeliveries(ctx context.Context, workspace string, filter registry.DeliveryFilter) (registry.DeliveryPage, error)
 }
 
-// Finder finds requests by what they are about.
+// Finder finds the request of a run or of a client's request ID, and the requests that have expired or were not carried
+// out.
 type Finder interface {
 	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
 	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
 	DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error)
 }
 
-// Grants knows what was approved before.
+// Grants finds earlier approvals of a version or of content.
 type Grants interface {
 	Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error)
 	PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error)
@@ -68,7 +69,7 @@ type Asker interface {
 	Forget()
 }
 
-// Publisher publishes what was approved.
+// Publisher publishes the content of an approved request.
 type Publisher interface {
 	PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error)
 }
@@ -107,7 +108,7 @@ type Service struct {
 // New returns the service. Connect must be called before it is used.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// Connect sets the packages that carry out what was approved, and that know the programs.
+// Connect sets the services that carry out approved requests, and the service that reads their programs.
 func (s *Service) Connect(r Runs, p Publisher, programs Programs) {
 	s.runs, s.publisher, s.programs = r, p, programs
 }
@@ -166,8 +167,8 @@ type Decision struct {
 // maxComment is the maximum length of a comment in bytes.
 const maxComment = 4000
 
-// Decide answers a pending request and starts what was approved. Errors: Conflict with who decided and when, if somebody
-// was faster; Forbidden for a person's own request where the workspace does not allow that.
+// Decide answers a pending request and carries out the decision. Errors: Conflict with who decided and when, if
+// somebody was faster; Forbidden for a person's own request where the workspace does not allow that.
 func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d Decision) (registry.Approval, error) {
 	if err := registry.CheckText("/comment", d.Comment); err != nil {
 		return registry.Approval{}, err
@@ -265,7 +266,7 @@ func decided(a registry.Approval) error {
 // recordPatience is how long a decided request waits for the record of its run, which is written after the request.
 const recordPatience = time.Minute
 
-// carryOut starts what was approved, and ends what was denied.
+// carryOut starts the run or the publication of an approved request, and ends the run of a denied one.
 func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
 	var err error
 	switch {

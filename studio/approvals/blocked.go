@@ -13,7 +13,7 @@ import (
 // NotStarted begins the outcome of a request that was submitted again and could not be run.
 const NotStarted = "Not started: "
 
-// question returns what the policy service is asked about a run.
+// question returns the question to the policy service about a run.
 func question(actor registry.Actor, c runs.Candidate) opa.Question {
 	resource := c.Version.Agent
 	if c.Inline {
@@ -109,7 +109,7 @@ func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 }
 
 // runOf returns the run that answers a repeated request: the one that was submitted again, or the blocked one while
-// nobody has decided. A dropped or expired request is asked anew.
+// nobody has decided. For a dropped or expired request it returns "", so that the policy service is asked again.
 func runOf(a registry.Approval) string {
 	switch a.Status {
 	case registry.ApprovalApproved:

@@ -280,7 +280,8 @@ func (v *visit) Version(version registry.Version) error {
 	if _, err := registry.CheckTests(version.Tests); err != nil {
 		return about(version.Reference(), err)
 	}
-	// Checked, and stored as it came: what was completed would have another digest.
+	// Complete only checks the version here. The archive's version is stored unchanged, because completing it would
+	// change its digest.
 	if _, err := v.service.Specs.Complete(version.Spec.Current()); err != nil {
 		return about(version.Reference(), err)
 	}

@@ -266,7 +266,7 @@ func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func()
 	}
 }
 
-// hidden returns what removes the values of an agent's secrets from text.
+// hidden returns a function that removes the values of an agent's secrets from text.
 func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Redactor, error) {
 	if len(agent.Draft.Secrets) == 0 || s.Secrets == nil {
 		return redact.New(nil), nil

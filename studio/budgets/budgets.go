@@ -70,7 +70,7 @@ type Service struct {
 	compared time.Time       // when all workspaces were compared
 }
 
-// account holds what a server knows of a workspace.
+// account holds the budgets of a workspace and its use, as this server knows them.
 type account struct {
 	budgets []registry.Budget
 	known   bool  // budgets are those of the database

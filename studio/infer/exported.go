@@ -21,7 +21,7 @@ import (
 //go:embed convert.js
 var converter string
 
-// converted is what the script says about one exported schema.
+// converted is the result of the script for one exported schema.
 type converted struct {
 	Vendor  string          `json:"vendor"`
 	Schema  json.RawMessage `json:"schema"`
@@ -31,7 +31,7 @@ type converted struct {
 }
 
 // exported replaces the schemas of types by those that the program exports as input and output. It loads the program in
-// the engine that runs it. places has where the exports are written.
+// the engine that runs it. places holds the positions of the exports in the source.
 func (s *Service) exported(ctx context.Context, spec registry.Spec, job runtimes.Job, sum string, places map[string]registry.SchemaNote, found *result) (runtimes.Outcome, error) {
 	release, err := s.providePackages(ctx, spec, &job)
 	if err != nil {

@@ -200,7 +200,7 @@ type note struct {
 	About string `json:"about"`
 }
 
-// result is what was inferred so far.
+// result holds the schemas that were inferred so far.
 type result struct {
 	registry.InferredSchemas
 	notes []note

@@ -130,7 +130,7 @@ func (s *Service) keep(key string, answer Answer) {
 	s.cached[key] = cached{answer, s.Now().Add(s.TTL)}
 }
 
-// Forget clears the cache, so that the next question is asked anew.
+// Forget clears the cache, so that the next question goes to the policy service.
 func (s *Service) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func errUnreachable(err error) error {
 	return errors.New("it cannot be reached")
 }
 
-// failed denies, because nobody could be asked.
+// failed returns a denial, because the policy service gave no decision.
 func (s *Service) failed(err error) Answer {
 	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
 }

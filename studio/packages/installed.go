@@ -151,7 +151,7 @@ func (s *Service) kept(ctx context.Context, workspace string, before time.Time, 
 	return kept, err
 }
 
-// Details returns what the packages of a lock say of themselves, by name and version, if the lock is installed.
+// Details returns the metadata of the packages of a lock by name and version, if the lock is installed.
 func (s *Service) details(workspace string, lock runtimes.Lock) map[[2]string]packages.PackageDetail {
 	found := map[[2]string]packages.PackageDetail{}
 	manifest, ok := s.Manager.Detail(workspace, lock)

@@ -16,7 +16,7 @@ type Pack struct {
 	Rules []Rule `json:"rules" jsonschema:"minItems=1,maxItems=500"`
 }
 
-// Rule finds facts about a program that somebody should know.
+// Rule selects facts about a program and turns them into findings.
 type Rule struct {
 	ID       string              `json:"id" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Unique in the pack."`
 	Title    string              `json:"title" jsonschema:"minLength=1,maxLength=300,description=What is wrong. The sentence that a person reads."`

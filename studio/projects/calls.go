@@ -41,7 +41,8 @@ func NotGranted(name, project string, write bool) *runtimes.CallError {
 	return &runtimes.CallError{Code: string(runtimes.Denied), Message: message, Rule: rule, Remedy: remedy}
 }
 
-// call is a host call: all arguments of all functions. Each function refuses those of others.
+// call holds the arguments of a host call, with a field for every argument of any function. A function refuses
+// arguments that it does not have.
 type call struct {
 	Path         *string  `json:"path,omitempty"`
 	Content      *string  `json:"content,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// OverlayDifference is what an overlay changes, and how that fits the project as it is now.
+// OverlayDifference lists the changes of an overlay, and whether they fit the current files of the project.
 type OverlayDifference struct {
 	Overlay registry.Overlay `json:"overlay"`
 	Moved   bool             `json:"moved" doc:"True if the project changed since the run read it."`

@@ -323,7 +323,8 @@ func distinct(contents []registry.Content) []registry.Content {
 	return slices.CompactFunc(contents, func(a, b registry.Content) bool { return a.Digest == b.Digest })
 }
 
-// withoutRoot removes a folder that all files are in, as archives of repositories have it.
+// withoutRoot removes the top folder from all paths, if all files are in one. Archives of repositories have such a
+// folder.
 func withoutRoot(tree registry.Tree) registry.Tree {
 	root := ""
 	for path := range tree {

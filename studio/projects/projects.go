@@ -142,7 +142,7 @@ func (s *Service) File(ctx context.Context, actor registry.Actor, name, path str
 	}
 	file, ok := tree[path]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "The project has no file of this path.")
+		return nil, fault.New(fault.NotFound, "The project has no file at this path.")
 	}
 	return s.content(ctx, actor.Workspace, file.Digest)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Others stores what this server counts and returns what the others do.
+// Others stores the counts of this server and returns those of the other servers.
 type Others interface {
 	ShareUse(ctx context.Context, all []registry.ServerUse) error
 	OthersUse(ctx context.Context) ([]registry.ServerUse, error)

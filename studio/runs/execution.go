@@ -250,7 +250,7 @@ func (l *execution) toStore() []runtimes.Event {
 	return l.eventsOf(events)
 }
 
-// eventsOf returns what the record may have of events.
+// eventsOf returns the events as the record may store them: without values if the run is private.
 func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 	if l.private {
 		return withheldEvents(events)

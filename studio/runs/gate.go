@@ -233,8 +233,8 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	return s.accept(ctx, l)
 }
 
-// Resubmit runs a blocked request again under a given ID, which makes a repetition harmless. The caller has asked the
-// policy service anew.
+// Resubmit runs a blocked request again under a given ID, which makes a repetition harmless. The caller must have asked
+// the policy service again.
 func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -299,7 +299,8 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	return cause
 }
 
-// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. Error: as of Resume.
+// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. Its errors are those
+// of Resume.
 func (s *Service) EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()

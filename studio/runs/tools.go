@@ -32,7 +32,7 @@ const (
 // toolsRule is the rule that errors of tool calls name.
 const toolsRule = "tools"
 
-// family is what a run and the runs that it called have in common.
+// family holds the counters that a run shares with the runs that it called.
 type family struct {
 	calls  atomic.Int64 // runs that were called
 	tokens atomic.Int64 // of the language model

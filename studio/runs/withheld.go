@@ -14,8 +14,8 @@ import (
 // piiRisk is the safety flag of programs whose inputs and outputs may be about persons. Their records have only digests.
 const piiRisk = "pii_risk"
 
-// private reports whether the record of a run must not have what the program reads and writes. What a program with the
-// flag passes to another agent is withheld there too.
+// private reports whether the record of a run must not contain the values that the program reads and writes. A run that
+// such a program starts is private too.
 func private(spec registry.Spec, caller *outer) bool {
 	return slices.Contains(spec.SafetyFlags, piiRisk) || caller != nil && caller.execution.private
 }
@@ -88,7 +88,7 @@ func partOf[T any](e runtimes.Event) (data T) {
 	return data
 }
 
-// recordOf returns what the record of the run may have of it.
+// recordOf returns the run as its record may store it: without values if the run is private.
 func (l *execution) recordOf(run registry.Run) registry.Run {
 	if l.private {
 		return Withheld(run)
@@ -105,7 +105,7 @@ func (l *execution) seenBy(actor registry.Actor) registry.Run {
 	return run
 }
 
-// Recorded returns a run as its record has it, also to its caller: without values if it is private.
+// Recorded returns a run as its record stores it. If the run is private, even its caller gets it without values.
 func (s *Service) Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
 		return l.recordOf(l.snapshot()), nil
@@ -128,7 +128,8 @@ func (l *execution) mayFollow(actor registry.Actor) error {
 const (
 	// keptFor is how long the values of a private run can be read by its caller after its end.
 	keptFor = time.Minute
-	// mostKept and mostKeptBytes limit such runs. The values of further runs can be read in their answer only.
+	// mostKept and mostKeptBytes limit the number and the size of these runs. Beyond a limit, the values of a run are
+	// only in the answer to its request.
 	mostKept      = 256
 	mostKeptBytes = 64 << 20
 )

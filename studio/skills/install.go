@@ -175,7 +175,7 @@ func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name s
 	}
 	if err != nil {
 		if _, err := s.Agents.Get(ctx, actor, listed.Name); err == nil {
-			return "", fault.New(fault.NameTaken, "%s is an agent but not a skill. Rename it to install the one of the registry.", listed.Name)
+			return "", fault.New(fault.NameTaken, "%s is an agent but not a skill. Rename it to install the skill %[1]s from the registry.", listed.Name)
 		}
 		a, err := s.Agents.Compose(ctx, actor, in)
 		if err != nil {

@@ -188,8 +188,8 @@ func (s *Service) best(words []string, example json.RawMessage, among []candidat
 	return best, nil
 }
 
-// drafts returns the draft that was made for such a task and waits, nil if there is none. Without it, each repeated request
-// would make another draft.
+// drafts returns an unpublished draft that was already made for the same task, nil if there is none. Without this
+// search, each repeated request would make another draft.
 func (s *Service) drafts(ctx context.Context, actor registry.Actor, words []string, example json.RawMessage) (*Tool, error) {
 	made, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) {
 		f.State, f.Tag = "draft", madeTag

@@ -17,7 +17,7 @@ type event struct {
 	Data      subject   `json:"data"`
 }
 
-// subject is what a request is about.
+// subject describes the request for approval in a webhook.
 type subject struct {
 	ApprovalID  string                  `json:"approvalId"`
 	Kind        registry.ApprovalKind   `json:"kind"`

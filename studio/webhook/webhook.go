@@ -109,7 +109,7 @@ func (s *Service) attempt(ctx context.Context, d registry.Delivery) error {
 // gone is the status with which a receiver says that it wants no more webhooks.
 const gone = 410
 
-// reason says why an attempt failed. It has nothing of the answer but the status.
+// reason explains why an attempt failed. Of the answer it contains only the status.
 func reason(status int, err error) string {
 	switch {
 	case err != nil && errors.Is(err, context.DeadlineExceeded):

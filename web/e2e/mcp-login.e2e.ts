@@ -1,4 +1,4 @@
-// An MCP client finds the login provider by itself, signs a person in there, and calls a tool with the access token.
+// An MCP client finds the OpenID provider by itself, signs a person in there, and calls a tool with the access token.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';

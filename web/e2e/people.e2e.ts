@@ -84,7 +84,7 @@ describe('people', () => {
       await page.goto(link);
       await page.getByText('You are invited to the workspace').waitFor();
       expect(page.url()).not.toContain('ati_');
-      await page.getByLabel('Login name').fill(name);
+      await page.getByLabel('Sign-in name').fill(name);
       await page.getByLabel('Your name').fill(`Grace ${theme}`);
       await page.getByLabel('Password').fill('too short');
       await page.getByRole('button', { name: 'Join' }).click();

@@ -262,7 +262,7 @@ describe('without a session', () => {
     }
   });
 
-  test('a login link works once', async () => {
+  test('a sign-in link works once', async () => {
     const first = await openSession(browser, atelier);
     await first.page.goto(atelier.login);
     await first.page

@@ -123,7 +123,7 @@ func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []
 		d.rest[i].says = wire.SyncFD
 	}
 	if len(sequence)+len(d.rest) > MaxCalls || len(memory.bytes) > maxLoopMemory || len(names) > wire.MaxPassed {
-		return nil, fmt.Errorf("the way of %d steps does not go on the board", len(sequence))
+		return nil, fmt.Errorf("the syscall program is too long: it has %d steps of the set-up", len(sequence))
 	}
 	var numbers []int
 	for i, name := range names {

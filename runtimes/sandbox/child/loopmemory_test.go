@@ -105,7 +105,7 @@ func TestLoopMemoryIsFull(t *testing.T) {
 		"too many steps": make([]Step, MaxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
 	} {
 		if _, err := NewLoopImage(LoopPlace{}, sequence, wire.Halves{}, nil); err == nil {
-			t.Errorf("%s: there is a board", name)
+			t.Errorf("%s: there is a syscall program", name)
 		}
 	}
 	if _, err := NewLoopImage(LoopPlace{}, nil, wire.Halves{}, make([]string, wire.MaxPassed+1)); err == nil {
@@ -145,7 +145,7 @@ func TestNoHalfFilter(t *testing.T) {
 	}
 	for _, half := range []wire.Halves{{Server: code}, {Child: code}} {
 		if _, err := NewLoopImage(LoopPlace{}, nil, half, nil); !errors.Is(err, wire.ErrHalf) {
-			t.Errorf("%+v: there is a board, %v", half, err)
+			t.Errorf("%+v: there is a syscall program, %v", half, err)
 		}
 	}
 }

@@ -125,8 +125,8 @@ func (s *children) notify(n wire.Notice, handles ...int) bool {
 	return err == nil
 }
 
-// make creates a child and waits until its set-up is complete. It takes over the passed descriptors in any case. With an
-// error comes the status of the child's process, if that ended before it was set up.
+// make creates a child and waits until its set-up is complete. It always takes over the passed descriptors. If the
+// process ended before its set-up was complete, make also returns the status of the process.
 func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus, error) {
 	if len(passed) != 1+s.config.Groups {
 		wire.CloseAll(passed)

@@ -34,7 +34,7 @@ const (
 	tailSize = 32
 )
 
-// lineState says which part of the last end message was sent to the server in pieces.
+// lineState records how much of an end message was already sent to the server. A large end message is sent in pieces.
 type lineState int
 
 const (

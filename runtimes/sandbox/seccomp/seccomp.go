@@ -136,7 +136,7 @@ func Assemble(policy Policy, arch Arch) ([]bpf.Instruction, error) {
 	}
 	code = append(code, search(segments)...)
 	if len(code) > MaxInstructions {
-		return nil, fmt.Errorf("filter has %d instructions, the kernel takes %d", len(code), MaxInstructions)
+		return nil, fmt.Errorf("the filter has %d instructions, and the kernel accepts at most %d", len(code), MaxInstructions)
 	}
 	return code, nil
 }

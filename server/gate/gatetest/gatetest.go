@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Connection is a writer that remembers until when its client may take to send.
+// Connection is a writer that records the read deadline set on it.
 type Connection struct {
 	*httptest.ResponseRecorder
 	Until time.Time
 }
 
-// Connect returns a connection whose client may take its time.
+// Connect returns a connection without a read deadline.
 func Connect() *Connection { return &Connection{ResponseRecorder: httptest.NewRecorder()} }
 
-// SetReadDeadline is what http.ResponseController asks for.
+// SetReadDeadline is called by http.ResponseController.
 func (c *Connection) SetReadDeadline(until time.Time) error {
 	c.Until = until
 	return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Store is what all of it is kept in. It is an interface so that a test can stand between the service and its store.
+// Store has all methods that the service needs from its store. It is an interface, so that a test can wrap a store.
 type Store interface {
 	agents.Agents
 	agents.Versions
@@ -28,7 +28,7 @@ type Store interface {
 	pins.Store
 }
 
-// Options are those of a service that finds nothing wrong with code, and has no quotas and no replays.
+// Options returns the options of a service that accepts all code and has no quotas and no replays.
 func Options(s Store) agents.Options {
 	validator := specs.NewValidator(schema.NewCache(64))
 	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())

@@ -130,7 +130,7 @@ export function runIn(cwd: string, program: string, args: string[], env: Record<
 function firstLink(server: ChildProcess): Promise<string> {
   return new Promise((found, failed) => {
     let text = '';
-    const timer = setTimeout(() => failed(new Error(`no login link in time, but:\n${text}`)), waitTimeout);
+    const timer = setTimeout(() => failed(new Error(`no sign-in link in time, but:\n${text}`)), waitTimeout);
     const read = (chunk: Buffer) => {
       text += chunk.toString();
       const link = /http:\/\/127\.0\.0\.1:\d+[\w/-]*\/login\?link=[\w.~-]+/.exec(text);

@@ -1,4 +1,4 @@
-// Starts a real OpenID provider in this process. Every login name and password is accepted; the test defines the
+// Starts a real OpenID provider in this process. Every sign-in name and password is accepted; the test defines the
 // claims of each name.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ export interface Person {
 export interface IdentityProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** Claims by login name. */
+  /** Claims by sign-in name. */
   people: Map<string, Person>;
   /**
    * Registers a server as a client, and a public client `mcp` with its own callback. Call it once, when the server's

@@ -9,7 +9,7 @@ import type { MenuEntry } from '../ui/Menu';
 export interface Known {
   id: string;
   name: string;
-  /** Whether it has a version. */
+  /** Whether the agent has a version. */
   published: boolean;
   listed: boolean;
 }

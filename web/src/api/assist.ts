@@ -24,6 +24,6 @@ export interface Wish {
 export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
   propose('/assist/generate', wish, watch, signal);
 
-/** What a language model says about the draft. */
+/** A language model's explanation or review of the draft. */
 export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>
   request(`/assist/${about}`, { method: 'POST', body: { agent }, signal });

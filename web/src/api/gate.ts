@@ -39,7 +39,8 @@ async function changeStored(change: (settings: GateSettings) => Partial<GateSett
 let changing: Promise<unknown> = Promise.resolve();
 /** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
 export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
-  // The screen shows the change at once, and what is stored after the answer. An answer from before would undo it.
+  // The screen shows the change at once, and the stored settings after the answer. An older answer would undo the
+  // change, so pending queries are cancelled.
   void queryClient.cancelQueries({ queryKey: key, exact: true }, { revert: false });
   queryClient.setQueryData<GateSettings>(key, (shown) => shown && { ...shown, ...change(shown) });
   const next = changing.then(async () => {

@@ -17,7 +17,7 @@ export function report(answered: boolean): void {
 
 export const isReached = (): boolean => reached;
 
-/** Listens to changes; the heartbeat goes as long as somebody listens. */
+/** Listens to changes. The heartbeat runs while there is a listener. */
 export function onReach(listener: () => void): () => void {
   listeners.add(listener);
   if (listeners.size === 1) schedule();
@@ -35,7 +35,7 @@ function schedule(): void {
 }
 
 async function ask(): Promise<void> {
-  // A page that nobody sees asks again when it is seen.
+  // A hidden page sends the next request when it becomes visible.
   if (document.hidden) return schedule();
   try {
     await fetch(`${basePath}/health`, { cache: 'no-store', signal: AbortSignal.timeout(beat) });

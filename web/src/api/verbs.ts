@@ -344,7 +344,7 @@ export interface ApprovalDecision {
 }
 export const decideApproval = (id: string, body: ApprovalDecision): Promise<Approval> =>
   request(`/approvals/${encodeURIComponent(id)}`, { method: 'POST', body });
-/** What a request changes, compared with the version before. */
+/** The difference between the program of a request and the previous version. */
 export const diffApproval = (id: string): Promise<Diff> => request(`/approvals/${encodeURIComponent(id)}/diff`);
 export const pageBlocked = (all: boolean, cursor: string, signal: AbortSignal): Promise<ListPage<BlockedRequest>> =>
   readPage('/blocked', { limit: '50', all: all ? 'true' : '', cursor }, signal);

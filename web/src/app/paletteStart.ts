@@ -1,4 +1,4 @@
-// What was typed, and what had the focus, before the command palette was loaded.
+// Keeps the text that was typed and the element that had the focus before the command palette was loaded.
 import { create } from 'zustand';
 
 export const usePaletteStart = create<{ typed: string; before: readonly Element[] | undefined }>(() => ({

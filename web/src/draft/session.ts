@@ -29,7 +29,7 @@ export interface SessionEnvironment {
   load(id: string): Promise<Agent>;
   /** Loads the draft of an earlier revision. */
   loadSave(id: string, revision: number): Promise<Draft>;
-  /** Tells the user that the draft was replaced by what another person saved. */
+  /** Tells the user that another person's draft replaced this one. */
   replaced(theirs: Agent): void;
   keep(id: string, content: Content): void;
   forget(id: string): void;
@@ -125,7 +125,7 @@ export class DraftSession {
     this.edited({ about, draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
   }
 
-  /** Continues with what the other person saved. The returned function brings back what was edited here. */
+  /** Continues with the other person's draft. The returned function restores the edits that were made here. */
   takeTheirs(): () => void {
     const { save, about, draft } = this.view;
     if (save.kind !== 'conflict') return () => undefined;
@@ -294,7 +294,7 @@ export class DraftSession {
     }
   }
 
-  /** Loads what restored edits were based on, which the page does not know any more. */
+  /** Loads the draft on which restored edits were based. The page no longer has it. */
   private async findBase(kept: Content, theirs: Agent): Promise<void> {
     try {
       const draft = await this.world.loadSave(theirs.id, kept.draft.revision);

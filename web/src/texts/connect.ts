@@ -33,7 +33,7 @@ export const connectDialog = {
     'claude-desktop':
       'Settings → Developer → Edit Config opens this file. Claude Desktop starts the atelier program, which must be on its PATH.',
     chatgpt:
-      'With developer mode on, Settings → Apps & Connectors → Create asks for this. ChatGPT opens the address itself, so it must be an https address that is reachable from the internet. It takes no token: you sign in at the login provider that the server is configured with (--oidc-issuer and --public-url).',
+      'With developer mode on, Settings → Apps & Connectors → Create asks for this. ChatGPT opens the address itself, so it must be an https address that is reachable from the internet. It takes no token: you sign in at the OpenID provider that the server is configured with (--oidc-issuer and --public-url).',
     cursor: 'Cursor reads the variable when it starts. Add this to the file, or to .cursor/mcp.json of a project.',
     vscode: 'Add this to the file of your project. VS Code asks for the token once and stores it safely.',
     windsurf: 'Add this to the file, then refresh the list of MCP servers.',

@@ -1,4 +1,4 @@
-"""What both clients share: the requests of the API, and what to do with an answer."""
+"""The code that both clients share: it builds requests of the API and reads their answers."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ import time
 
 
 def main(input, ctx):
-    """Leaves a process behind that has left its session, ignores signals and talks into the inherited pipe."""
+    """Leaves a process behind that has its own session, ignores signals and writes to the inherited pipe."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:

@@ -6,7 +6,8 @@ import socket
 
 
 def main(input, ctx):
-    """Calls what a program has no business with, with arguments that can do little; a wall answers EPERM, ENOSYS or EACCES."""
+    """Makes system calls that no program needs, with nearly harmless arguments. The filter must answer EPERM, ENOSYS or
+    EACCES."""
     libc, found, arch = ctypes.CDLL(None, use_errno=True), [], 0 if platform.machine() == "x86_64" else 1
     with open("/proc/self/status") as f:
         for line in f:

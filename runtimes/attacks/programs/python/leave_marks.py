@@ -4,7 +4,7 @@ import threading
 
 
 def main(input, ctx):
-    """Leaves marks wherever another run might see them, and stays."""
+    """Leaves marks in every place where another run might see them, and keeps running."""
     mark = os.environ["MARK"]
     for path in ("/tmp/" + mark, "/dev/shm/" + mark, "/var/tmp/" + mark, "/usr/" + mark):
         try:

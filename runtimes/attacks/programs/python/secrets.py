@@ -3,7 +3,8 @@ import os
 
 
 def follows(data, head, tail):
-    """Whether tail stands right after head. The two are never put together in this process, where that would be found."""
+    """Returns whether tail directly follows head. The process never joins the two, because the search would find the
+    result."""
     at = data.find(head)
     while at >= 0:
         if data.startswith(tail, at + len(head)):
@@ -13,7 +14,7 @@ def follows(data, head, tail):
 
 
 def mapped():
-    """The memory of this process, in pieces that overlap."""
+    """Yields the memory of this process in overlapping pieces."""
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
         for line in maps.readlines():
             low, high = (int(x, 16) for x in line.split()[0].split("-"))
@@ -26,7 +27,8 @@ def mapped():
 
 
 def main(input, ctx):
-    """Looks for a variable of the server, whose value is given in two halves so that it is not found here."""
+    """Searches for a variable of the server. Its value is given in two halves, so that the search does not find its own
+    copy."""
     wanted = [(b"ATELIER_TEST_", b"SECRET="), (os.environb[b"SECRET_A"], os.environb[b"SECRET_B"])]
     found = [name for name in os.environ if name.startswith("ATELIER_")]
     for pattern in ("/proc/*/environ", "/proc/*/cmdline", "/proc/*/task/*/environ", "/run/*", "/etc/*", "/work/*", "/tmp/*", "/dev/shm/*"):

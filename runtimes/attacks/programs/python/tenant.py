@@ -4,7 +4,8 @@ import socket
 import sys
 import time
 
-# How the doctor's two workspaces try to meet. The first offers something at each place, the second looks for it.
+# Two workspaces of the doctor try to communicate. The first one leaves something in each place, and the second one
+# looks for it.
 FILE = "/usr/bin/env"
 
 
@@ -20,7 +21,7 @@ def attempt(place, way, search):
 
 
 def datagram():
-    """A socket for abstract names: one of a pair, since others are refused."""
+    """Returns a socket for abstract names. It is one of a pair, because other sockets are refused."""
     import ctypes
 
     one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -36,7 +37,7 @@ def written(path, text):
 
 
 def lock():
-    """Whether a lock of the file is possible, or refused because another has it."""
+    """Returns whether the file can be locked, or the lock is refused because another process holds it."""
     file = open(FILE)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -26,7 +26,7 @@ import { Attempts, Working } from './Working';
 
 const languages = ['typescript', 'javascript', 'python', 'bash'] as const;
 
-/** Makes an agent from a description: a language model proposes it, and the person takes it whole or in parts. */
+/** Creates an agent from a description. A language model proposes it, and the user accepts all of it or some parts. */
 export function DescribeDialog({ name: wanted }: { name: string }) {
   const [, navigate] = useLocation();
   const capabilities = useCapabilities();

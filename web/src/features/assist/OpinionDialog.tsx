@@ -21,7 +21,7 @@ interface Props {
   onGoTo: ((path: string, line: number, column: number) => void) | undefined;
 }
 
-/** What a language model says about the draft. The findings of a review are also marked in the editor. */
+/** Shows a language model's explanation or review of the draft. The editor also marks the findings of a review. */
 export function OpinionDialog({ kind, onGoTo }: Props) {
   const { id, name, session } = useOpenAgent();
   const files = useOpenFiles();

@@ -20,7 +20,7 @@ interface Props {
   succeeded?: (output: ReactNode) => ReactNode;
 }
 
-/** A proposal: the explanation, the run, and each part as a difference to take or leave. */
+/** Shows a proposal: the explanation, the run, and each part as a difference that the user accepts or skips. */
 export function Parts({ proposal, explanation, parts, left, onLeave, required, succeeded = say.succeeded }: Props) {
   const { trial, verdict, attempts, model, tokens } = proposal;
   const choose = (id: string, take: boolean): void =>

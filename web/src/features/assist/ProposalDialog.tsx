@@ -24,7 +24,7 @@ interface Props {
   ask: (description: string, ...args: Parameters<Ask<Proposal>>) => Promise<Proposal>;
 }
 
-/** Asks a language model for a change of the open draft, shows it, and applies the parts that the person takes. */
+/** Asks a language model for a change of the open draft, shows it, and applies the parts that the user accepts. */
 export function ProposalDialog({ title, about, applied, question, ask }: Props) {
   const { session, fields } = useOpenAgent();
   const files = useOpenFiles();

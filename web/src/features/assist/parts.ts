@@ -1,4 +1,4 @@
-// A proposal as parts that a person takes or leaves one by one.
+// Splits a proposal into parts that the user accepts or skips one by one.
 import { stringifyJson } from '../../api/json';
 import type { Files, JsonSchema, Proposal, Test } from '../../api/types';
 import { proposals as say } from '../../texts/assist';

@@ -13,7 +13,7 @@ interface Props {
   onChange: ((lines: string[]) => void) | undefined;
 }
 
-/** A field with one name per line. The typed text stays as long as it means the same list. */
+/** A field with one name per line. The typed text stays as long as it represents the same list. */
 export function LinesField({ id, label, hint, placeholder, error, lines, onChange }: Props) {
   const [text, setText] = useState(() => lines.join('\n'));
   // The draft was replaced or a denied host was allowed, so the typed text is obsolete.

@@ -91,7 +91,7 @@ export const FileRow = memo(function FileRow({
         </span>
       )}
       {entry && <span className={css.entry}> {say.entry}</span>}
-      {/* Rendered only where it can be reached, so that many files stay fast. */}
+      {/* The menu is rendered only for the row with the focus or the pointer, so that long lists stay fast. */}
       {acts && (focused || pointed || menuOpen) && (
         <RowMenu row={row} on={on} opened={{ open: menuOpen, onOpen: setMenuOpen }} back={() => item.current} />
       )}

@@ -164,7 +164,7 @@ function refusal(error: unknown): string {
   return say.refused(explain(error), typeof remedy === 'string' ? remedy : '');
 }
 
-/** What came of a request that was submitted again or dropped. */
+/** Shows the result of a request that was submitted again or dropped. */
 function Result({ request }: { request: BlockedRequest }) {
   const { status, decider, decidedAt, resubmittedRunId: id, outcome } = request;
   const state = say.states[status];

@@ -310,7 +310,7 @@ interface AwaitedProps {
   request: AwaitedPublication;
 }
 
-/** The publication waits. Who may approve does so here. */
+/** The publication waits for an approval. An approver can decide here. */
 function Awaited({ reference, request }: AwaitedProps) {
   const { name } = useOpenAgent();
   const [, navigate] = useLocation();

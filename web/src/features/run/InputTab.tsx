@@ -74,7 +74,7 @@ export function InputTab({ run }: { run: RunHandle }) {
   );
 }
 
-/** What is sent although the form has no field for it. */
+/** Lists the values of the input that have no field in the form. They are sent too. */
 function NotInSchema({ keys, onRemove }: { keys: string[]; onRemove: (key: string) => void }) {
   if (keys.length === 0) return null;
   return (

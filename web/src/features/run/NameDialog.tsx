@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks for the name of a thing that is saved. A name in use replaces its thing. */
+/** Asks for a name to save an item under. An item that already has the name is replaced. */
 export function NameDialog({ say, taken, onSave, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const name = typed.trim();

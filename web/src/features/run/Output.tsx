@@ -87,7 +87,7 @@ const Formatted = ({ text }: { text: string }) => (
   </Suspense>
 );
 
-/** A part of the output as its schema asks for it. */
+/** Shows one part of the output in the form that its schema selects. */
 function AsAsked({ view }: { view: View }) {
   switch (view.kind) {
     case 'markdown':

@@ -20,7 +20,7 @@ import css from './RunPage.module.css';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** What a person can do with a run: repeat it, change its input, compare it and copy it. */
+/** The actions for a run: repeat it, change its input, compare it and copy it. */
 export function RunActions({ run }: { run: Run }) {
   const [, navigate] = useLocation();
   const { may, why } = useRights();

@@ -145,7 +145,7 @@ export class RunController {
         change.stopping = false;
       }
     }
-    // Output changes only the ring, which has its own listeners.
+    // Output changes only the ring buffer, whose listeners are notified separately.
     if (Object.keys(change).length > 0) this.update(change);
   }
 

@@ -29,7 +29,7 @@ function numberIn(value: Json): number | undefined {
   return typeof value === 'number' ? value : text === undefined ? undefined : Number(text);
 }
 
-/** RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe. */
+/** RFC 4180. A text that a spreadsheet would treat as a formula gets an apostrophe. */
 export function csvOf({ columns, rows }: Table): string {
   const lines = [columns, ...rows.map((row) => row.map((cell) => field(cell)))];
   return lines.map((line, n) => (n === 0 ? line.map(field) : line).join(',')).join('\r\n') + '\r\n';

@@ -21,7 +21,7 @@ import { ConnectDialog } from './ConnectDialog';
 import { ToolSetDialog } from './ToolSetDialog';
 import css from './ToolSets.module.css';
 
-/** One tool set: its pinned versions, and what happened to them since. */
+/** Shows one tool set: its pinned versions, and whether each is deprecated, deleted or outdated. */
 export function ToolSetPage({ name }: { name: string }) {
   const found = useToolSet(name);
   useEffect(() => {

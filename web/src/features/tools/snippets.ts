@@ -3,7 +3,7 @@
 import { stringifyJson, type Json } from '../../api/json';
 import { shellQuote } from '../../agent/callCommands';
 
-/** What a client is to see: all agents, one agent or a tool set. */
+/** The tools that a client gets: of all agents, of one agent or of a tool set. */
 export interface Offer {
   /** The server's address, for example http://127.0.0.1:8002. */
   origin: string;

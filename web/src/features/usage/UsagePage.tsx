@@ -11,7 +11,7 @@ import { BudgetList } from './BudgetList';
 import { MeterChart } from './MeterChart';
 import css from './UsagePage.module.css';
 
-/** What the workspace used in a month, what that cost, and its budgets. */
+/** Shows the usage, the costs and the budgets of the workspace in a month. */
 export function UsagePage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -1,5 +1,5 @@
-// What an input becomes when its schema is edited: a renamed property keeps its value, a new default fills what nobody
-// changed, and a property that went away takes its untouched default along.
+// Updates an input when its schema is edited. A renamed property keeps its value. A new default replaces a value that
+// was not edited. A removed property is removed if its value is the default.
 import { isObject, stringifyJson, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { initialValue } from './defaults';
