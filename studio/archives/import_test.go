@@ -71,7 +71,7 @@ func written(t *testing.T, s *store.Store, name string, numbers ...string) regis
 		publish(t, s, a, number, runtimes.BashEngine, spec)
 	}
 	a.Name = name
-	if err := s.PatchAgent(t.Context(), a); err != nil {
+	if err := s.PatchAgent(t.Context(), a, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SetListed(t.Context(), "default", a.ID, true, now); err != nil {
@@ -176,11 +176,11 @@ func TestAnImportGivesFormerNames(t *testing.T) {
 		a := written(t, source, "one", "1.0.0")
 		early := exported(t, source)
 		a.Name = "renamed"
-		if err := source.PatchAgent(t.Context(), a); err != nil {
+		if err := source.PatchAgent(t.Context(), a, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		a.Name = "one"
-		if err := source.PatchAgent(t.Context(), a); err != nil {
+		if err := source.PatchAgent(t.Context(), a, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		late := exported(t, source)
@@ -203,7 +203,7 @@ func TestAnImportGivesFormerNames(t *testing.T) {
 		written(t, source, "three", "1.0.0")
 		taken := written(t, s, "third", "1.0.0")
 		taken.Name = "former-three"
-		if err := s.PatchAgent(t.Context(), taken); err != nil {
+		if err := s.PatchAgent(t.Context(), taken, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		var refused *fault.Error
