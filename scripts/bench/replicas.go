@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +60,19 @@ const replicaClients = 24
 // costs holds what one run costs with a number of servers.
 type costs struct {
 	cell
-	database float64 // milliseconds of PostgreSQL's processor time per run
+	database, clients float64 // milliseconds of processor time per run
+}
+
+// total returns the milliseconds of processor time of one run.
+func (c costs) total() float64 { return c.cpu + c.database + c.clients }
+
+// received returns the processors that servers, PostgreSQL and clients together had.
+func (c costs) received() float64 { return c.total() * c.PerSecond() / 1000 }
+
+// model compares a measurement with the model in docs/scale.md, by which a run costs as much as with one server.
+func (c costs) model(one costs) string {
+	return fmt.Sprintf("CPU a run: servers %.2f ms, PostgreSQL %.2f ms, clients %.2f ms; the model predicts %.0f/s with the %.1f cores that these had; others used %.1f",
+		c.cpu, c.database, c.clients, 1000*c.received()/one.total(), c.received(), c.others)
 }
 
 // replicas measures one, two and three servers on one PostgreSQL, and kills one of three. The numbers are the inputs and
@@ -84,7 +95,7 @@ func (b *bench) replicas(ctx context.Context) (s section, err error) {
 		}
 	}()
 	p := helloIn("javascript")
-	var one float64
+	var one costs
 	for count := 1; count <= 3; count++ {
 		server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: []string{"--replicas", "--database", database.url, "--secrets-key-file", key}})
 		if err != nil {
@@ -94,16 +105,13 @@ func (b *bench) replicas(ctx context.Context) (s section, err error) {
 		if err := server.Ensure(ctx, p); err != nil {
 			return s, err
 		}
-		alone := b.observeReplicas(ctx, servers[:1], database, p, 1)
-		c := b.observeReplicas(ctx, servers, database, p, replicaClients)
-		r := row{what: fmt.Sprintf("%d servers, %d at once", count, replicaClients), measured: c.String(), verdict: c.model()}
+		c := b.observeReplicas(ctx, servers, database, p)
 		if count == 1 {
-			one = c.PerSecond()
-			r.what = fmt.Sprintf("1 server, %d at once", replicaClients)
-			s.rows = append(s.rows, row{what: "1 server, 1 at once", measured: alone.String(), verdict: alone.model()})
-		} else {
-			r = bar{must: 0.9 * one, least: true, unit: "/s", of: "0.9 × one server"}.judge(r, c.PerSecond(), c.model())
-			r.floor = fmt.Sprintf("%.2f × one server; %s", c.PerSecond()/one, c.model())
+			one = c
+		}
+		r := row{what: fmt.Sprintf("servers: %d, %d at once", count, replicaClients), measured: c.String(), floor: c.model(one)}
+		if count > 1 {
+			r = bar{must: 0.9 * one.PerSecond(), least: true, unit: "/s", of: "0.9 × one server"}.judge(r, c.PerSecond(), "")
 		}
 		s.rows = append(s.rows, r)
 	}
@@ -113,31 +121,31 @@ func (b *bench) replicas(ctx context.Context) (s section, err error) {
 }
 
 // observeReplicas measures servers that share the clients evenly.
-func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, database *postgres, p load.Program, clients int) costs {
+func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, database *postgres, p load.Program) costs {
 	asks := make([]load.Call, 0, len(servers))
 	for _, server := range servers {
 		asks = append(asks, server.Checked(p))
 	}
-	ask := func(ctx context.Context, n int) error { return asks[n%clients%len(asks)](ctx, n) }
-	load.Closed(ctx, clients, time.Second, ask) // not counted: cold pools
-	spent := func() (inServers, inDatabase time.Duration) {
+	ask := func(ctx context.Context, n int) error { return asks[n%replicaClients%len(asks)](ctx, n) }
+	load.Closed(ctx, replicaClients, time.Second, ask) // not counted: cold pools
+	spent := func() (all [4]time.Duration) {
 		for _, server := range servers {
-			inServers += load.LookAt(server.Pid()).CPU
+			all[0] += load.LookAt(server.Pid()).CPU
 		}
-		return inServers, load.LookAt(database.pid).CPU
+		all[1], all[2], all[3] = load.LookAt(database.pid).CPU, load.OwnCPU(), load.Busy()
+		return all
 	}
-	serversBefore, databaseBefore := spent()
-	c := costs{cell: cell{Sample: load.Closed(ctx, clients, b.span, ask)}}
-	serversAfter, databaseAfter := spent()
+	before := spent()
+	c := costs{cell: cell{Sample: load.Closed(ctx, replicaClients, b.span, ask)}}
+	after := spent()
+	for i := range after {
+		after[i] -= before[i]
+	}
 	runs := float64(max(1, len(c.Times)))
-	c.cpu, c.database = load.Ms(serversAfter-serversBefore)/runs, load.Ms(databaseAfter-databaseBefore)/runs
+	c.cpu, c.database, c.clients = load.Ms(after[0])/runs, load.Ms(after[1])/runs, load.Ms(after[2])/runs
+	c.others = max(0, (after[3]-after[0]-after[1]-after[2]).Seconds()/c.Span.Seconds())
 	b.faults = errors.Join(b.faults, c.Fault)
 	return c
-}
-
-// model describes the inputs of the queueing model.
-func (c costs) model() string {
-	return fmt.Sprintf("CPU a run: servers %.2f ms, PostgreSQL %.2f ms, of %.2f ms with the clients", c.cpu, c.database, 1000*float64(runtime.NumCPU())/c.PerSecond())
 }
 
 // killOne kills the last of several servers under load. Every run that it acknowledged must be found at another one.

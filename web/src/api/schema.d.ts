@@ -1583,7 +1583,7 @@ export interface paths {
     put?: never;
     /**
      * Accept an overlay
-     * @description Applies it to the project, whole or some of its files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
+     * @description Applies all of its files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
      */
     post: operations['acceptOverlay'];
     delete?: never;
@@ -1623,7 +1623,7 @@ export interface paths {
     put?: never;
     /**
      * Reject an overlay
-     * @description Rejects it whole or some of its files. The project stays as it is.
+     * @description Rejects all of its files, or some. The project stays as it is.
      */
     post: operations['rejectOverlay'];
     delete?: never;
@@ -2171,7 +2171,7 @@ export interface paths {
     put?: never;
     /**
      * Accept the changes of a task
-     * @description Applies them to the project, whole or some of the files. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
+     * @description Applies all changed files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
      */
     post: operations['acceptTask'];
     delete?: never;
@@ -2251,7 +2251,7 @@ export interface paths {
     put?: never;
     /**
      * Reject the changes of a task
-     * @description Rejects them whole or some of the files. The project stays as it is.
+     * @description Rejects all changed files, or some. The project stays as it is.
      */
     post: operations['rejectTask'];
     delete?: never;
@@ -10256,7 +10256,7 @@ export interface operations {
          */
         name: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -15183,7 +15183,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -15364,7 +15364,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -15595,7 +15595,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -15750,7 +15750,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -15896,7 +15896,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description 1.2.0, ^1, latest or sha256:….
+         * @description Version: 1.2.0, ^1, latest or sha256:….
          * @example 1.0.0
          */
         version: string;
@@ -20149,7 +20149,7 @@ export interface operations {
          */
         description?: string;
         /**
-         * @description true leaves out the one folder that contains all files, as archives of repositories have it.
+         * @description true removes the top folder from all paths, if all files are in one. Archives of repositories have such a folder.
          * @example true
          */
         strip?: boolean;
