@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
+import { Editing } from './kit/editing';
 import { startRegistry, type Registry } from './kit/registry';
 import { must } from './kit/seed';
 import { Studio } from './kit/studio';
@@ -137,6 +138,36 @@ test('the editor knows the types of an installed package', async () => {
   await page.getByRole('button', { name: 'Publish…' }).first().click();
   await page.getByText('This version adds 1 package.').waitFor();
   await page.getByText('greetings none → 1.0.0').waitFor();
+  await session.close();
+});
+
+test('the editor completes, explains and checks an installed package of Python', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'salutes-typed',
+    language: 'python',
+    code: 'import salutes\n\n\ndef main(input, ctx):\n    salutes.salute(42)\n    return {}\n',
+    packages: ['salutes==1.0.0'],
+  });
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await new Studio(page).openAgent('salutes-typed');
+  const editing = new Editing(page);
+  await editing.pythonReady();
+  await page.getByRole('button', { name: /^Problems/ }).click();
+  const problems = page.getByRole('region', { name: 'Problems' });
+  await problems.getByText(/"salutes" could not be resolved/).waitFor();
+  const section = page.getByRole('button', { name: /^Packages/ });
+  if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByText('Installed.').waitFor();
+  await problems
+    .getByText(/"Literal\[42\]" .*"str"/)
+    .first()
+    .waitFor();
+  await editing.retype(5, 'salutes.salute(');
+  await page.getByText('Salutes a person.').first().waitFor();
+  await editing.retype(5, 'salutes.sal');
+  await editing.suggests('salute');
   await session.close();
 });
 
