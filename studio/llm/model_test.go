@@ -65,10 +65,11 @@ func TestModel_Refusals(t *testing.T) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(429)
 		}, "is busy"},
-		"prose":          {text("hello"), "not one of the Chat Completions API"},
-		"half an answer": {text(hello[:30]), "not one of the Chat Completions API"},
-		"nothing":        {text(`{"choices":[]}`), "no choices"},
-		"refusal":        {text(`{"choices":[{"message":{"refusal":"I must not"}}]}`), "the model refuses: I must not"},
+		"429 without Retry-After": {status(429), "is busy"},
+		"prose":                   {text("hello"), "not one of the Chat Completions API"},
+		"half an answer":          {text(hello[:30]), "not one of the Chat Completions API"},
+		"nothing":                 {text(`{"choices":[]}`), "no choices"},
+		"refusal":                 {text(`{"choices":[{"message":{"refusal":"I must not"}}]}`), "the model refuses: I must not"},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
@@ -89,6 +90,17 @@ func TestModel_Refusals(t *testing.T) {
 				t.Errorf("error is %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestModel_UnknownToolCall_NoText returns no text for a call of a tool that was not offered, so that the caller asks again.
+func TestModel_UnknownToolCall_NoText(t *testing.T) {
+	t.Parallel()
+	reply, err := ask(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"rm","arguments":"{}"}}]}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`)
+	})
+	if err != nil || reply.Text != "" || reply.Tokens.Input != 3 {
+		t.Errorf("reply %+v, error %v", reply, err)
 	}
 }
 
