@@ -468,7 +468,7 @@ func TestAskLLM_Refused(t *testing.T) {
 	}
 }
 
-// TestAssist_Tool finds a published tool, makes a draft if none fits, and publishes it only if the gate approves it.
+// TestAssist_Tool finds a published tool, makes a draft if none fits, and publishes it only if the gate lets it pass.
 func TestAssist_Tool(t *testing.T) {
 	t.Parallel()
 	program := func(name, about, code string) string {

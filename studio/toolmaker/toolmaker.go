@@ -86,7 +86,7 @@ const (
 
 // Tool is the answer to a request.
 type Tool struct {
-	Outcome      Outcome           `json:"outcome" enum:"found,waiting,drafted,published" doc:"found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate approves it."`
+	Outcome      Outcome           `json:"outcome" enum:"found,waiting,drafted,published" doc:"found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate lets it pass, perhaps with findings in verdict."`
 	Reason       string            `json:"reason" doc:"Why this tool."`
 	AgentID      string            `json:"agentId"`
 	Name         string            `json:"name"`
@@ -146,8 +146,8 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 	switch {
 	case !r.Promote:
 		return t, nil
-	case p.Trial.Reason != "" || p.Verdict != nil && p.Verdict.Decision != registry.Approve:
-		t.Reason += " It was not published, because the gate does not approve it without a person."
+	case p.Trial.Reason != "" || p.Verdict != nil && p.Verdict.Decision != registry.Approve && p.Verdict.Decision != registry.Warn:
+		t.Reason += " It was not published, because the gate wants a person to look at it."
 		return t, nil
 	}
 	v, err := s.Drafts.Publish(ctx, actor, a.ID, agents.PublishRequest{Seen: registry.SeenRevision(a.Draft.Revision), Changelog: "Written by " + p.Model + " for a task."})
@@ -160,7 +160,7 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 		return Tool{}, err
 	}
 	t.Outcome, t.Version = Published, v.Version.Version
-	t.Reason = "No published tool fits the task. A new one was written, run and published, because the gate approves it."
+	t.Reason = "No published tool fits the task. A new one was written, run and published, because the gate lets it pass."
 	return t, nil
 }
 

@@ -5953,7 +5953,7 @@ export interface components {
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /**
-       * @description found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate approves it.
+       * @description found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate lets it pass, perhaps with findings in verdict.
        * @enum {string}
        */
       outcome: 'found' | 'waiting' | 'drafted' | 'published';
