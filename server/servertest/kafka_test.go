@@ -34,7 +34,7 @@ func withKafka(t *testing.T) *kafka {
 	}
 	k := &kafka{brokers: brokers, prefix: fmt.Sprintf("test.%d.", time.Now().UnixNano()), seen: map[string][]*kgo.Record{}}
 	var err error
-	k.client, err = kgo.NewClient(kgo.SeedBrokers(brokers), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+	k.client, err = kgo.NewClient(kgo.SeedBrokers(brokers), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ProducerBatchMaxBytes(24<<20),
 		kgo.ConsumeTopics(k.prefix+"results", k.prefix+"requests.dlq", k.prefix+"events"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second))
 	if err != nil {
