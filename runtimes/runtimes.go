@@ -134,7 +134,7 @@ type BoundSecret struct {
 	Secret string // the secret within Value
 }
 
-// Restricted is the rule pack for Python: it allows only listed imports and no code made from text.
+// Restricted is the rule pack that allows only listed imports and no code made from text.
 const Restricted = "restricted"
 
 // Rules restrict a program's use of its language. They are checked before it runs and applied while it runs. They are

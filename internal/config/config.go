@@ -66,7 +66,7 @@ type Config struct {
 	Masked        []string // sandbox mechanisms to disable, for tests
 	ScriptRuntime bool
 	Egress        map[string]hostpattern.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
-	Restricted    []string                       // workspaces whose Python programs must follow the rules; * means all
+	Restricted    []string                       // workspaces whose programs must follow the rules; * means all
 
 	OIDC OIDC
 

@@ -144,7 +144,7 @@ func runSettings() []Setting {
 			Help: "Upper bound for the hosts that agents may be granted: host:port, *.example.com:443, addresses. * is the public internet, none is nothing. Private addresses must be listed. An entry that starts with a workspace and = applies to that workspace alone; other workspaces have the entries without a name, or the public internet if there are none. The server's own listeners and metadata addresses can never be reached.",
 			set:  func(c *Config, v string) (err error) { c.Egress, err = ceilings(v); return err }},
 		{Name: "restricted-workspaces", Env: "ATELIER_RESTRICTED_WORKSPACES", Form: "NAME,…", Group: "Programs",
-			Help: "Workspaces whose Python programs must follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__. * means all workspaces. An agent can also choose these rules itself.",
+			Help: "Workspaces whose programs must follow the rules `restricted`: imports from a list and no code made from text. The gate checks all languages; Python also follows the rules while it runs. * means all workspaces. An agent can also choose these rules itself.",
 			set:  func(c *Config, v string) error { c.Restricted = list(v); return nil }},
 		{Name: "script-runtime", Env: "ATELIER_SCRIPT_RUNTIME", Default: "false", Form: "BOOL", Group: "Programs", Switch: true,
 			Help: "Enable the deterministic runtime `script` for tests and demos. It follows a script instead of running a program.",

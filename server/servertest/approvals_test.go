@@ -414,6 +414,23 @@ func TestPublish_FlagsAndGrantsDisagree(t *testing.T) {
 	s.Publish(t, "local", "2.0.0")
 }
 
+// POST /validate answers with the verdict, unless the gate is off.
+func TestValidate_AnswersTheVerdict(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	body := map[string]any{"language": "python", "code": "def main(input, ctx):\n    return eval('1')\n"}
+	var report agents.ValidateReport
+	s.Want(t, 200, "POST", "/api/v1/validate", body).Into(t, &report)
+	if v := report.Verdict; !report.Valid || v == nil || v.Decision != registry.Escalate || v.Score != 0.5 || len(v.Findings) != 1 || v.Findings[0].RuleID != "standard/py-eval" || v.Findings[0].Line != 2 || v.RulePack != "standard" {
+		t.Errorf("the report is %+v with %+v", report, report.Verdict)
+	}
+	setGate(t, s.Client, map[string]any{"gate": "off"})
+	report = agents.ValidateReport{}
+	if s.Want(t, 200, "POST", "/api/v1/validate", body).Into(t, &report); report.Verdict != nil {
+		t.Errorf("with the gate off the verdict is %+v", report.Verdict)
+	}
+}
+
 // By default the gate advises: it shows verdicts, and only BLOCK stops publishing.
 func TestPublish_Advised(t *testing.T) {
 	t.Parallel()
@@ -517,6 +534,40 @@ func TestRun_CommandWaits(t *testing.T) {
 	if said.Code != 0 || said.Stdout != "2\n" {
 		t.Errorf("exit %d, %q, %q", said.Code, said.Stdout, said.Stderr)
 	}
+}
+
+// Installing a skill asks the gate: what it blocks is not installed, and what it escalates waits for an approver.
+func TestInstallSkill_BlockedAndEscalated(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	type refusal struct {
+		Code   string
+		Errors []struct{ File string }
+	}
+	install := func(status int, name, code string) (said refusal) {
+		settings := "name: " + name + "\nversion: 1.0.0\ndescription: Answers.\nhandler: handler.run\n"
+		schemas := `{"input": {"type": "object"}, "output": {}}`
+		s.Want(t, status, "POST", "/v1/skills/install", map[string]any{"files": map[string]string{"skill.yaml": settings, "schema.json": schemas, "handler.py": code}}).Into(t, &said)
+		return said
+	}
+	if p := install(422, "hidden", "import base64\ndef run(action, args):\n    exec(base64.b64decode(args['x']))\n"); p.Code != "policy_blocked" || p.Errors[0].File != "handler.py" {
+		t.Errorf("blocked with %+v", p)
+	}
+	s.Want(t, 404, "GET", "/skills/hidden", nil)
+	evals := "def run(action, args):\n    return eval('1')\n"
+	if p := install(409, "evals", evals); p.Code != "approval_required" {
+		t.Errorf("escalated with %+v", p)
+	}
+	s.Want(t, 404, "GET", "/skills/evals", nil)
+	var list struct{ Items []registry.Approval }
+	s.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	if len(list.Items) != 1 || list.Items[0].Agent != "evals" {
+		t.Fatalf("%+v wait", list.Items)
+	}
+	decide(t, s.Client, 200, list.Items[0].ID, "approve", "", "")
+	install(200, "evals", evals)
+	s.Want(t, 200, "GET", "/skills/evals", nil)
 }
 
 // A skill whose promotion escalates waits for an approver, and is active after the next promotion.

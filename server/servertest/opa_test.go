@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -142,4 +145,31 @@ func TestPolicyService_Down_Denied(t *testing.T) {
 	if run.Status != "blocked" || run.Error == nil || !strings.Contains(run.Error.Remedy, "--policy-url") {
 		t.Errorf("it ran as %+v %+v", run, run.Error)
 	}
+}
+
+// A blocked request that nobody submits again expires.
+func TestPolicyService_BlockedRequest_Expires(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"policy-url": "http://127.0.0.1:1", "policy-keep": "24h"}), func(o *app.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	s.Create(t, map[string]any{"name": "weather", "language": "javascript", "code": "export default () => 1"})
+	s.Publish(t, "weather", "1.0.0")
+	s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", `{"version":"1.0.0","input":{}}`)
+	var list httpapi.BlockedList
+	s.Want(t, 200, "GET", "/api/v1/blocked", nil).Into(t, &list)
+	if len(list.Items) != 1 || list.Items[0].Status != "blocked" {
+		t.Fatalf("kept are %+v", list.Items)
+	}
+	later.Store(int64(25 * time.Hour))
+	path := "/api/v1/blocked/" + list.Items[0].ID
+	if p := s.Want(t, 409, "POST", path, `{"action":"resubmit"}`).Problem(t); !strings.Contains(p.Detail, "expired") {
+		t.Errorf("refused with %+v", p)
+	}
+	servertest.Eventually(t, "the request expires", func() bool {
+		s.Want(t, 200, "GET", "/api/v1/blocked?all=true", nil).Into(t, &list)
+		return len(list.Items) == 1 && list.Items[0].Status == "expired"
+	})
+	s.Want(t, 409, "POST", path, `{"action":"resubmit"}`)
 }

@@ -2,9 +2,11 @@ package servertest_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -56,5 +58,31 @@ func TestRulesOfARestrictedWorkspace(t *testing.T) {
 		if run := s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", body).Run(t); !run.Success {
 			t.Errorf("%+v", run.Error)
 		}
+	}
+}
+
+// Programs of other languages with the rules do not publish what the rules forbid. They follow no rules while they run.
+func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	for language, programs := range map[string][2]string{
+		"javascript": {"export default () => eval('1')", "export default () => JSON.parse('1')"},
+		"typescript": {"import fs from 'fs'\nexport default (): string => fs.readFileSync('/etc/passwd', 'utf8')", "import path from 'path'\nexport default (): string => path.join('a', 'b')"},
+		"bash":       {"curl -s https://example.com", "echo '{}' >\"$OUTPUT\""},
+	} {
+		name := "in-" + language
+		s.Create(t, map[string]any{"name": name, "language": language, "code": programs[0], "rules": map[string]any{"pack": "restricted"}})
+		problem := s.Want(t, 422, "POST", "/api/v1/code-agents/"+name+"/versions", `{}`).Problem(t)
+		if problem.Code != "policy_blocked" || !slices.ContainsFunc(problem.Errors, func(d fault.Detail) bool { return strings.HasPrefix(d.Code, "restricted/") && d.Line > 0 }) {
+			t.Errorf("%s is refused with %+v", language, problem)
+		}
+		s.Want(t, 200, "PUT", "/api/v1/code-agents/"+name, map[string]any{"code": programs[1]}, servertest.Headers{"If-Match": "*"})
+		s.Publish(t, name, "1.0.0")
+	}
+	listed := servertest.New(t, servertest.Flags(t, map[string]string{"restricted-workspaces": "*"}))
+	listed.Create(t, map[string]any{"name": "evals", "language": "javascript", "code": "export default () => eval('1')"})
+	listed.Want(t, 422, "POST", "/api/v1/code-agents/evals/versions", `{}`)
+	if run := listed.Execute(t, "evals", "draft", map[string]any{}); string(run.Output) != "1" {
+		t.Errorf("its draft ran as %+v", run)
 	}
 }

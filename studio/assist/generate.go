@@ -35,7 +35,7 @@ type Program struct {
 	Entrypoint   string                   `json:"entrypoint"`
 	InputSchema  json.RawMessage          `json:"inputSchema"`
 	OutputSchema json.RawMessage          `json:"outputSchema"`
-	Rules        *runtimes.Rules          `json:"rules,omitempty" doc:"Generated Python gets the restricted rules."`
+	Rules        *runtimes.Rules          `json:"rules,omitempty" doc:"Generated code gets the restricted rules."`
 	SampleInput  json.RawMessage          `json:"sampleInput"`
 	Tests        []registry.Test          `json:"tests"`
 	Verdict      *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the workspace has no gate."`
@@ -69,9 +69,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 	if !slices.Contains([]runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}, wish.Language) {
 		return Program{}, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
 	}
-	if wish.Language == runtimes.Python {
-		p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
-	}
+	p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
 	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(generateTask, about, generateShape), watch, func(text string) error {
 		return s.checkProgram(ctx, actor, wish, text, &p)
 	})

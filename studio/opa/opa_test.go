@@ -92,3 +92,17 @@ func TestAsk_Wire_Cached(t *testing.T) {
 		t.Errorf("asked %d times after it", asked.Load())
 	}
 }
+
+// A service that does not answer in time denies, and the remedy says so.
+func TestAsk_SlowServer_Denied(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) })
+	s := opa.New(opa.Options{URL: server.URL, Path: "/v1/data/soma/allow", TTL: time.Hour, Now: time.Now})
+	t.Cleanup(s.Close)
+	if a := s.Ask(t.Context(), opa.Question{}); a.Allowed || !strings.Contains(a.Remedy, "it did not answer within 2s") {
+		t.Errorf("%+v", a)
+	}
+}

@@ -32,6 +32,8 @@ func (none) RulePacks(context.Context, string) ([]registry.RulePack, error) { re
 func (none) PutRulePack(context.Context, registry.RulePack) error           { return nil }
 func (none) DeleteRulePack(context.Context, string, string) error           { return nil }
 
+func (none) Restricted(_ string, spec registry.Spec) bool { return spec.Rules != nil }
+
 // Rules returns the rules of the program itself.
 func (none) Rules(_ string, spec registry.Spec) *runtimes.Rules { return spec.Rules }
 

@@ -47,8 +47,11 @@ type Inspector interface {
 	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
 }
 
-// Rules returns the rules that a program follows in a workspace, nil for none.
+// Rules knows the rules of programs.
 type Rules interface {
+	// Restricted reports whether the pack restricted applies to a program.
+	Restricted(workspace string, spec registry.Spec) bool
+	// Rules returns the rules that a program follows while it runs, nil for none.
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 }
 
@@ -279,7 +282,7 @@ func (s *Service) rulesFor(w *workspace, id string, spec registry.Spec) (ruleSet
 	set := ruleSet{settings: w.settings}
 	names := slices.Clone(w.settings.Packs)
 	own := s.Rules.Rules(id, spec)
-	if own != nil && !slices.Contains(names, Restricted) {
+	if s.Rules.Restricted(id, spec) && !slices.Contains(names, Restricted) {
 		names = append(names, Restricted)
 	}
 	for _, name := range names {

@@ -24,8 +24,11 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	if r.Pack != runtimes.Restricted {
 		faults.addf("/rules/pack", "must be %s or none.", runtimes.Restricted)
 	}
-	if spec.Language != runtimes.Python {
-		faults.addf("/rules/pack", "must be absent for languages other than Python.")
+	if spec.Language == runtimes.WASM {
+		faults.addf("/rules/pack", "must be absent for WebAssembly, whose imports the gate checks anyway.")
+	}
+	if spec.Language != runtimes.Python && len(r.Imports) > 0 {
+		faults.addf("/rules/imports", "must be absent for languages other than Python.")
 	}
 	if len(r.Imports) > maxImports {
 		faults.addf("/rules/imports", "must have at most %d modules.", maxImports)
@@ -39,10 +42,18 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	return r
 }
 
-// Rules returns the rules for a program in a workspace: its own, and in a restricted workspace those of the pack. There
-// an agent's list of modules can only narrow that of the pack.
+// Restricted reports whether the gate applies the pack restricted to a program: it asks for that, or its workspace does.
+func (c *Checker) Restricted(workspace string, spec registry.Spec) bool {
+	return spec.Rules != nil || slices.Contains(c.restricted, workspace) || slices.Contains(c.restricted, "*")
+}
+
+// Rules returns the rules that a program follows while it runs: its own, and in a restricted workspace those of the pack.
+// There an agent's list of modules can only narrow that of the pack. Only Python follows rules at run time.
 func (c *Checker) Rules(workspace string, spec registry.Spec) *runtimes.Rules {
-	if spec.Language != runtimes.Python || !slices.Contains(c.restricted, workspace) && !slices.Contains(c.restricted, "*") {
+	if spec.Language != runtimes.Python {
+		return nil
+	}
+	if !slices.Contains(c.restricted, workspace) && !slices.Contains(c.restricted, "*") {
 		return spec.Rules
 	}
 	pack := runtimes.Rules{Pack: runtimes.Restricted}

@@ -30,7 +30,9 @@ func TestRulesOfASpec(t *testing.T) {
 		"a list of none":   {&runtimes.Rules{Pack: "none", Imports: []string{"os"}}, runtimes.Python, nil, "/rules/pack"},
 		"no module":        {&runtimes.Rules{Pack: "restricted", Imports: []string{"json", "a-b"}}, runtimes.Python, nil, "/rules/imports/1"},
 		"too many":         {&runtimes.Rules{Pack: "restricted", Imports: strings.Fields(strings.Repeat("a ", 201))}, runtimes.Python, nil, "/rules/imports"},
-		"another language": {&runtimes.Rules{Pack: "restricted"}, runtimes.Bash, nil, "/rules/pack"},
+		"another language": {&runtimes.Rules{Pack: "restricted"}, runtimes.Bash, &runtimes.Rules{Pack: "restricted"}, ""},
+		"a list for Bash":  {&runtimes.Rules{Pack: "restricted", Imports: []string{"os"}}, runtimes.Bash, nil, "/rules/imports"},
+		"a module":         {&runtimes.Rules{Pack: "restricted"}, runtimes.WASM, nil, "/rules/pack"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +70,7 @@ func TestRulesOfAWorkspace(t *testing.T) {
 		{"*", runtimes.Python, nil, pack},
 		{"other", runtimes.Python, nil, nil},
 		{"default", runtimes.Bash, nil, nil},
+		{"other", runtimes.JavaScript, pack, nil},
 		{"default", runtimes.Python, pack, pack},
 		{"default", runtimes.Python, shorter, shorter},
 		{"default", runtimes.Python, longer, pack},

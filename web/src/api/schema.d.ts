@@ -4747,7 +4747,7 @@ export interface components {
       name: string;
       outputSchema: unknown;
       plan: string[];
-      /** @description Generated Python gets the restricted rules. */
+      /** @description Generated code gets the restricted rules. */
       rules?: components['schemas']['Rules'];
       sampleInput: unknown;
       tests: components['schemas']['Test'][];
