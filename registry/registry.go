@@ -131,6 +131,8 @@ type Version struct {
 	// RuntimeChoice explains why auto selected this runtime. It is nil if the author named the runtime, or the language
 	// has only one.
 	RuntimeChoice *RuntimeChoice `json:"runtimeChoice,omitempty"`
+	// RuntimeAuto says that the author left the choice of the runtime to the server.
+	RuntimeAuto bool `json:"runtimeAuto,omitempty"`
 	// Tests describe what callers may rely on. The digest covers them; the content digest does not, because they do not
 	// change what the program does.
 	Tests       []Test       `json:"tests,omitempty"`
@@ -243,11 +245,18 @@ type Run struct {
 	InputsHash    string
 	OutputsHash   string
 	Isolation     string // full, reduced(missing parts) or none
-	Memory        int64  // memory limit in bytes
+	Route         Route
+	Memory        int64 // memory limit in bytes
 	TraceID       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	FinishedAt    *time.Time
+}
+
+// Route says why a run has its runtime. The zero value is for runs that were refused before one was chosen.
+type Route struct {
+	Rule   string `json:"rule" doc:"Rule of the router that chose the runtime; explicit if the program names it."`
+	Reason string `json:"reason" doc:"The reason as a sentence."`
 }
 
 // Claim is the actor that a client says it acts for. The server does not check it, and it grants nothing.

@@ -13,9 +13,10 @@ const (
 	ProjectsFeature   Feature = "projects"   // files of a project
 	RulesFeature      Feature = "rules"      // rules for the use of the language
 	StrictFeature     Feature = "strict"     // isolation: strict
+	GPUFeature        Feature = "gpu"        // a GPU, for a call that asks for one
 )
 
 // Features returns all features.
 func Features() []Feature {
-	return []Feature{FilesFeature, PackagesFeature, HostsFeature, SubprocessFeature, ToolsFeature, ProjectsFeature, RulesFeature, StrictFeature}
+	return []Feature{FilesFeature, PackagesFeature, HostsFeature, SubprocessFeature, ToolsFeature, ProjectsFeature, RulesFeature, StrictFeature, GPUFeature}
 }

@@ -121,6 +121,7 @@ type Job struct {
 	Rules        *Rules        // nil for none
 	Bound        []BoundSecret // secret headers of requests, which the program never sees
 	Packages     *Installed    // packages that the program may import; nil for none
+	GPU          bool          // the program needs a GPU; only for runtimes with the feature gpu
 	Models       bool          // the operator's directory of models is visible, read-only
 	Attach       string        // handle of a job at another service that already executes the program; "" for none
 }

@@ -77,6 +77,7 @@ type Config struct {
 	SkillsHosts        []string // hosts from which archives may be fetched
 	ApproveSideEffects bool
 
+	Router    string // path of router.yaml; "" takes the shipped table
 	Policy    Policy
 	Approvals Approvals
 	LLM       LLM

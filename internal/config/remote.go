@@ -40,6 +40,9 @@ func text(into func(*Config) *string) func(*Config, string) error {
 func remoteSettings() []Setting {
 	const group = "Programs that run elsewhere"
 	return []Setting{
+		{Name: "router", Env: "ATELIER_ROUTER", Form: "FILE", Group: group,
+			Help: "File with the table that chooses runtimes, as YAML that matches /schemas/router.json (default: the table that is shipped).",
+			set:  text(func(c *Config) *string { return &c.Router })},
 		{Name: "e2b-api-key", Env: "E2B_API_KEY", Form: "SECRET", Group: group, Secret: true,
 			Help: "Key of an E2B team, for the runtime e2b (default: none). Programs with that runtime, their inputs and secrets are sent there.",
 			set:  func(c *Config, v string) error { c.E2B.Key = v; return nil }},

@@ -202,6 +202,7 @@ CREATE TABLE versions (
 	language             text NOT NULL,
 	runtime              text NOT NULL,
 	runtime_choice       json, -- why auto chose the runtime
+	runtime_auto         boolean NOT NULL, -- the author left the choice to the server
 	verdict              json, -- the verdict of the gate when it was published
 	published_by_id      text NOT NULL,
 	published_by_type    text NOT NULL,
@@ -233,7 +234,7 @@ END
 $$;
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, verdict, files_digest, spec, files, tests, regressions ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, runtime_auto, verdict, files_digest, spec, files, tests, regressions ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 CREATE TRIGGER versions_are_kept BEFORE DELETE ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
@@ -375,6 +376,8 @@ CREATE TABLE runs (
 	inputs_hash       text NOT NULL,
 	outputs_hash      text NOT NULL,
 	isolation         text NOT NULL,
+	route_rule        text NOT NULL, -- of the router
+	route_reason      text NOT NULL,
 	trace_id          text NOT NULL,
 	server_id         text COLLATE "C" NOT NULL,
 	epoch             bigint NOT NULL,

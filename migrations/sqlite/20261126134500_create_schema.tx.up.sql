@@ -203,6 +203,7 @@ CREATE TABLE versions (
 	language             TEXT NOT NULL,
 	runtime              TEXT NOT NULL,
 	runtime_choice       TEXT, -- JSON: why auto chose the runtime
+	runtime_auto         BOOLEAN NOT NULL, -- the author left the choice to the server
 	verdict              TEXT, -- JSON: the verdict of the gate when it was published
 	published_by_id      TEXT NOT NULL,
 	published_by_type    TEXT NOT NULL,
@@ -229,7 +230,7 @@ CREATE INDEX versions_numbers ON versions (agent_id, version, digest, content_di
 -- The database itself rejects changes of a published version. Deprecation is not content.
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
 	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
-	published_by_name, published_at, changelog, override, runtime_choice, verdict, files_digest, spec, files, tests, regressions ON versions
+	published_by_name, published_at, changelog, override, runtime_choice, runtime_auto, verdict, files_digest, spec, files, tests, regressions ON versions
 BEGIN
 	SELECT RAISE(ABORT, 'a published version is immutable');
 END;
@@ -375,6 +376,8 @@ CREATE TABLE runs (
 	inputs_hash       TEXT NOT NULL,
 	outputs_hash      TEXT NOT NULL,
 	isolation         TEXT NOT NULL,
+	route_rule        TEXT NOT NULL, -- of the router
+	route_reason      TEXT NOT NULL,
 	trace_id          TEXT NOT NULL,
 	server_id         TEXT NOT NULL,
 	epoch             INTEGER NOT NULL,

@@ -191,6 +191,8 @@ type runRow struct {
 	InputsHash       string     `bun:"inputs_hash"`
 	OutputsHash      string     `bun:"outputs_hash"`
 	Isolation        string     `bun:"isolation"`
+	RouteRule        string     `bun:"route_rule"`
+	RouteReason      string     `bun:"route_reason"`
 	TraceID          string     `bun:"trace_id"`
 	CreatedAt        time.Time  `bun:"created_at"`
 	StartedAt        *time.Time `bun:"started_at"`
@@ -227,7 +229,7 @@ func (row *runRow) run() (registry.Run, error) {
 			QueuedMs: row.QueuedMs, StartMs: row.StartMs, RunMs: row.RunMs, TotalMs: row.TotalMs, CPUMs: row.CPUMs,
 			RemoteMs: row.RemoteMs, GPUMs: row.GPUMs, RemoteCost: row.RemoteCost, EgressBytes: row.EgressBytes, PeakMemoryBytes: row.PeakMemoryBytes,
 		},
-		InputsHash: row.InputsHash, OutputsHash: row.OutputsHash, Isolation: row.Isolation, Memory: row.MemoryBytes,
+		InputsHash: row.InputsHash, OutputsHash: row.OutputsHash, Isolation: row.Isolation, Route: registry.Route{Rule: row.RouteRule, Reason: row.RouteReason}, Memory: row.MemoryBytes,
 		ResultSeq: row.ResultSeq, TraceID: row.TraceID, CreatedAt: row.CreatedAt.UTC(), StartedAt: instantOrNil(row.StartedAt), FinishedAt: instantOrNil(row.FinishedAt),
 	}, nil
 }
@@ -239,7 +241,7 @@ var runColumns = []string{
 	"actor_id", "actor_type", "actor_name", "request_id", "claimed_actor_id", "claimed_actor_type", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
 	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "remote_ms", "gpu_ms", "remote_cost", "egress_bytes", "peak_memory_bytes", "memory_bytes",
-	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
+	"inputs_hash", "outputs_hash", "isolation", "route_rule", "route_reason", "trace_id", "created_at", "started_at", "finished_at",
 	"error", "withheld", "input", "output", "stdout", "stderr",
 }
 
@@ -263,7 +265,7 @@ func runArgs(r registry.Run, by identity) ([]any, int, error) {
 		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, r.RequestID, r.Claimed.ID, r.Claimed.Type, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,
 		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.RemoteMs, r.Metrics.GPUMs, r.Metrics.RemoteCost, r.Metrics.EgressBytes, r.Metrics.PeakMemoryBytes, r.Memory,
-		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),
+		r.InputsHash, r.OutputsHash, r.Isolation, r.Route.Rule, r.Route.Reason, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),
 		failure, r.Withheld, textOrNil(r.Input), textOrNil(r.Output), bytesOrNil(r.Stdout), bytesOrNil(r.Stderr),
 	}
 	return args, 1024 + len(r.Input) + len(r.Output) + len(r.Stdout) + len(r.Stderr), nil

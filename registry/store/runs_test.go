@@ -27,7 +27,7 @@ func finished() registry.Run {
 		ExitCode: &code, Stdout: "a\x00b\xff☂", Stderr: "e", Truncated: true,
 		Validation: registry.Validation{Input: "passed", Output: "skipped"}, TokensUsed: 5,
 		Metrics:    registry.Metrics{QueuedMs: 0.1, StartMs: 0.25, RunMs: 1e-3, TotalMs: 1.9, CPUMs: 1.1, RemoteMs: 1500, GPUMs: 90_000, RemoteCost: 0.25, EgressBytes: 1 << 33, PeakMemoryBytes: 1 << 40},
-		InputsHash: "ih", OutputsHash: "oh", Isolation: "full", Memory: 1 << 28, TraceID: "trace",
+		InputsHash: "ih", OutputsHash: "oh", Isolation: "full", Route: registry.Route{Rule: "short", Reason: "r"}, Memory: 1 << 28, TraceID: "trace",
 		CreatedAt: start, StartedAt: &at, FinishedAt: &at,
 	}
 }

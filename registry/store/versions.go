@@ -283,6 +283,7 @@ type versionRow struct {
 	Changelog        string    `bun:"changelog"`
 	Override         string    `bun:"override,nullzero"`
 	RuntimeChoice    string    `bun:"runtime_choice,nullzero"`
+	RuntimeAuto      bool      `bun:"runtime_auto"`
 	Verdict          string    `bun:"verdict,nullzero"`
 	FilesDigest      string    `bun:"files_digest,nullzero"`
 	Spec             string    `bun:"spec"`
@@ -334,7 +335,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,
-		Override: override, RuntimeChoice: choice, Verdict: verdict, FilesDigest: digest, Spec: spec, Files: files, Tests: tests, Regressions: regressions,
+		Override: override, RuntimeChoice: choice, RuntimeAuto: v.RuntimeAuto, Verdict: verdict, FilesDigest: digest, Spec: spec, Files: files, Tests: tests, Regressions: regressions,
 	}, nil
 }
 
@@ -360,7 +361,7 @@ func (row *versionRow) version() (registry.Version, error) {
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
 		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
 		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
-		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Spec: spec,
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, RuntimeAuto: row.RuntimeAuto, Spec: spec,
 	}
 	for _, part := range []struct {
 		column string

@@ -38,6 +38,7 @@ func version(a registry.Agent, number string) registry.Version {
 		Changelog: "Changes of " + number, PublishedAt: start, PublishedBy: robot.ID, Publisher: robot, Spec: a.Draft.Spec,
 	}
 	v.Runtime = runtimes.Goja
+	v.RuntimeAuto = true
 	v.RuntimeChoice = &registry.RuntimeChoice{
 		Runtime: runtimes.Goja, Reason: registry.RuntimeUnavailable, Message: "Node would be chosen.", Gaps: []fault.Detail{{File: "main.ts", Line: 2, Message: "Intl"}}, Runs: 1, CPUMs: 2.5,
 	}

@@ -129,6 +129,11 @@ func Domain(grant hostpattern.Grant) string {
 // Languages lists the languages of the engine.
 func Languages() []runtimes.Language { return append(parcel.Languages(), runtimes.WASM) }
 
+// Features lists the features of programs that the engine has: those of other services, and a GPU.
+func (e *Engine) Features() []runtimes.Feature {
+	return append(e.Engine.Features(), runtimes.GPUFeature)
+}
+
 // Causes of the end of a run's context.
 var (
 	errTime = errors.New("the program used up its time")

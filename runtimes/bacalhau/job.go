@@ -37,12 +37,16 @@ const startup = 2 * time.Minute
 // describe describes the job of a program, and returns the mark of its parcel. If there is no job, it returns the outcome of
 // the run.
 func (r *run) describe(ctx context.Context, name string, domains []string) (spec map[string]any, mark string, failed *runtimes.Outcome, err error) {
+	resources := map[string]string{
+		"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes>>20, 10) + "mb", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes>>20, 1), 10) + "mb",
+	}
+	if r.job.GPU {
+		resources["GPU"] = "1"
+	}
 	task := map[string]any{
-		"Name":      "main",
-		"Publisher": map[string]any{"Type": r.engine.options.Publisher},
-		"Resources": map[string]string{
-			"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes>>20, 10) + "mb", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes>>20, 1), 10) + "mb",
-		},
+		"Name":        "main",
+		"Publisher":   map[string]any{"Type": r.engine.options.Publisher},
+		"Resources":   resources,
 		"Network":     map[string]any{"Type": "None"},
 		"Timeouts":    map[string]int64{"ExecutionTimeout": seconds(r.time() + startup), "QueueTimeout": seconds(r.engine.options.Queued), "TotalTimeout": seconds(r.time() + startup + r.engine.options.Queued)},
 		"ResultPaths": []any{map[string]string{"Name": "outputs", "Path": outputs}},

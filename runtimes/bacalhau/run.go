@@ -84,9 +84,11 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	if r.reader != nil {
 		r.reader.Started = nil // the rest of its output comes from the result
 	}
-	start := r.started.Sub(began)
+	start, gpu := r.started.Sub(began), time.Duration(0)
 	if r.started.IsZero() {
 		start = time.Since(began)
+	} else if r.job.GPU {
+		gpu = time.Since(r.started)
 	}
 	r.mu.Unlock()
 	if err == nil {
@@ -94,7 +96,7 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	} else {
 		outcome, err = r.explain(ctx, err)
 	}
-	outcome.Usage.Start, outcome.Usage.Remote = start, time.Since(submitted)
+	outcome.Usage.Start, outcome.Usage.Remote, outcome.Usage.GPU = start, time.Since(submitted), gpu
 	return outcome, err
 }
 

@@ -45,6 +45,7 @@ import (
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
@@ -103,6 +104,7 @@ type App struct {
 	usage     *usage.Service
 	replays   *replay.Service
 	tests     *tests.Service
+	routing   *routing.Router
 	runs      *runs.Service
 	secrets   *secrets.Service
 	skills    *skills.Service
@@ -185,7 +187,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Toolmaker: a.toolmaker, Garbage: a.garbage, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Approvals: a.approvals, Policy: a.policy, Inference: a.inference, Assist: a.assistant, Toolmaker: a.toolmaker, Garbage: a.garbage, Models: a.models, Archives: a.archives, Catalog: a.catalog, Changes: a.changes, Packages: a.packages, Pins: a.pins, Projects: a.projects, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Tests: a.tests, Runs: a.runs, Routing: a.routing, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Usage:    a.usage,
 		Tasks:    a.tasks,
 		Budgets:  a.budgets,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 
 	"github.com/atelier-run/atelier/internal/config"
@@ -30,6 +31,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasmedge"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -48,6 +50,7 @@ type Engines struct {
 	python    *python.Engine
 	types     *types.Engine
 	traffic   traffic
+	table     routing.Table
 	listeners listeners
 	Router    *router.Router
 	Packages  *packages.Manager
@@ -68,11 +71,15 @@ type engine interface {
 // OpenEngines detects which sandbox features this host can enforce and starts preparing workers in the background. exe
 // is the binary started in sandboxes, or "" for the running one.
 func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Engines, error) {
+	table, err := tableOf(c)
+	if err != nil {
+		return nil, err
+	}
 	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak, Without: c.Masked})
 	if err != nil {
 		return nil, err
 	}
-	b := &Engines{config: c, exe: exe, sandbox: box}
+	b := &Engines{config: c, exe: exe, sandbox: box, table: table}
 	b.closers.add("sandbox", box.Close)
 	b.openEngines(worker.FromSandbox(box), log)
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
@@ -136,7 +143,24 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 
 // chooser selects engines by the features that code uses and by the time earlier runs took.
 func (b *Engines) chooser(runs engines.Runs) *engines.Chooser {
-	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks})
+	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks, SlowMs: b.table.SlowMs})
+}
+
+// routing chooses the runtimes of runs.
+func (b *Engines) routing(chooser *engines.Chooser, runs routing.Runs) *routing.Router {
+	return routing.New(routing.Options{Table: b.table, Specs: b.Specs, Engines: chooser, Lacks: b.lacks, Features: b.features, Runs: runs})
+}
+
+// tableOf reads the table of the router: the file of the configuration, or the shipped table.
+func tableOf(c config.Config) (routing.Table, error) {
+	if c.Router == "" {
+		return routing.Shipped()
+	}
+	text, err := os.ReadFile(c.Router)
+	if err != nil {
+		return routing.Table{}, fmt.Errorf("the file of --router: %w", err)
+	}
+	return routing.Parse(c.Router, text)
 }
 
 // lacks explains why an engine cannot run here and how to fix it, or returns "" if it can.

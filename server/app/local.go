@@ -41,7 +41,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	installed := engines.packages(noLocks{}, nil, time.Now)
 	l.Inference = engines.inference(nil, installed, l.Chooser)
 	l.Service = runs.New(runs.Options{
-		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Packages: installed, Engines: l.Chooser, Validator: engines.Validator,
+		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Packages: installed, Routing: engines.routing(l.Chooser, nil), Validator: engines.Validator,
 		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
 		Ceilings: c.Ceilings, Level: engines.Level().String(), Now: time.Now, NewID: newID,
 	})

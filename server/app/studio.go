@@ -68,6 +68,7 @@ func (a *App) openStudio(context.Context) error {
 		Requests: a.store, Reader: a.store, Finder: a.store, Grants: a.store, Sent: a.store, Members: a.store, Notice: a.approvalNotice(), Policy: a.policy, Asker: a.policyService(), Keep: a.Config.Policy.Keep, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
 	choose := a.engines.chooser(a.store)
+	a.routing = a.engines.routing(choose, a.store)
 	a.projects = projects.New(projects.Options{
 		Store: a.store, Changes: a.store, Overlays: a.store, Decisions: a.store, Contents: a.store, Garbage: a.store, Quotas: a.quotas, Keep: a.Config.KeepOverlays, Dir: a.Config.Data, Now: a.now, NewID: a.newID,
 	})
@@ -76,7 +77,7 @@ func (a *App) openStudio(context.Context) error {
 	a.models = a.newModels()
 	a.runs = runs.New(runs.Options{
 		Model: a.models, ModelTokens: a.Config.LLM.TokensPerRun,
-		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, RemoteJobs: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
+		Gate: a.approvals, Journal: a.store, Later: a.store, Archive: a.store, RemoteJobs: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Routing: a.routing, Secrets: a.secrets, Packages: a.packages, Projects: a.projects, Quotas: a.quotas, Budgets: a.budgets, Validator: a.engines.Validator,
 		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: a.Config.Ceilings, Models: models, Keys: a.secrets.Keys, Server: a.store.ServerID(), Others: a.others(), Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})

@@ -83,6 +83,7 @@ type grammar struct {
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
 	Profile    profileCommand    `cmd:"" help:"List, create and choose profiles: servers with a token and a workspace."`
 	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
+	Router     routerCommand     `cmd:"" help:"Show how the server chooses the runtimes of runs."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`

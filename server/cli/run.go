@@ -18,6 +18,7 @@ type runCommand struct {
 	Allow  []string `help:"Grant a host to the program of a file or folder, in addition to those in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
 	NoWait bool     `name:"no-wait" help:"If a person must approve the run first, exit with 3 at once."`
 	Quiet  bool     `short:"q" help:"Print only the output and errors."`
+	hinted
 	seen
 	asked
 }
@@ -40,6 +41,8 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	switch {
 	case err == nil && c.Revision != 0:
 		return misusedf("--revision is for the draft of a reference; %s is a file or folder", c.Target)
+	case c.hints() != nil && err == nil:
+		return misusedf("--expected-ms, --long-job, --isolation and --gpu are for references; a file or folder runs on this machine")
 	case err == nil && info.IsDir():
 		return c.runFiles(ctx, p, console, folderAt(c.Target), input)
 	case err == nil:

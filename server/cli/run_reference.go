@@ -23,6 +23,9 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	}
 	return c.with(ctx, p, func(server *client) error {
 		body := c.in(map[string]any{"version": ref.Version, "input": input})
+		if hints := c.hints(); hints != nil {
+			body["hints"] = hints
+		}
 		var accepted struct {
 			RunID      string          `json:"runId"`
 			Status     registry.Status `json:"status"`

@@ -153,6 +153,8 @@ func needs() map[string]need {
 		"GET " + api + "/gate":                           {read, workspace},
 		"PUT " + api + "/gate":                           {admin, workspace},
 		"POST " + api + "/gate/try":                      {read, workspace},
+		"GET " + api + "/router":                         {read, workspace},
+		"POST " + api + "/router/explain":                {read, workspace},
 		"GET " + api + "/rule-packs":                     {read, workspace},
 		"PUT " + api + "/rule-packs/{pack}":              {admin, workspace},
 		"DELETE " + api + "/rule-packs/{pack}":           {admin, workspace},

@@ -141,6 +141,7 @@ func bodyExamples() map[string]string {
 		"runTests":            `{"version":"draft","names":["Oslo"]}`,
 		"setGate":             `{"gate":"enforce","packs":["standard"],"disabledRules":[],"blockAt":"critical","escalateAt":"high","newCapability":"escalate","selfApproval":false,"approvalHours":72,"approveSideEffects":true}`,
 		"tryRules":            `{"language":"python","code":"import os\nos.system(\"ls\")\n","pack":"standard"}`,
+		"explainRoute":        `{"agent":"weather","version":"1.0.0","hints":{"longJob":true}}`,
 		"putBudget":           `{"meter":"gpuMinutes","amount":60,"refuse":"remote"}`,
 		"setQuotas":           `{"runsPerDay":10000}`,
 		"setRole":             `{"role":"developer"}`,

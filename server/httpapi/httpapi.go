@@ -34,6 +34,7 @@ import (
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
@@ -82,6 +83,7 @@ type Options struct {
 	Replays        *replay.Service
 	Tests          *tests.Service
 	Runs           *runs.Service
+	Routing        *routing.Router
 	Secrets        *secrets.Service
 	Skills         *skills.Service
 	Packages       *packages.Service
@@ -267,6 +269,8 @@ func (a *API) skillRoutes() {
 func (a *API) statusRoutes() {
 	a.getCapabilities()
 	a.listRuntimes()
+	a.getRouter()
+	a.explainRoute()
 	a.getHealth()
 	a.getReady()
 	a.getUsage()
@@ -317,6 +321,7 @@ func (a *API) documentRoutes() {
 	a.getDocs()
 	a.getManifestSchema()
 	a.getRulePackSchema()
+	a.getRouterSchema()
 }
 
 // methodNotAllowed answers with the methods that the path supports.

@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -23,6 +24,7 @@ type ExecuteBody struct {
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run (default: {})."`
 	Limits        *LimitsBody     `json:"limits,omitempty" doc:"Limits for this run. They may only be lower than those of the version."`
 	Isolation     string          `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process."`
+	Hints         *routing.Hints  `json:"hints,omitempty" doc:"Facts about this run, for the choice of its runtime."`
 	ParentRunID   string          `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string          `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string          `json:"nodeId,omitempty" maxLength:"100"`
@@ -62,7 +64,7 @@ func (a *API) executeAgent() {
 			return nil, err
 		}
 		request := runs.Request{
-			Agent: q.Agent, Seen: seen, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits.limits(), Isolation: runtimes.Isolation(q.Body.Isolation),
+			Agent: q.Agent, Seen: seen, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits.limits(), Isolation: runtimes.Isolation(q.Body.Isolation), Hints: hintsOf(q.Body.Hints),
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		}
 		if request.Version == "" {
@@ -170,7 +172,7 @@ func trigger(ctx context.Context, how PreferOptions) registry.Trigger {
 }
 
 func runRefusals() []fault.Code {
-	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageFull, fault.SandboxUnavailable, fault.StorageUnavailable, fault.RunInterrupted}
+	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageFull, fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.StorageUnavailable, fault.RunInterrupted}
 }
 
 // runAnswers describes the two success responses of a run.

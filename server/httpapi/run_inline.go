@@ -8,6 +8,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -28,6 +29,7 @@ type InlineBody struct {
 	Limits        *LimitsBody              `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
 	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process for each run."`
+	Hints         *routing.Hints           `json:"hints,omitempty" doc:"Facts about this run, for the choice of its runtime."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string                   `json:"nodeId,omitempty" maxLength:"100"`
@@ -48,7 +50,7 @@ func (a *API) executeInline() {
 			return nil, err
 		}
 		answer, _, err := a.run(ctx, q.PreferOptions, runs.Request{
-			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits.limits(),
+			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits.limits(), Hints: hintsOf(q.Body.Hints),
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		})
 		return answer, err

@@ -12,7 +12,7 @@ type RuntimeState struct {
 	Runtime  runtimes.Name      `json:"runtime"`
 	Language runtimes.Language  `json:"language"`
 	Ready    bool               `json:"ready"`
-	Features []runtimes.Feature `json:"features" doc:"Features that programs may need: files, packages, hosts, subprocess, tools, rules and strict (isolation). A version that needs another one is refused for this runtime."`
+	Features []runtimes.Feature `json:"features" doc:"Features that programs may need: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs another one is refused for this runtime."`
 	Workers  WorkerState        `json:"workers"`
 	Queue    QueueState         `json:"queue"`
 }

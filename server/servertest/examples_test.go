@@ -214,6 +214,8 @@ func (x exchange) agents() {
 
 // runs executes versions, waits for approvals and lets a policy deny a run.
 func (x exchange) runs(denies *atomic.Bool) {
+	x.do("getRouter", nil)
+	x.do("explainRoute", nil)
 	x.do("executeAgent", nil)
 	run := memberOf(x.do("executeInline", nil), "runId")
 	x.do("getRun", change{"run": run})

@@ -206,6 +206,8 @@ array approvals list
 array approvals deliveries
 array blocked list
 object quotas show
+object router show
+object router explain weather@draft --long-job
 object usage
 object budget set gpu --meter gpuMinutes --amount 60
 array budget list

@@ -248,6 +248,8 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/gate":                        anything,
 		"PUT /api/v1/gate":                        anything,
 		"POST /api/v1/gate/try":                   {body: code},
+		"GET /api/v1/router":                      anything,
+		"POST /api/v1/router/explain":             {about: has.agents, body: `{"agent":"§","version":"1.0.0"}`},
 		"GET /api/v1/rule-packs":                  anything,
 		"PUT /api/v1/rule-packs/{pack}":           {about: has.packs, at: "pack", body: `{"source":"name: other\nrules: []\n"}`, wants: -1},
 		"DELETE /api/v1/rule-packs/{pack}":        {about: has.packs, at: "pack"},

@@ -78,7 +78,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	}
 	v = registry.Version{
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
-		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Tests: tests, Spec: spec,
+		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, RuntimeAuto: written.Runtime == "" || written.Runtime == runtimes.Auto, Tests: tests, Spec: spec,
 	}
 	published, err := s.Numbers.Numbers(ctx, a.Workspace, a.ID)
 	if err != nil {

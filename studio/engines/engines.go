@@ -18,9 +18,6 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// SlowMs is the processor time from which Node is selected: the median of a draft's runs in goja, in milliseconds.
-const SlowMs = 100
-
 const (
 	measured  = 20   // number of a draft's newest runs that count
 	lookedAt  = 100  // number of a draft's newest runs that are read; some may be of other code
@@ -43,12 +40,14 @@ type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix it, "" if it can.
+// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix it, "" if it can. SlowMs
+// returns the processor time from which Node is selected: the median of a draft's runs in goja, in milliseconds.
 type Options struct {
 	Inspector Inspector
 	Specs     Specs
 	Runs      Runs
 	Lacks     func(runtimes.Name) string
+	SlowMs    func(runtimes.Language) float64
 }
 
 // Chooser selects engines. It is safe for concurrent use.
@@ -65,19 +64,28 @@ func New(o Options) *Chooser { return &Chooser{Options: o, gaps: map[string][]fa
 // Runtime returns the engine for a run of a draft or of inline code. It ignores earlier durations: a draft that is
 // measured in one engine keeps it until it is published.
 func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error) {
-	name, open, err := c.open(spec)
-	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
-		return name, err
-	}
-	if needsNode(spec) != "" {
-		return runtimes.NodeEngine, nil
-	}
-	gaps, _, err := c.missing(ctx, spec)
-	if err == nil && len(gaps) > 0 {
-		name = runtimes.NodeEngine
-	}
+	name, _, err := c.Local(ctx, spec)
 	return name, err
 }
+
+// Local is like Runtime and also returns the reason for Node, "" for any other engine.
+func (c *Chooser) Local(ctx context.Context, spec registry.Spec) (name runtimes.Name, why string, err error) {
+	name, open, err := c.open(spec)
+	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
+		return name, "", err
+	}
+	if why = needsNode(spec); why != "" {
+		return runtimes.NodeEngine, chosen(why), nil
+	}
+	gaps, _, err := c.missing(ctx, spec)
+	if err != nil || len(gaps) == 0 {
+		return name, "", err
+	}
+	return runtimes.NodeEngine, chosen(named(gaps)), nil
+}
+
+// chosen is the sentence that gives the reason for Node.
+func chosen(why string) string { return "Node was chosen: " + why + "." }
 
 // Choose returns the permanent engine of a version made from a draft, with the reason. The choice is nil if there was
 // only one option, and for a program that cannot run in any engine.
@@ -109,8 +117,8 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	switch {
 	case len(choice.Gaps) > 0:
 		c.settle(choice, registry.RuntimeGap, named(choice.Gaps))
-	case choice.Runs > 0 && choice.CPUMs >= SlowMs:
-		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("about %s in goja; from %d ms on, Node is faster", took, SlowMs))
+	case choice.Runs > 0 && choice.CPUMs >= c.SlowMs(spec.Language):
+		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("about %s in goja; from %.0f ms on, Node is faster", took, c.SlowMs(spec.Language)))
 	case choice.Runs > 0:
 		choice.Message += " About " + took + "."
 	}
@@ -135,7 +143,7 @@ func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.Runtime
 		choice.Message = fmt.Sprintf("Node would be the better choice: %s. This server uses goja instead. %s", why, lacks)
 		return
 	}
-	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, "Node was chosen: "+why+"."
+	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, chosen(why)
 }
 
 // named returns the first gaps as a sentence, without the advice for goja.

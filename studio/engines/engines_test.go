@@ -55,7 +55,7 @@ func (h *server) Runtime(spec registry.Spec) (runtimes.Name, error) {
 }
 
 func (h *server) chooser() *engines.Chooser {
-	return engines.New(engines.Options{Inspector: h, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return h.lacks }})
+	return engines.New(engines.Options{Inspector: h, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return h.lacks }, SlowMs: func(runtimes.Language) float64 { return 100 }})
 }
 
 func program(source string) registry.Spec {

@@ -1,18 +1,12 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/invopop/jsonschema"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/schema"
@@ -53,44 +47,29 @@ func Parse(text []byte) (Pack, error) {
 	if len(text) > MaxPack {
 		return Pack{}, refused(0, "must have at most 256 KiB.")
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		return Pack{}, refused(lineOf(err), "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Pack{}, refused(0, "must have one document.")
-	}
-	lines, value := map[string]int{}, any(nil)
-	if err := walk(&document, "", lines, 0); err != nil {
-		return Pack{}, err
-	}
-	if err := document.Decode(&value); err != nil {
-		return Pack{}, refused(lineOf(err), "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return Pack{}, refused(0, "must have text keys only.")
+	document, wrong := schema.ReadYAML(text)
+	if wrong != nil {
+		return Pack{}, refused(wrong.Line, "%s", wrong.Message)
 	}
 	checked, err := packSchema()
 	if err != nil {
 		return Pack{}, err
 	}
 	problem := &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid. The previous one stays."}
-	for _, d := range checked.Validate(raw) {
-		problem.Details = append(problem.Details, fault.Detail{Pointer: "/source", Line: nearest(lines, d.Pointer), Message: strings.TrimSpace(d.Pointer + " " + d.Message)})
+	for _, d := range document.Problems(checked) {
+		problem.Details = append(problem.Details, fault.Detail{Pointer: "/source", Line: d.Line, Message: strings.TrimSpace(d.Pointer + " " + d.Message)})
 	}
 	if len(problem.Details) > 0 {
 		return Pack{}, problem
 	}
 	var pack Pack
-	if err := json.Unmarshal(raw, &pack); err != nil {
+	if err := json.Unmarshal(document.JSON, &pack); err != nil {
 		return Pack{}, refused(0, "is not valid: %s", err)
 	}
 	seen := map[string]bool{}
 	for n, r := range pack.Rules {
 		if seen[r.ID] {
-			return Pack{}, refused(nearest(lines, fmt.Sprintf("/rules/%d/id", n)), "has the rule %s twice.", r.ID)
+			return Pack{}, refused(document.Line(fmt.Sprintf("/rules/%d/id", n)), "has the rule %s twice.", r.ID)
 		}
 		seen[r.ID] = true
 	}
@@ -100,63 +79,4 @@ func Parse(text []byte) (Pack, error) {
 func refused(line int, format string, args ...any) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid. The previous one stays.",
 		Details: []fault.Detail{{Pointer: "/source", Line: line, Message: fmt.Sprintf(format, args...)}}}
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+)`)
-
-func lineOf(err error) int {
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ := strconv.Atoi(m[1])
-		return line
-	}
-	return 0
-}
-
-// walk notes the lines of all values. It rejects aliases, which could expand without a bound.
-func walk(n *yaml.Node, pointer string, lines map[string]int, depth int) error {
-	lines[pointer] = n.Line
-	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return refused(n.Line, "must not use anchors and aliases.")
-	case depth > 20:
-		return refused(n.Line, "is nested too deeply.")
-	}
-	switch n.Kind {
-	case yaml.DocumentNode:
-		for _, child := range n.Content {
-			if err := walk(child, "", lines, depth+1); err != nil {
-				return err
-			}
-		}
-	case yaml.SequenceNode:
-		for i, child := range n.Content {
-			if err := walk(child, pointer+"/"+strconv.Itoa(i), lines, depth+1); err != nil {
-				return err
-			}
-		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := strings.NewReplacer("~", "~0", "/", "~1").Replace(n.Content[i].Value)
-			if err := walk(n.Content[i+1], pointer+"/"+key, lines, depth+1); err != nil {
-				return err
-			}
-			lines[pointer+"/"+key] = n.Content[i].Line
-		}
-	case yaml.ScalarNode, yaml.AliasNode:
-	}
-	return nil
-}
-
-// nearest returns the line of a value, or of the closest value around it.
-func nearest(lines map[string]int, pointer string) int {
-	for {
-		if line, ok := lines[pointer]; ok {
-			return line
-		}
-		at := strings.LastIndexByte(pointer, '/')
-		if at < 0 {
-			return 0
-		}
-		pointer = pointer[:at]
-	}
 }

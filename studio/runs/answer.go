@@ -31,6 +31,7 @@ type Answer struct {
 	Validation    registry.Validation    `json:"validation"`
 	Metadata      Metadata               `json:"metadata"`
 	Metrics       registry.Metrics       `json:"metrics"`
+	Route         *registry.Route        `json:"route,omitempty" doc:"Why the run has its runtime."`
 	Provenance    Provenance             `json:"provenance"`
 }
 
@@ -75,6 +76,7 @@ func AnswerOf(run registry.Run) Answer {
 		Truncated: run.Truncated, ExitCode: run.ExitCode, Language: run.Language, Trigger: run.Trigger, ParentRunID: optional(run.ParentRunID),
 		WorkflowRunID: optional(run.WorkflowRunID), NodeID: optional(run.NodeID), TokensUsed: run.TokensUsed, Validation: run.Validation,
 		Metadata: Metadata{AgentID: run.AgentID, Version: run.Version, ExecutionTime: run.Metrics.TotalMs}, Metrics: run.Metrics,
+		Route: routeOf(run),
 		Provenance: Provenance{
 			ExecutionID: run.ID, Agent: run.Agent, Version: run.Version, Digest: run.Digest, CodeDigest: run.CodeDigest, InputsHash: run.InputsHash,
 			OutputsHash: run.OutputsHash, ActorID: run.Actor.ID, ActorType: run.Actor.Type,
@@ -99,4 +101,11 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+func routeOf(run registry.Run) *registry.Route {
+	if run.Route.Rule == "" {
+		return nil
+	}
+	return &run.Route
 }

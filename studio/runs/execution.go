@@ -330,6 +330,7 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 		recorded.ExitCode, recorded.Output, recorded.OutputsHash, recorded.Validation.Output = nil, nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = recorded })
+	s.Routing.Ended(run)
 	l.report(ctx, run, serverErr, storeErr, callErr)
 	l.tellOthers(ctx)
 	l.emitResult(recorded)

@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/routing"
 )
 
 // Candidate is a program that somebody wants to run.
@@ -39,6 +40,7 @@ type saved struct {
 	Limits    runtimes.Limits    `json:"limits"`
 	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
 	Isolation runtimes.Isolation `json:"isolation,omitempty"`
+	Hints     routing.Hints      `json:"hints,omitzero"`
 	// These are asked about again when a blocked request is submitted again.
 	Language runtimes.Language `json:"language,omitempty"`
 	Trigger  registry.Trigger  `json:"trigger,omitempty"`
@@ -99,7 +101,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, err
 	}
 	run.CreatedAt = stamp(s.Now())
-	more := saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
+	more := saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
 	if ruling.Blocked {
 		return s.refuse(ctx, req, t, run, c, ruling, more, masked)
 	}
@@ -265,7 +267,7 @@ func (more saved) request(run registry.Run) Request {
 		version = more.Digest
 	}
 	return Request{
-		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Trigger: run.Trigger, Project: more.Project,
+		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Hints: more.Hints, Trigger: run.Trigger, Project: more.Project,
 		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, RequestID: run.RequestID, Claimed: run.Claimed,
 	}
 }

@@ -95,12 +95,9 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := s.Engines.Runtime(ctx, t.spec)
+	name, route, err := s.route(ctx, actor, req, t)
 	if err != nil {
 		return nil, nil, err
-	}
-	if req.attach != "" {
-		name = req.resumed.Runtime
 	}
 	if !s.Router.Has(name) {
 		return nil, nil, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available. GET /api/v1/capabilities lists the available runtimes.", name)
@@ -131,7 +128,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
 		ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor, RequestID: req.RequestID, Claimed: req.Claimed,
 		Status: registry.Queued, Input: stored, Validation: registry.Validation{Input: validation, Output: unchecked},
-		InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
+		InputsHash: inputsHash, Isolation: s.Level, Route: route, Memory: limits.MemoryBytes,
 	}
 	masked := !bytes.Equal(stored, input)
 	if masked {
@@ -169,7 +166,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
 			Capabilities: capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
-			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models, Attach: req.attach,
+			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models, GPU: req.Hints.GPU, Attach: req.attach,
 		},
 		run: run, request: s.resumable(req, t, name, masked),
 	}

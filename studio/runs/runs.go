@@ -21,10 +21,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/studio/budgets"
-	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/packages"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/quotas"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -102,7 +102,7 @@ type Options struct {
 	Drafts     Drafts
 	Resolver   Resolver
 	Specs      *specs.Checker
-	Engines    *engines.Chooser
+	Routing    *routing.Router
 	Secrets    *secrets.Service  // nil for none
 	Quotas     *quotas.Service   // nil for none
 	Budgets    *budgets.Service  // nil for none
@@ -156,6 +156,7 @@ type Request struct {
 	Limits        runtimes.Limits // 0 means unchanged
 	AtMost        runtimes.Limits // lowers the limits; 0 means unchanged
 	Isolation     runtimes.Isolation
+	Hints         routing.Hints
 	Trigger       registry.Trigger
 	ParentRunID   string
 	WorkflowRunID string

@@ -26,6 +26,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/routing"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -90,9 +91,13 @@ func serviceOver(t *testing.T, s *store.Store, journal runs.Journal, running, qu
 	t.Helper()
 	validator := specs.NewValidator(schema.NewCache(16))
 	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
+	table, err := routing.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
 	service := runs.New(runs.Options{
 		Journal: journal, Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
-		Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
+		Specs: checker, Routing: routing.New(routing.Options{Table: table, Specs: checker, Engines: engines.New(engines.Options{Specs: checker})}),
 		Router: router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: script.New()}, Running: running, Queue: queue}),
 		Meter:  counts, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),
 		Ceilings: runtimes.DefaultCeilings(), Level: "none", Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },

@@ -67,7 +67,7 @@ func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Is
 	if len(given.Environment) > 0 {
 		return runtimes.Strict
 	}
-	return cmp.Or(req.Isolation, spec.Current().Isolation)
+	return cmp.Or(req.Isolation, req.Hints.Strict(), spec.Current().Isolation)
 }
 
 // redacted returns an outcome with its secrets redacted.

@@ -136,6 +136,18 @@ func New(tb testing.TB) *Service {
 	return s
 }
 
+// GPUJobs returns how many jobs asked for a GPU.
+func (s *Service) GPUJobs() (jobs int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if j.spec.Tasks[0].Resources.GPU == "1" {
+			jobs++
+		}
+	}
+	return jobs
+}
+
 // Running lists the names of the jobs that have not ended.
 func (s *Service) Running() (names []string) {
 	s.mu.Lock()

@@ -1696,6 +1696,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/router': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the table of the router
+     * @description The rules that choose the runtime of runs whose programs do not name one. The first rule that applies and has a usable runtime decides.
+     */
+    get: operations['getRouter'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/router/explain': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Explain where a call would run
+     * @description Runs nothing. A call that would be refused is answered with refused.
+     */
+    post: operations['explainRoute'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/rule-packs': {
     parameters: {
       query?: never;
@@ -3409,6 +3449,13 @@ export interface components {
       /** @description The last version that counts as approved. Empty if there is none: then everything is new. */
       with: string;
     };
+    ConsideredRule: {
+      applies: boolean;
+      candidates?: components['schemas']['RouteCandidate'][];
+      rule: string;
+      /** @description The condition that holds, or the first that does not. */
+      why: string;
+    };
     ContractNames: {
       contracts: string[];
     };
@@ -3522,6 +3569,7 @@ export interface components {
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
+      runtimeAuto?: boolean;
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       safetyFlags: string[];
       secrets: string[];
@@ -3688,6 +3736,8 @@ export interface components {
       items: components['schemas']['Event'][];
     };
     ExecuteBody: {
+      /** @description Facts about this run, for the choice of its runtime. */
+      hints?: components['schemas']['Hints'];
       /** @description Input of the run (default: {}). */
       input?: unknown;
       /**
@@ -3738,6 +3788,20 @@ export interface components {
       output?: unknown;
       /** @description true: any output that fits the output schema. */
       schema?: boolean;
+    };
+    ExplainBody: {
+      /** @description Name or ID of an agent. Absent: the program is in this body. */
+      agent?: string;
+      hints?: components['schemas']['Hints'];
+      /** @description A program as in POST /execute, without an agent. */
+      program?: components['schemas']['InlineBody'];
+      /**
+       * Format: int64
+       * @description With version draft: revision of the draft (default: the current one).
+       */
+      revision?: number;
+      /** @description 1.2.0, ^1, latest, sha256:… or draft. */
+      version?: string;
     };
     ExportBody: {
       /**
@@ -3984,6 +4048,22 @@ export interface components {
       storage: components['schemas']['StorageState'];
       version: string;
     };
+    Hints: {
+      /**
+       * Format: int64
+       * @description Time that the run is expected to take, in milliseconds (default: the median of the version's recorded runs).
+       */
+      expectedMs?: number;
+      /** @description The program needs a GPU. The run is refused if no runtime has one. */
+      gpu?: boolean;
+      /**
+       * @description strict: a new process. remote: another machine; the run is refused if there is none.
+       * @enum {string}
+       */
+      isolation?: 'strict' | 'remote';
+      /** @description The run is a long job. */
+      longJob?: boolean;
+    };
     ImportReport: {
       agents: components['schemas']['Imported'][];
       dryRun: boolean;
@@ -4093,6 +4173,8 @@ export interface components {
               base64: string;
             };
       };
+      /** @description Facts about this run, for the choice of its runtime. */
+      hints?: components['schemas']['Hints'];
       input?: unknown;
       inputSchema?: unknown;
       /**
@@ -4442,6 +4524,10 @@ export interface components {
       startMs: number;
       /** Format: double */
       totalMs: number;
+    };
+    MissingRuntime: {
+      remedy: string;
+      runtime: string;
     };
     ModelSwitchBody: {
       on: boolean;
@@ -5001,6 +5087,7 @@ export interface components {
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
+      runtimeAuto?: boolean;
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       safetyFlags: string[];
       secrets: string[];
@@ -5061,6 +5148,12 @@ export interface components {
     };
     Ready: {
       ready: boolean;
+    };
+    ReadyRuntime: {
+      ready: boolean;
+      /** @description How to make it usable. */
+      remedy?: string;
+      runtime: string;
     };
     Reason: {
       /** @enum {string} */
@@ -5182,6 +5275,87 @@ export interface components {
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
     };
+    Route: {
+      /** @description The reason as a sentence. */
+      reason: string;
+      /** @description Rule of the router that chose the runtime; explicit if the program names it. */
+      rule: string;
+    };
+    RouteCandidate: {
+      runtime: string;
+      usable: boolean;
+      /** @description Why it is not usable. */
+      why?: string;
+    };
+    RouteConditions: {
+      gpu?: boolean;
+      /** @enum {string} */
+      isolation?: 'strict' | 'remote';
+      languages?: ('typescript' | 'javascript' | 'python' | 'bash' | 'wasm')[];
+      longJob?: boolean;
+      /** Format: int64 */
+      maxMs?: number;
+      /** Format: double */
+      minCpuMs?: number;
+      /** Format: int64 */
+      minMs?: number;
+      workspaces?: string[];
+    };
+    RouteExplanation: {
+      /** @description The rules up to the one that decides. */
+      considered: components['schemas']['ConsideredRule'][];
+      /**
+       * Format: double
+       * @description Time that the run is expected to take.
+       */
+      expectedMs?: number;
+      /**
+       * Format: int64
+       * @description Number of recorded runs of the version whose median it is; absent if the call gives it.
+       */
+      learnedFrom?: number;
+      /** @description The reason as a sentence. */
+      reason: string;
+      /** @description Why the run would be refused. */
+      refused?: components['schemas']['RouteRefusal'];
+      /** @description Rule that decides; explicit if the program names its runtime. */
+      rule: string;
+      /** @description Runtime of the run, empty if it is refused. */
+      runtime: string;
+      /** @description Runtimes of the rules that this server cannot use, with the remedy. */
+      unavailable: components['schemas']['MissingRuntime'][];
+    };
+    RouteRefusal: {
+      code: string;
+      errors?: components['schemas']['Detail'][];
+      message: string;
+    };
+    RouterState: {
+      /** @description In the order in which they are compared. Before them, a program that names its runtime keeps it (rule explicit). */
+      rules: components['schemas']['RoutingRule'][];
+      /** @description Runtimes that the rules name, and whether this server can use them. */
+      runtimes: components['schemas']['ReadyRuntime'][];
+      /**
+       * @description shipped: the table of this version of the server. file: the file of --router.
+       * @enum {string}
+       */
+      source: 'shipped' | 'file';
+    };
+    RoutingRule: {
+      /** @description Unique name. Run records have it. */
+      name: string;
+      /**
+       * @description If no runtime is usable: continue with the next rule, or refuse the run.
+       * @enum {string}
+       */
+      otherwise?: 'next' | 'refuse';
+      /** @description The first usable one executes the run. local: the runtime of this server that the program has without a router. */
+      runtimes: string[];
+      /** @description The purpose of the rule as a sentence. */
+      title?: string;
+      /** @description All conditions must hold. Absent: the rule applies to every run. */
+      when?: components['schemas']['RouteConditions'];
+    };
     Rule: {
       id: string;
       language?: ('typescript' | 'javascript' | 'python' | 'bash' | 'wasm')[];
@@ -5239,6 +5413,8 @@ export interface components {
       output: unknown;
       parentRunId: string | null;
       provenance: components['schemas']['Provenance'];
+      /** @description Why the run has its runtime. */
+      route?: components['schemas']['Route'];
       runId: string;
       /** Format: date-time */
       startedAt?: string;
@@ -5283,6 +5459,8 @@ export interface components {
       output: unknown;
       parentRunId: string | null;
       provenance: components['schemas']['Provenance'];
+      /** @description Why the run has its runtime. */
+      route?: components['schemas']['Route'];
       runId: string;
       /** @enum {string} */
       status:
@@ -5379,7 +5557,7 @@ export interface components {
       items: components['schemas']['RuntimeState'][];
     };
     RuntimeState: {
-      /** @description Features that programs may need: files, packages, hosts, subprocess, tools, rules and strict (isolation). A version that needs another one is refused for this runtime. */
+      /** @description Features that programs may need: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs another one is refused for this runtime. */
       features: string[];
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -6152,6 +6330,7 @@ export interface components {
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
+      runtimeAuto?: boolean;
       runtimeChoice?: components['schemas']['RuntimeChoice'];
       safetyFlags: string[];
       secrets: string[];
@@ -10320,6 +10499,7 @@ export interface operations {
            *       "reason": "Wrong unit.",
            *       "requiresApproval": false,
            *       "runtime": "python",
+           *       "runtimeAuto": true,
            *       "safetyFlags": [],
            *       "secrets": [],
            *       "successor": "weather@1.1.0",
@@ -12633,6 +12813,10 @@ export interface operations {
            *         "timestamp": "2026-11-26T09:00:00Z",
            *         "toolIds": [],
            *         "version": "1.0.0"
+           *       },
+           *       "route": {
+           *         "reason": "No other rule decides.",
+           *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
            *       "status": "succeeded",
@@ -15021,6 +15205,7 @@ export interface operations {
            *       "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
            *       "requiresApproval": false,
            *       "runtime": "python",
+           *       "runtimeAuto": true,
            *       "safetyFlags": [],
            *       "secrets": [],
            *       "tests": [
@@ -15248,6 +15433,7 @@ export interface operations {
            *       "publishedBy": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
            *       "requiresApproval": false,
            *       "runtime": "python",
+           *       "runtimeAuto": true,
            *       "safetyFlags": [],
            *       "secrets": [],
            *       "tests": [
@@ -15440,6 +15626,7 @@ export interface operations {
            *       "reason": "Wrong unit.",
            *       "requiresApproval": false,
            *       "runtime": "python",
+           *       "runtimeAuto": true,
            *       "safetyFlags": [],
            *       "secrets": [],
            *       "successor": "weather@1.1.0",
@@ -16087,6 +16274,10 @@ export interface operations {
            *         "success": true,
            *         "timestamp": "2026-11-26T09:00:00Z",
            *         "toolIds": []
+           *       },
+           *       "route": {
+           *         "reason": "No other rule decides.",
+           *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *       "status": "succeeded",
@@ -21422,6 +21613,283 @@ export interface operations {
       };
     };
   };
+  getRouter: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "rules": [
+           *         {
+           *           "name": "gpu",
+           *           "otherwise": "refuse",
+           *           "runtimes": [
+           *             "bacalhau"
+           *           ],
+           *           "title": "Programs that need a GPU are jobs of Bacalhau.",
+           *           "when": {
+           *             "gpu": true
+           *           }
+           *         }
+           *       ],
+           *       "runtimes": [
+           *         {
+           *           "ready": true,
+           *           "runtime": "node"
+           *         }
+           *       ],
+           *       "source": "shipped"
+           *     }
+           */
+          'application/json': components['schemas']['RouterState'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  explainRoute: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "agent": "weather",
+         *       "hints": {
+         *         "longJob": true
+         *       },
+         *       "version": "1.0.0"
+         *     }
+         */
+        'application/json': components['schemas']['ExplainBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "considered": [
+           *         {
+           *           "applies": false,
+           *           "rule": "gpu",
+           *           "why": "The call does not say gpu."
+           *         }
+           *       ],
+           *       "reason": "No other rule decides.",
+           *       "rule": "local",
+           *       "runtime": "python",
+           *       "unavailable": [
+           *         {
+           *           "remedy": "Set BACALHAU_API_HOST to the host of a Bacalhau orchestrator, BACALHAU_API_PORT to its port, and BACALHAU_API_KEY if it needs a key.",
+           *           "runtime": "bacalhau"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['RouteExplanation'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listRulePacks: {
     parameters: {
       query?: {
@@ -22075,6 +22543,10 @@ export interface operations {
            *         "timestamp": "2026-11-26T09:00:00Z",
            *         "toolIds": []
            *       },
+           *       "route": {
+           *         "reason": "No other rule decides.",
+           *         "rule": "local"
+           *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *       "startedAt": "2026-11-26T09:00:00Z",
            *       "status": "succeeded",
@@ -22233,6 +22705,10 @@ export interface operations {
            *         "success": false,
            *         "timestamp": "2026-11-26T09:00:00Z",
            *         "toolIds": []
+           *       },
+           *       "route": {
+           *         "reason": "No other rule decides.",
+           *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
            *       "startedAt": "2026-11-26T09:00:00Z",
@@ -24679,12 +25155,6 @@ export interface operations {
            *       "language": "python",
            *       "name": "hello",
            *       "origin": "created",
-           *       "problem": {
-           *         "at": "2026-11-26T09:00:00Z",
-           *         "details": [],
-           *         "folder": "_drafts/hello",
-           *         "message": "could not be loaded; see the server's log."
-           *       },
            *       "safetyFlags": [],
            *       "source": "",
            *       "state": "active",
@@ -29457,7 +29927,12 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": null,
+           *       "error": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/goodbye",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -29465,7 +29940,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": true,
+           *       "success": false,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }

@@ -225,12 +225,20 @@ class Grant(TypedDict):
     tools: NotRequired[list[str]]
 
 
+class Hints(TypedDict):
+    expectedMs: NotRequired[int]
+    gpu: NotRequired[bool]
+    isolation: NotRequired[Literal["strict", "remote"]]
+    longJob: NotRequired[bool]
+
+
 class InlineBody(TypedDict):
     capabilities: NotRequired[CapabilitiesBody]
     code: NotRequired[str]
     entrypoint: NotRequired[str]
     environment: NotRequired[dict[str, str]]
     files: NotRequired[dict[str, str | dict[str, Any]]]
+    hints: NotRequired[Hints]
     input: NotRequired[Any]
     inputSchema: NotRequired[Any]
     isolation: NotRequired[Literal["strict"]]
@@ -379,6 +387,7 @@ class Published(TypedDict):
     requiresApproval: bool
     rules: NotRequired[Rules]
     runtime: str
+    runtimeAuto: NotRequired[bool]
     runtimeChoice: NotRequired[RuntimeChoice]
     safetyFlags: list[str]
     secrets: list[str]
@@ -420,6 +429,11 @@ class ResolvedReference(TypedDict):
     version: NotRequired[str]
 
 
+class Route(TypedDict):
+    reason: str
+    rule: str
+
+
 class Rules(TypedDict):
     imports: NotRequired[list[str]]
     pack: str
@@ -445,6 +459,7 @@ class Run(TypedDict):
     output: Any
     parentRunId: str | None
     provenance: Provenance
+    route: NotRequired[Route]
     runId: str
     startedAt: NotRequired[str]
     status: Literal[
@@ -481,6 +496,7 @@ class RunAnswer(TypedDict):
     output: Any
     parentRunId: str | None
     provenance: Provenance
+    route: NotRequired[Route]
     runId: str
     status: Literal[
         "queued",

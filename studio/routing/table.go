@@ -1,0 +1,210 @@
+package routing
+
+import (
+	_ "embed" // the table that is shipped
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Local stands for the runtime of this server that a program has without a router: the one that publishing fixed, or the
+// one that auto means.
+const Local runtimes.Name = "local"
+
+// ExplicitRule is the rule of programs that name their runtime. It comes before the table.
+const ExplicitRule = "explicit"
+
+// MaxTable is the maximum size of a table in bytes.
+const MaxTable = 64 << 10
+
+// Table is a list of rules. Its JSON names are those of router.yaml.
+type Table struct {
+	Rules []RoutingRule `json:"rules" jsonschema:"minItems=1,maxItems=100,description=The first rule that applies and has a usable runtime decides. The last one has no conditions."`
+	file  bool          // it is not the shipped table
+}
+
+// RoutingRule sends runs to runtimes.
+type RoutingRule struct {
+	Name      string          `json:"name" jsonschema:"pattern=^[a-z][a-z0-9-]{0\\,62}$,description=Unique name. Run records have it." doc:"Unique name. Run records have it."`
+	Title     string          `json:"title,omitempty" jsonschema:"maxLength=300,description=The purpose of the rule as a sentence." doc:"The purpose of the rule as a sentence."`
+	When      RouteConditions `json:"when,omitzero" jsonschema:"description=All conditions must hold. Absent: the rule applies to every run." doc:"All conditions must hold. Absent: the rule applies to every run."`
+	Runtimes  []runtimes.Name `json:"runtimes" jsonschema:"minItems=1,description=The first usable one executes the run. local: the runtime of this server that the program has without a router." doc:"The first usable one executes the run. local: the runtime of this server that the program has without a router."`
+	Otherwise Otherwise       `json:"otherwise,omitempty" jsonschema:"enum=next,enum=refuse,description=If no runtime is usable: continue with the next rule (default) or refuse the run." enum:"next,refuse" doc:"If no runtime is usable: continue with the next rule, or refuse the run."`
+}
+
+// RouteConditions holds the conditions of a rule.
+type RouteConditions struct {
+	Languages  []runtimes.Language `json:"languages,omitempty" jsonschema:"description=Languages of programs."`
+	Workspaces []string            `json:"workspaces,omitzero" jsonschema:"description=IDs of workspaces. An empty list matches none."`
+	Isolation  Isolation           `json:"isolation,omitempty" jsonschema:"enum=strict,enum=remote,description=Isolation that the call or the program asks for." enum:"strict,remote"`
+	LongJob    bool                `json:"longJob,omitempty" jsonschema:"description=The call says longJob."`
+	GPU        bool                `json:"gpu,omitempty" jsonschema:"description=The call says gpu."`
+	MinMs      int64               `json:"minMs,omitempty" jsonschema:"minimum=1,description=The run is expected to take at least this time."`
+	MaxMs      int64               `json:"maxMs,omitempty" jsonschema:"minimum=1,description=The run is expected to take at most this time."`
+	MinCPUMs   float64             `json:"minCpuMs,omitempty" jsonschema:"minimum=1,description=CPU time of the draft's runs in goja when the version is published. Only with languages and the runtime node."`
+}
+
+// Otherwise is what happens if no runtime of a rule is usable.
+type Otherwise string
+
+// The two cases. Next is the default.
+const (
+	Next   Otherwise = "next"
+	Refuse Otherwise = "refuse"
+)
+
+//go:embed router.yaml
+var shipped []byte
+
+// Shipped returns the table that is shipped.
+var Shipped = sync.OnceValues(func() (Table, error) {
+	table, err := Parse("the shipped router.yaml", shipped)
+	table.file = false
+	return table, err
+})
+
+// choices lists the runtimes that rules may name. remote needs a file of the program, so only programs name it.
+func choices() []runtimes.Name {
+	return []runtimes.Name{
+		Local, runtimes.Goja, runtimes.NodeEngine, runtimes.PythonEngine, runtimes.MontyEngine, runtimes.BashEngine, runtimes.WASMEngine, runtimes.WasmEdge, runtimes.E2BEngine, runtimes.Bacalhau,
+	}
+}
+
+// Schema returns the JSON Schema of router.yaml.
+func Schema() ([]byte, error) {
+	r := jsonschema.Reflector{ExpandedStruct: true, DoNotReference: true}
+	s := r.Reflect(&Table{})
+	s.ID, s.Title = "https://atelier.run/schemas/router.json", "Atelier router"
+	rules, _ := s.Properties.Get("rules")
+	named, _ := rules.Items.Properties.Get("runtimes")
+	for _, name := range choices() {
+		named.Items.Enum = append(named.Items.Enum, name)
+	}
+	when, _ := rules.Items.Properties.Get("when")
+	languages, _ := when.Properties.Get("languages")
+	languages.Items.Enum = []any{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
+	return json.MarshalIndent(s, "", "  ")
+}
+
+var tableSchema = sync.OnceValues(func() (*schema.Schema, error) {
+	text, err := Schema()
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(text)
+})
+
+// Parse reads a table from the text of a file. It validates it against the published schema. Every error has the line and
+// the field.
+func Parse(file string, text []byte) (Table, error) {
+	faults := &problems{file: file}
+	if len(text) > MaxTable {
+		faults.add("", "must have at most %s.", bytesize.Text(MaxTable))
+		return Table{}, faults.err()
+	}
+	document, wrong := schema.ReadYAML(text)
+	if wrong != nil {
+		faults.lines = append(faults.lines, faults.place(wrong.Line)+" "+wrong.Message)
+		return Table{}, faults.err()
+	}
+	faults.document = document
+	checked, err := tableSchema()
+	if err != nil {
+		return Table{}, err
+	}
+	for _, d := range document.Problems(checked) {
+		faults.add(d.Pointer, "%s", d.Message)
+	}
+	if err := faults.err(); err != nil {
+		return Table{}, err
+	}
+	var table Table
+	if err := json.Unmarshal(document.JSON, &table); err != nil {
+		return Table{}, fmt.Errorf("%s: %w", file, err)
+	}
+	table.check(faults)
+	table.file = true
+	return table, faults.err()
+}
+
+// problems collects the errors of a file.
+type problems struct {
+	file     string
+	document schema.Document
+	lines    []string
+}
+
+func (p *problems) place(line int) string {
+	if line == 0 {
+		return p.file
+	}
+	return fmt.Sprintf("%s:%d:", p.file, line)
+}
+
+func (p *problems) add(pointer, format string, args ...any) {
+	p.lines = append(p.lines, strings.Join(strings.Fields(p.place(p.document.Line(pointer))+" "+pointer+" "+fmt.Sprintf(format, args...)), " "))
+}
+
+func (p *problems) err() error {
+	if len(p.lines) == 0 {
+		return nil
+	}
+	return fault.New(fault.InvalidInput, "%s", strings.Join(p.lines, "\n"))
+}
+
+// check finds what a schema cannot express, and completes the rules.
+func (t Table) check(faults *problems) {
+	seen := map[string]bool{ExplicitRule: true}
+	for i, rule := range t.Rules {
+		at := fmt.Sprintf("/rules/%d", i)
+		if seen[rule.Name] {
+			faults.add(at+"/name", "must be unique and not %s.", ExplicitRule)
+		}
+		seen[rule.Name] = true
+		w := rule.When
+		if w.MaxMs > 0 && w.MinMs > w.MaxMs {
+			faults.add(at+"/when/minMs", "must be at most maxMs.")
+		}
+		heavy := RouteConditions{Languages: w.Languages, MinCPUMs: w.MinCPUMs}
+		if w.MinCPUMs > 0 && (!w.equal(heavy) || len(w.Languages) == 0 || !slices.Equal(rule.Runtimes, []runtimes.Name{runtimes.NodeEngine})) {
+			faults.add(at+"/when/minCpuMs", "must be combined only with languages and the runtime %s, because publishing decides this rule.", runtimes.NodeEngine)
+		}
+		if i == len(t.Rules)-1 && (!w.equal(RouteConditions{}) || !slices.Contains(rule.Runtimes, Local)) {
+			faults.add(at, "must have no conditions and the runtime %s, because it is the last rule.", Local)
+		}
+		if rule.Otherwise == "" {
+			t.Rules[i].Otherwise = Next
+		}
+	}
+}
+
+func (w RouteConditions) equal(other RouteConditions) bool {
+	return slices.Equal(w.Languages, other.Languages) && slices.Equal(w.Workspaces, other.Workspaces) && (w.Workspaces == nil) == (other.Workspaces == nil) &&
+		w.Isolation == other.Isolation && w.LongJob == other.LongJob && w.GPU == other.GPU && w.MinMs == other.MinMs && w.MaxMs == other.MaxMs && w.MinCPUMs == other.MinCPUMs
+}
+
+// SlowMs returns the CPU time from which publishing chooses Node for a program in JavaScript or TypeScript; infinite if no
+// rule does.
+func (t Table) SlowMs(language runtimes.Language) float64 {
+	for _, rule := range t.Rules {
+		if rule.When.MinCPUMs > 0 && slices.Contains(rule.When.Languages, language) {
+			return rule.When.MinCPUMs
+		}
+	}
+	return math.Inf(1)
+}
+
+// timed reports whether a rule depends on the time that a run is expected to take.
+func (t Table) timed() bool {
+	return slices.ContainsFunc(t.Rules, func(r RoutingRule) bool { return r.When.MinMs > 0 || r.When.MaxMs > 0 })
+}
