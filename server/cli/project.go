@@ -20,15 +20,16 @@ import (
 )
 
 type projectCommand struct {
-	List     projectListCommand     `cmd:"" help:"List projects: trees of files that programs read and propose changes to."`
-	Show     projectShowCommand     `cmd:"" help:"List the files of a project."`
-	Import   projectImportCommand   `cmd:"" help:"Create a project, or replace its files, from a folder or an archive."`
-	History  projectHistoryCommand  `cmd:"" help:"List the changes of a project, newest first."`
-	Overlays projectOverlaysCommand `cmd:"" help:"List the changes that runs propose, newest first."`
-	Diff     projectDiffCommand     `cmd:"" help:"Show a proposed change as a unified diff."`
-	Accept   projectAcceptCommand   `cmd:"" help:"Apply a proposed change: all of its files or some."`
-	Reject   projectRejectCommand   `cmd:"" help:"Reject a proposed change: all of its files or some."`
-	Delete   projectDeleteCommand   `cmd:"" help:"Delete a project with its history."`
+	List        projectListCommand        `cmd:"" help:"List projects: trees of files that programs read and propose changes to."`
+	Show        projectShowCommand        `cmd:"" help:"List the files of a project."`
+	Import      projectImportCommand      `cmd:"" help:"Create a project, or replace its files, from a folder or an archive."`
+	History     projectHistoryCommand     `cmd:"" help:"List the changes of a project, newest first."`
+	Overlays    projectOverlaysCommand    `cmd:"" help:"List the changes that runs propose, newest first."`
+	Diff        projectDiffCommand        `cmd:"" help:"Show a proposed change as a unified diff."`
+	Materialize projectMaterializeCommand `cmd:"" help:"Write a project with a proposed change to a folder, or read the changed folder back."`
+	Accept      projectAcceptCommand      `cmd:"" help:"Apply a proposed change: all of its files or some."`
+	Reject      projectRejectCommand      `cmd:"" help:"Reject a proposed change: all of its files or some."`
+	Delete      projectDeleteCommand      `cmd:"" help:"Delete a project with its history."`
 }
 
 func projectPath(name string, more ...string) string {

@@ -12,14 +12,15 @@ import (
 )
 
 type taskCommand struct {
-	Submit taskSubmitCommand `cmd:"" help:"Order an agent to change a project. The changes wait for a decision."`
-	List   taskListCommand   `cmd:"" help:"List tasks, newest first."`
-	Show   taskShowCommand   `cmd:"" help:"Show a task with its events."`
-	Diff   taskDiffCommand   `cmd:"" help:"Show the changes of a task as a unified diff."`
-	Accept taskAcceptCommand `cmd:"" help:"Apply the changes of a task: all of its files or some."`
-	Reject taskRejectCommand `cmd:"" help:"Reject the changes of a task: all of its files or some."`
-	Cancel taskCancelCommand `cmd:"" help:"End a task that has no changes yet."`
-	Retry  taskRetryCommand  `cmd:"" help:"Try a task again. Changes that wait are rejected."`
+	Submit      taskSubmitCommand      `cmd:"" help:"Order an agent to change a project. The changes wait for a decision."`
+	List        taskListCommand        `cmd:"" help:"List tasks, newest first."`
+	Show        taskShowCommand        `cmd:"" help:"Show a task with its events."`
+	Diff        taskDiffCommand        `cmd:"" help:"Show the changes of a task as a unified diff."`
+	Materialize taskMaterializeCommand `cmd:"" help:"Write the files of a task to a folder, or read the changed folder back."`
+	Accept      taskAcceptCommand      `cmd:"" help:"Apply the changes of a task: all of its files or some."`
+	Reject      taskRejectCommand      `cmd:"" help:"Reject the changes of a task: all of its files or some."`
+	Cancel      taskCancelCommand      `cmd:"" help:"End a task that has no changes yet."`
+	Retry       taskRetryCommand       `cmd:"" help:"Try a task again. Changes that wait are rejected."`
 }
 
 func taskPath(id string, more ...string) string {

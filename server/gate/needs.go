@@ -166,6 +166,8 @@ func needs() map[string]need {
 		"GET " + project + "/changes":                    {read, workspace},
 		"GET " + project + "/overlays":                   {read, workspace},
 		"GET " + project + "/overlays/{overlay}/diff":    {read, workspace},
+		"GET " + project + "/overlays/{overlay}/archive": {read, workspace},
+		"PUT " + project + "/overlays/{overlay}/archive": {write, workspace},
 		"POST " + project + "/overlays/{overlay}/accept": {write, workspace},
 		"POST " + project + "/overlays/{overlay}/reject": {write, workspace},
 		"GET " + api + "/usage":                          {read, workspace},

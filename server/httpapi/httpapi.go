@@ -226,6 +226,8 @@ func (a *API) projectRoutes() {
 	a.listProjectChanges()
 	a.listOverlays()
 	a.diffOverlay()
+	a.materializeOverlay()
+	a.readBackOverlay()
 	a.acceptOverlay()
 	a.rejectOverlay()
 }

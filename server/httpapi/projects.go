@@ -217,12 +217,26 @@ func projectTypes() []string {
 	return []string{"application/gzip", "application/x-tar", "application/zip"}
 }
 
-func (a *API) importProject() {
-	report := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[projects.ImportedProject](), true, "")
+// archiveContent describes an archive as a body.
+func archiveContent() map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
 	for _, name := range projectTypes() {
 		content[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}}
 	}
+	return content
+}
+
+// isArchive reports whether a body is sent as an archive. If not, it answers.
+func (a *API) isArchive(w http.ResponseWriter, r *http.Request) bool {
+	is := slices.Contains(projectTypes(), r.Header.Get("Content-Type"))
+	if !is {
+		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive must be sent with Content-Type application/gzip, application/x-tar or application/zip."))
+	}
+	return is
+}
+
+func (a *API) importProject() {
+	report := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[projects.ImportedProject](), true, "")
 	text := &huma.Schema{Type: huma.TypeString}
 	a.stream(endpoint{
 		id: "importProject", method: http.MethodPost, path: Base + "/projects/{project}/import", tag: "projects", summary: "Import the files of a project",
@@ -235,12 +249,11 @@ func (a *API) importProject() {
 		{Name: "summary", In: "query", Description: "Summary of the change.", Schema: text},
 		{Name: "description", In: "query", Description: "Description of a new project.", Schema: text},
 		{Name: "strip", In: "query", Description: "true removes the top folder from all paths, if all files are in one. Archives of repositories have such a folder.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
-	}, &huma.RequestBody{Required: true, Content: content}, a.readProject)
+	}, &huma.RequestBody{Required: true, Content: archiveContent()}, a.readProject)
 }
 
 func (a *API) readProject(w http.ResponseWriter, r *http.Request) {
-	if !slices.Contains(projectTypes(), r.Header.Get("Content-Type")) {
-		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive must be sent with Content-Type application/gzip, application/x-tar or application/zip."))
+	if !a.isArchive(w, r) {
 		return
 	}
 	query := r.URL.Query()

@@ -306,6 +306,7 @@ func (x exchange) tasks() {
 	first := overlay("first")
 	x.do("listOverlays", nil)
 	x.do("diffOverlay", first)
+	x.do("readBackOverlay", change{"overlay": first["overlay"], "body": string(packed(x.t, map[string]string{"src/main.py": "print(3)\n"}))})
 	x.do("acceptOverlay", first)
 	x.do("rejectOverlay", overlay("second"))
 }

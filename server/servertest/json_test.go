@@ -292,6 +292,7 @@ func (w verbs) withProposals(s *servertest.Server, run func(kind, stdin string, 
 			t.Fatalf("%v %v", open, err)
 		}
 		run("object", "", "project", "diff", "docs", open[0].ID)
+		run("object", "", "project", "materialize", "docs", open[0].ID, filepath.Join(w.dir, "to "+decision))
 		run("object", "", "project", decision, "docs", open[0].ID)
 	}
 	w.withTasks(s, run)
@@ -314,6 +315,10 @@ func (w verbs) withTasks(s *servertest.Server, run func(kind, stdin string, args
 	run("array", "", "task", "list", "--status", "reviewing")
 	run("object", "", "task", "show", one.ID)
 	run("object", "", "task", "diff", one.ID)
+	folder := filepath.Join(w.dir, "materialized")
+	run("object", "", "task", "materialize", one.ID, folder)
+	write(t, filepath.Join(folder, "more.txt"), "more\n")
+	run("object", "", "task", "materialize", one.ID, folder, "--read-back")
 	run("object", "", "task", "reject", one.ID)
 	run("object", "", "task", "retry", one.ID, "--feedback", "three")
 	reach(t, s, one.ID, registry.TaskReviewing)

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -451,4 +453,60 @@ func TestImportProject_HostileArchives(t *testing.T) {
 	s.Want(t, 409, http.MethodPost, "/api/v1/projects/zipped/import?strip=true", zipped.String(), servertest.Headers{"Content-Type": "application/zip"})
 	s.Want(t, 204, http.MethodDelete, "/api/v1/projects/zipped", nil)
 	s.Want(t, 404, http.MethodGet, "/api/v1/projects/zipped", nil)
+}
+
+// TestMaterialize writes an overlay to a folder and reads the changed folder back. Links and hostile names are refused.
+func TestMaterialize(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	importProject(t, s, "shop", map[string]string{"src/a.txt": "a\n", "b.txt": "b\n", "gone.txt": "x\n"})
+	s.Want(t, 200, http.MethodPost, "/api/v1/execute", onProject("shop", "python", "", "def main(ctx):\n    ctx.write_file('src/a.txt', 'changed\\n')\n    ctx.delete_file('gone.txt')\n"))
+	overlay, dir := overlayOf(t, s, "shop").ID, filepath.Join(t.TempDir(), "out")
+	cli := func(want int, args ...string) string {
+		t.Helper()
+		code, stdout, stderr := command(t, s, "", append([]string{"project", "materialize", "shop", overlay}, args...)...)
+		if code != want {
+			t.Errorf("%v: exit %d, want %d: %s%s", args, code, want, stdout, stderr)
+		}
+		return stderr
+	}
+	cli(0, dir)
+	for name, want := range map[string]string{"src/a.txt": "changed\n", "b.txt": "b\n", "gone.txt": ""} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); string(text) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	cli(2, dir) // it is not empty
+	write(t, filepath.Join(dir, "new.txt"), "new\n")
+	write(t, filepath.Join(dir, "src", "a.txt"), "a\n")
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if stderr := cli(2, dir, "--read-back"); !strings.Contains(stderr, "link is a link") {
+		t.Errorf("a link: %s", stderr)
+	}
+	if err := os.Remove(filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	cli(0, dir, "--read-back")
+	got := map[string]registry.EditKind{}
+	for _, entry := range overlayOf(t, s, "shop").Entries {
+		got[entry.Path] = entry.Kind
+	}
+	if want := map[string]registry.EditKind{"gone.txt": registry.FileDeleted, "new.txt": registry.FileAdded}; !maps.Equal(got, want) {
+		t.Errorf("the overlay changes %v, want %v", got, want)
+	}
+	address := "/api/v1/projects/shop/overlays/" + overlay + "/archive"
+	zipped := servertest.Headers{"Content-Type": "application/gzip"}
+	for name, files := range map[string]map[string]string{
+		"up": {"../a.txt": "x"}, "absolute": {"/etc/passwd": "x"}, "link": {"b.txt": "-> /etc/passwd"}, "backslash": {`a\..\b`: "x"}, "file and folder": {"a": "x", "a/b": "x"},
+	} {
+		if answer := s.Do(t, http.MethodPut, address, string(packed(t, files)), zipped); answer.Status != 422 {
+			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
+		}
+	}
+	same := map[string]string{"src/a.txt": "a\n", "b.txt": "b\n", "gone.txt": "x\n"}
+	s.Want(t, 409, http.MethodPut, address, string(packed(t, same)), zipped)
+	s.Want(t, 200, http.MethodPost, "/api/v1/projects/shop/overlays/"+overlay+"/accept", `{"files":["new.txt"]}`)
+	s.Want(t, 409, http.MethodPut, address, string(packed(t, map[string]string{"b.txt": "z"})), zipped)
 }

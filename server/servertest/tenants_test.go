@@ -261,6 +261,8 @@ func walks(has possessions) map[string]walk {
 		"GET " + project + "/changes":             {about: has.projects, at: "project"},
 		"GET " + project + "/overlays":            {about: has.projects, at: "project"},
 		"GET " + overlay + "/diff":                {about: has.overlays, at: "overlay"},
+		"GET " + overlay + "/archive":             {about: has.overlays, at: "overlay"},
+		"PUT " + overlay + "/archive":             {about: has.overlays, at: "overlay", body: `{}`, wants: -1},
 		"POST " + overlay + "/accept":             {about: has.overlays, at: "overlay", body: `{}`},
 		"POST " + overlay + "/reject":             {about: has.overlays, at: "overlay", body: `{}`},
 		"GET /api/v1/usage":                       anything,

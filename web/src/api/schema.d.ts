@@ -1592,6 +1592,30 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/projects/{project}/overlays/{overlay}/archive': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get the files of a project with an overlay
+     * @description The files that the run read, with what it changed, as one archive. An archive that breaks off is incomplete.
+     */
+    get: operations['materializeOverlay'];
+    /**
+     * Replace the changes of an overlay by those of an archive
+     * @description The archive has all files of the project as they should be. Files that it lacks are deleted by the overlay. Links and devices are refused. An overlay with decided files cannot be replaced.
+     */
+    put: operations['readBackOverlay'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/projects/{project}/overlays/{overlay}/diff': {
     parameters: {
       query?: never;
@@ -7478,7 +7502,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 5.408,
+           *         "durationMs": 2.378,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7787,7 +7811,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 5.466,
+           *         "durationMs": 1.623,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -8000,7 +8024,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 79.374,
+           *         "durationMs": 5.377,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -12780,16 +12804,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 5.122,
+           *         "executionTime": 14.279,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.968,
-           *         "peakMemoryBytes": 1142784,
-           *         "queuedMs": 0.002,
-           *         "runMs": 0.105,
-           *         "startMs": 3.361,
-           *         "totalMs": 5.122
+           *         "cpuMs": 0.95,
+           *         "peakMemoryBytes": 1150976,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.02,
+           *         "startMs": 4.567,
+           *         "totalMs": 14.279
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12804,7 +12828,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 5.122,
+           *         "executionTimeMs": 14.279,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -14505,7 +14529,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 2.411
+           *             "runMs": 0.038
            *           },
            *           "test": {
            *             "expect": {
@@ -14526,7 +14550,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 180.633,
+           *       "totalMs": 633.022,
            *       "version": "draft"
            *     }
            */
@@ -14712,10 +14736,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.044
+           *           "runMs": 0.037
            *         }
            *       ],
-           *       "totalMs": 30.325,
+           *       "totalMs": 45.164,
            *       "version": "draft"
            *     }
            */
@@ -16248,15 +16272,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 12.3
+           *         "executionTime": 7.439
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.293,
-           *         "peakMemoryBytes": 1404928,
-           *         "queuedMs": 0.002,
-           *         "runMs": 0.041,
-           *         "startMs": 11.004,
-           *         "totalMs": 12.3
+           *         "cpuMs": 1.225,
+           *         "peakMemoryBytes": 1155072,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.034,
+           *         "startMs": 6.881,
+           *         "totalMs": 7.439
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -16266,7 +16290,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 12.3,
+           *         "executionTimeMs": 7.439,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -18249,7 +18273,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "f4a273085b73f147df999ddef851729c",
+           *           "id": "79538a4263ecb31091acf216df2c6570",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -20684,16 +20708,16 @@ export interface operations {
            *       },
            *       "entries": [
            *         {
-           *           "digest": "sha256:a04042ce4a5e66443c5a26ef2d4432aa535421286c062ea7bf55cba5bae15ef4",
+           *           "digest": "sha256:a80ac71a28f94cd42123f2e97d4ef92ffbd48849a188edc27f06a04acc06dc8c",
            *           "kind": "changed",
            *           "path": "src/main.py",
-           *           "size": 8,
+           *           "size": 9,
            *           "status": "accepted"
            *         }
            *       ],
            *       "expiresAt": "2026-11-26T09:00:00Z",
            *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0000",
-           *       "revision": 2,
+           *       "revision": 3,
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0001",
            *       "runStatus": "failed",
            *       "status": "accepted",
@@ -20786,6 +20810,250 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  materializeOverlay: {
+    parameters: {
+      query?: {
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+        /**
+         * @description ID of the overlay.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        overlay: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A gzipped tar. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/gzip': string;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  readBackOverlay: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path: {
+        /**
+         * @description Name of the project.
+         * @example shop
+         */
+        project: string;
+        /**
+         * @description ID of the overlay.
+         * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
+         */
+        overlay: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/gzip': string;
+        'application/x-tar': string;
+        'application/zip': string;
+      };
+    };
+    responses: {
+      /** @description The overlay. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "baseChange": 2,
+           *       "baseTree": "sha256:2be746bde6c3d36f4dddcb4fe55f089a0a0310b83d07c413e0c6598c2f05c19b",
+           *       "createdAt": "2026-11-26T09:00:00Z",
+           *       "entries": [
+           *         {
+           *           "digest": "sha256:a80ac71a28f94cd42123f2e97d4ef92ffbd48849a188edc27f06a04acc06dc8c",
+           *           "kind": "changed",
+           *           "path": "src/main.py",
+           *           "size": 9,
+           *           "status": "open"
+           *         }
+           *       ],
+           *       "expiresAt": "2026-11-26T09:00:00Z",
+           *       "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0000",
+           *       "revision": 2,
+           *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0001",
+           *       "runStatus": "failed",
+           *       "status": "open",
+           *       "summary": ""
+           *     }
+           */
+          'application/json': components['schemas']['Overlay'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
         headers: {
           [name: string]: unknown;
         };
@@ -20982,7 +21250,7 @@ export interface operations {
           /**
            * @example {
            *       "baseChange": 3,
-           *       "baseTree": "sha256:ae9a1c61430a089781aa09407913950dda4f02ab27513023bea5b7704c1cca29",
+           *       "baseTree": "sha256:5210745ea2ae6285f286bb769ef0c568b11302a9acbe501a85c28d925f3edabe",
            *       "createdAt": "2026-11-26T09:00:00Z",
            *       "decidedAt": "2026-11-26T09:00:00Z",
            *       "decider": {
@@ -21143,7 +21411,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.014214999999999998,
+           *         "cpuSecondsPerDay": 0.016394000000000002,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21263,7 +21531,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.014214999999999998,
+           *         "cpuSecondsPerDay": 0.016394000000000002,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21388,7 +21656,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.014214999999999998,
+           *         "cpuSecondsPerDay": 0.016394000000000002,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -22389,10 +22657,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1404928,
+           *           "peakMemoryBytes": 1155072,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 12.3,
+           *           "totalMs": 7.439,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -22516,15 +22784,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 12.3
+           *         "executionTime": 7.439
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.293,
-           *         "peakMemoryBytes": 1404928,
-           *         "queuedMs": 0.002,
-           *         "runMs": 0.041,
-           *         "startMs": 11.004,
-           *         "totalMs": 12.3
+           *         "cpuMs": 1.225,
+           *         "peakMemoryBytes": 1155072,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.034,
+           *         "startMs": 6.881,
+           *         "totalMs": 7.439
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -22534,7 +22802,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 12.3,
+           *         "executionTimeMs": 7.439,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -22554,7 +22822,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "0ea7f0d3ca4b5e5f7bdc204faca7b06a",
+           *       "traceId": "bec482f1e6d8555cbd970dd8d8ae6f89",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -22680,15 +22948,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 15.575
+           *         "executionTime": 475.432
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.241,
-           *         "peakMemoryBytes": 262144,
-           *         "queuedMs": 0.026,
-           *         "runMs": 0,
-           *         "startMs": 0,
-           *         "totalMs": 15.575
+           *         "cpuMs": 3.882,
+           *         "peakMemoryBytes": 888832,
+           *         "queuedMs": 0.024,
+           *         "runMs": 359.035,
+           *         "startMs": 22.021,
+           *         "totalMs": 475.432
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -22698,7 +22966,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 15.575,
+           *         "executionTimeMs": 475.432,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -22717,7 +22985,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "f722db4169e2cc58e77b7da8c39c3c4c",
+           *       "traceId": "b9fc8b63e45f6c1c7edc8aa8d603d3ad",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -24029,7 +24297,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795704198"
+           *       "version": "1.0.1795705705"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -24499,7 +24767,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "f4a273085b73f147df999ddef851729c",
+           *           "id": "79538a4263ecb31091acf216df2c6570",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -24724,7 +24992,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed3234078917/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed2888177109/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -28474,7 +28742,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 23.644,
+           *       "execution_time_ms": 7.797,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -28490,7 +28758,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 23.644,
+           *         "execution_time_ms": 7.797,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -30216,7 +30484,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 5.489,
+           *       "execution_time_ms": 4.241,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },
