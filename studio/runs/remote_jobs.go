@@ -29,7 +29,7 @@ func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bo
 	if s.RemoteJobs == nil || s.Others != nil || !name.Remote() || req.outer != nil || masked || req.Version == registry.DraftVersion || private(t.spec, nil) {
 		return nil
 	}
-	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
+	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
 }
 
 // Keep implements runtimes.Keeper.
