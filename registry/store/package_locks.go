@@ -77,7 +77,7 @@ func (s *Store) VersionLocks(ctx context.Context, workspace string) ([]registry.
 	var rows []struct{ AgentID, Agent, Version, Spec string }
 	err := s.read.NewSelect().TableExpr("versions AS v").Join("JOIN agents AS a ON a.id = v.agent_id").
 		ColumnExpr("v.agent_id, a.name AS agent, v.version, v.spec").
-		Where("v.workspace_id = ?", workspace).Where("v.spec LIKE ?", `%"lock":{%`).OrderExpr("a.name, v.version").Scan(ctx, &rows)
+		Where("v.workspace_id = ?", workspace).Where("CAST(v.spec AS text) LIKE ?", `%"lock":{%`).OrderExpr("a.name, v.version").Scan(ctx, &rows)
 	if err != nil {
 		return nil, wrap("list locks of versions", err)
 	}

@@ -55,3 +55,21 @@ func TestPackageLocks(t *testing.T) {
 		}
 	})
 }
+
+// TestVersionLocks_OnlyVersionsWithALock_Listed looks for the lock in stored specs, whose column differs between databases.
+func TestVersionLocks_OnlyVersionsWithALock_Listed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		publish(t, s, a, "1.0.0")
+		v := version(a, "1.1.0")
+		v.Lock = &runtimes.Lock{Ecosystem: runtimes.PyPI, Platform: "cp311", Packages: []runtimes.LockedPackage{{Name: "requests", Version: "2.32.3", Hash: "sha256:1", URL: "u"}}}
+		if err := s.InsertVersion(t.Context(), ws, v); err != nil {
+			t.Fatal(err)
+		}
+		locks, err := s.VersionLocks(t.Context(), ws)
+		if err != nil || len(locks) != 1 || locks[0].Version != "1.1.0" || locks[0].Agent != "weather" || len(locks[0].Lock.Packages) != 1 {
+			t.Errorf("%+v, %v", locks, err)
+		}
+	})
+}

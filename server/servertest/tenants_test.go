@@ -102,7 +102,7 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	var proposed struct{ Items []struct{ ID string } }
 	s.Want(t, 200, "GET", "/api/v1/projects/alpha-project/overlays", nil, who).Into(t, &proposed)
 	overlay := proposed.Items[0].ID
-	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"alpha-works","language":"javascript","code":"export default () => 1","capabilities":{"files":{"project":"alpha-project","write":true}}}`, who)
+	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"alpha-works","language":"javascript","code":"export default () => 1","capabilities":{"files":{"project":"alpha-project","write":true}},"safetyFlags":["file_system"]}`, who)
 	s.Want(t, 201, "POST", "/api/v1/code-agents/alpha-works/versions", `{}`, who)
 	task := id(s.Want(t, 201, "POST", "/api/v1/tasks", `{"agent":"alpha-works","title":"alphatask"}`, who))
 	servertest.Eventually(t, "the task has ended", func() bool {
@@ -356,7 +356,7 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/packages/resolve":       agent(`{}`),
 		"GET " + one + "/versions/{version}/sbom": agent(""),
 		"GET /v1/skills":                          anything,
-		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"import os\ndef run(action, args):\n    return 1\n"}`, wants: 200},
+		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"def run(action, args"}`, wants: 200}, // keeps no draft
 		"POST /v1/skills/install":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/promote":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/run":                     {about: has.skills, body: `{"name":"§"}`, wants: -1},
