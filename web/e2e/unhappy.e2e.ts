@@ -163,7 +163,7 @@ describe('without a network', () => {
     { at: 'people', part: 'members', what: 'people', shown: /^you$/ },
     { at: 'people', part: 'invitations', what: 'invitations', shown: /^No open invitations\./ },
     { at: 'tokens', part: 'tokens', what: 'tokens', shown: /^Created$/ },
-    { at: 'account', part: 'sessions', what: 'sessions', shown: /^This browser/ },
+    { at: 'account', part: 'me/sessions', what: 'sessions', shown: /^This browser/ },
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
     { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^Resets / },
     { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
