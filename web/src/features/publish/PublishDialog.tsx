@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
+import { useGate } from '../../api/gate';
 import { ApiError, explain } from '../../api/http';
 import { keys, refreshApprovals, refreshFacts, useVerdict } from '../../api/queries';
 import { useRights } from '../../api/rights';
@@ -310,11 +311,12 @@ interface AwaitedProps {
   request: AwaitedPublication;
 }
 
-/** The publication waits for an approval. An approver can decide here. */
+/** The publication waits for an approval. An approver can decide here if people may approve their own requests. */
 function Awaited({ reference, request }: AwaitedProps) {
   const { name } = useOpenAgent();
   const [, navigate] = useLocation();
   const { may } = useRights();
+  const own = useGate().data?.selfApproval === true;
   const approve = async (): Promise<void> => {
     try {
       const decided = await decideApproval(request.approvalId, { decision: 'approve', comment: '' });
@@ -343,7 +345,7 @@ function Awaited({ reference, request }: AwaitedProps) {
           >
             {gateSays.openRequest}
           </Button>
-          {may('approve') && (
+          {may('approve') && own && (
             <Button look="primary" onClick={() => void approve()}>
               {gateSays.approveNow}
             </Button>
