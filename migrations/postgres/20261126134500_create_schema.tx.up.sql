@@ -233,7 +233,7 @@ BEGIN
 END
 $$;
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
-	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
+	content_digest, code_digest, authored, title, description, language, runtime, published_by_id, published_by_type,
 	published_by_name, published_at, changelog, override, runtime_choice, runtime_auto, verdict, files_digest, spec, files, tests, regressions ON versions
 	FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 CREATE TRIGGER versions_are_kept BEFORE DELETE ON versions

@@ -229,7 +229,7 @@ CREATE INDEX versions_numbers ON versions (agent_id, version, digest, content_di
 
 -- The database itself rejects changes of a published version. Deprecation is not content.
 CREATE TRIGGER versions_are_immutable BEFORE UPDATE OF id, workspace_id, agent_id, agent_name, version, digest,
-	content_digest, code_digest, title, description, language, runtime, published_by_id, published_by_type,
+	content_digest, code_digest, authored, title, description, language, runtime, published_by_id, published_by_type,
 	published_by_name, published_at, changelog, override, runtime_choice, runtime_auto, verdict, files_digest, spec, files, tests, regressions ON versions
 BEGIN
 	SELECT RAISE(ABORT, 'a published version is immutable');

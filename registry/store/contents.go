@@ -18,7 +18,7 @@ func (s *Store) ContentOwners(ctx context.Context) ([]string, error) {
 }
 
 // Roots returns the digests that the projects of a workspace name: trees, which name files in turn, and files of
-// overlays. Overlays that were rejected or expired before a time do not count.
+// overlays. Overlays that SweepOverlays would remove do not count.
 func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error) {
 	err = s.read.NewSelect().TableExpr("projects AS p").Join("JOIN project_changes AS pc ON pc.project_id = p.id").ColumnExpr("DISTINCT pc.tree").
 		Where("p.workspace_id = ?", workspace).Scan(ctx, &trees)
@@ -26,7 +26,7 @@ func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (t
 		return nil, nil, wrap("list trees", err)
 	}
 	rows, err := s.read.NewSelect().TableExpr("projects AS p").Join("JOIN overlays AS o ON o.project_id = p.id").ColumnExpr("o.base_tree, o.entries").
-		Where("p.workspace_id = ?", workspace).Where("NOT "+endedOverlay, instant(ended), instant(ended)).Rows(ctx)
+		Where("p.workspace_id = ?", workspace).Where("NOT "+endedOverlay, instant(ended), instant(ended), instant(ended)).Rows(ctx)
 	if err != nil {
 		return nil, nil, wrap("list files of overlays", err)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -10,8 +9,10 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// endedOverlay is the condition for an overlay that was rejected, or that expired, before a time.
-const endedOverlay = "(o.status = 'rejected' AND o.decided_at < ? OR o.status = 'expired' AND o.expires_at < ?)"
+// endedOverlay is the condition for an overlay that was rejected, or that expired, before a time, and whose task ended
+// before that time too. It has three parameters with this time.
+const endedOverlay = "((o.status = 'rejected' AND o.decided_at < ? OR o.status = 'expired' AND o.expires_at < ?) AND " +
+	"NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.overlay_id = o.id AND t.overlay_id <> '' AND (t.finished_at IS NULL OR t.finished_at >= ?)))"
 
 // SweepTasks removes the tasks of a workspace that ended before a time, with their events. With dry it only counts them.
 func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
@@ -39,8 +40,7 @@ func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Ti
 func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.OverlayGarbage}
 	err := s.change(ctx, "sweep overlays", func(ctx context.Context, tx bun.Tx) error {
-		ended := tx.NewSelect().TableExpr("overlays AS o").Where("o.workspace_id = ?", workspace).Where(endedOverlay, instant(before), instant(before)).
-			Where("NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.overlay_id = o.id AND t.overlay_id <> '' AND (t.finished_at IS NULL OR t.finished_at >= ?))", instant(before))
+		ended := tx.NewSelect().TableExpr("overlays AS o").Where("o.workspace_id = ?", workspace).Where(endedOverlay, instant(before), instant(before), instant(before))
 		err := ended.Clone().ColumnExpr("COUNT(*), COALESCE(SUM(OCTET_LENGTH(o.entries)), 0)").Scan(ctx, &g.Count, &g.Bytes)
 		if err != nil || dry || g.Count == 0 {
 			return err
@@ -55,39 +55,48 @@ func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time
 // each agent and saves with a label stay. With dry it only counts them.
 func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.DraftGarbage}
-	var old []draftSaveRow
-	err := s.read.NewSelect().Model(&old).Column("h.agent_id", "h.revision", "h.files").Where("h.workspace_id = ?", workspace).Where("h.label = ''").Where("h.saved_at < ?", instant(before)).
-		Where("h.revision < (SELECT MAX(newer.revision) FROM draft_saves AS newer WHERE newer.agent_id = h.agent_id)").OrderExpr("h.agent_id").Scan(ctx)
+	var agents []string
+	err := s.read.NewSelect().Model((*draftSaveRow)(nil)).ColumnExpr("DISTINCT h.agent_id").Where("h.workspace_id = ?", workspace).Where("h.label = ''").Where("h.saved_at < ?", instant(before)).
+		OrderExpr("h.agent_id").Scan(ctx, &agents)
 	if err != nil {
 		return g, wrap("sweep history of drafts", err)
 	}
-	for len(old) > 0 {
-		n := slices.IndexFunc(old, func(row draftSaveRow) bool { return row.AgentID != old[0].AgentID })
-		if n < 0 {
-			n = len(old)
-		}
-		rows := old[:n]
-		old = old[n:]
+	for _, agent := range agents {
 		err := s.change(ctx, "sweep history of drafts", func(ctx context.Context, tx bun.Tx) error {
-			unused, err := unusedContents(ctx, tx, rows[0].AgentID, rows)
-			if err != nil {
-				return err
-			}
-			var bytes int64
-			err = tx.NewSelect().Model((*draftContentRow)(nil)).ColumnExpr("COALESCE(SUM(OCTET_LENGTH(c.content)), 0)").Where("c.agent_id = ?", rows[0].AgentID).
-				Where("c.digest IN (?)", bun.List(unused)).Scan(ctx, &bytes)
-			if err != nil {
-				return err
-			}
-			g.Count, g.Bytes = g.Count+len(rows), g.Bytes+bytes
-			if dry {
-				return nil
-			}
-			return sweepSaves(ctx, tx, rows[0].AgentID, rows, nil)
+			return sweepHistory(ctx, tx, agent, before, dry, &g)
 		})
 		if err != nil {
 			return g, err
 		}
 	}
 	return g, nil
+}
+
+// sweepHistory sweeps the history of one draft. It locks the draft first: a save at the same time would otherwise refer to
+// a content that is removed here, or label a save that was read before.
+func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time, dry bool, g *registry.Garbage) error {
+	if _, err := tx.NewUpdate().Model((*draftRow)(nil)).Set("revision = revision").Where("agent_id = ?", agent).Exec(ctx); err != nil {
+		return err
+	}
+	var old []draftSaveRow
+	err := tx.NewSelect().Model(&old).Column("h.agent_id", "h.revision", "h.files").Where("h.agent_id = ?", agent).Where("h.label = ''").Where("h.saved_at < ?", instant(before)).
+		Where("h.revision < (SELECT MAX(newer.revision) FROM draft_saves AS newer WHERE newer.agent_id = h.agent_id)").Scan(ctx)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	unused, err := unusedContents(ctx, tx, agent, old)
+	if err != nil {
+		return err
+	}
+	var bytes int64
+	err = tx.NewSelect().Model((*draftContentRow)(nil)).ColumnExpr("COALESCE(SUM(OCTET_LENGTH(c.content)), 0)").Where("c.agent_id = ?", agent).
+		Where("c.digest IN (?)", bun.List(unused)).Scan(ctx, &bytes)
+	if err != nil {
+		return err
+	}
+	g.Count, g.Bytes = g.Count+len(old), g.Bytes+bytes
+	if dry {
+		return nil
+	}
+	return sweepSaves(ctx, tx, agent, old, nil)
 }

@@ -89,6 +89,9 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 		start = time.Since(began)
 	} else if r.job.GPU {
 		gpu = time.Since(r.started)
+		if r.job.Attach != "" { // at most the time since the job was submitted is known
+			gpu = time.Since(submitted)
+		}
 	}
 	r.mu.Unlock()
 	if err == nil {

@@ -168,8 +168,8 @@ func (e *Engine) Uses(name string) bool {
 	return ok
 }
 
-// Clean calls sweep now and every minute until the engine closes. The sweep removes at the service what no run uses: what a
-// process that was killed left, and what could not be removed. what names it in the log.
+// Clean calls sweep now and every minute until the engine closes. The sweep removes the sandboxes or jobs that no run uses:
+// those of a process that was killed, and those that could not be removed before. The log names them with what.
 func (e *Engine) Clean(what string, sweep func(context.Context) error) {
 	e.joined.Go(func() {
 		tick := time.NewTicker(sweepEvery)

@@ -211,7 +211,7 @@ func awaitApproval(ctx context.Context, server *client, run string) error {
 // approvers says for whom a request waits.
 func approvers(names []string) string {
 	if len(names) == 0 {
-		return "an approver, but nobody in the workspace may decide"
+		return "an approver, but no member of the workspace may approve it"
 	}
 	return "an approver (" + strings.Join(names, ", ") + ")"
 }

@@ -12,8 +12,8 @@ import (
 )
 
 type gcCommand struct {
-	Older  time.Duration `field:"olderThanHours" help:"Age of what is removed, at least 1h." default:"720h" placeholder:"DURATION"`
-	DryRun bool          `field:"dryRun" help:"Only count what would be removed."`
+	Older  time.Duration `field:"olderThanHours" help:"Age of the data to remove, at least 1h, in whole hours." default:"720h" placeholder:"DURATION"`
+	DryRun bool          `field:"dryRun" help:"Only count the data to remove."`
 	asked
 }
 
@@ -23,8 +23,11 @@ func (*gcCommand) Help() string {
 		"The server does it and may go on working."
 }
 
+// wholeHours rounds up, so that nothing younger than asked for is removed.
+func wholeHours(d time.Duration) int64 { return int64((d + time.Hour - 1) / time.Hour) }
+
 func (c *gcCommand) run(ctx context.Context, p Process) error {
-	body := map[string]any{"olderThanHours": int64(c.Older / time.Hour), "dryRun": c.DryRun}
+	body := map[string]any{"olderThanHours": wholeHours(c.Older), "dryRun": c.DryRun}
 	return c.ask(ctx, p, http.MethodPost, "/api/v1/gc", body, func(answer json.RawMessage) error {
 		var done garbage.Cleanup
 		if err := read(answer, &done); err != nil {

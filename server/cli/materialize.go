@@ -106,7 +106,7 @@ func refuseLinks(dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return misusedf("%s is no folder", dir)
+		return misusedf("%s is not a folder", dir)
 	}
 	return fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

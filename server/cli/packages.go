@@ -68,13 +68,13 @@ func (c *packagesResolve) run(ctx context.Context, p Process) error {
 }
 
 type packagesGC struct {
-	Unused time.Duration `field:"unusedHours" help:"Time since the last use, at least 1h." default:"720h" placeholder:"DURATION"`
-	DryRun bool          `field:"dryRun" help:"Only list what would be removed."`
+	Unused time.Duration `field:"unusedHours" help:"Time since the last use, at least 1h, in whole hours." default:"720h" placeholder:"DURATION"`
+	DryRun bool          `field:"dryRun" help:"Only list the packages to remove."`
 	asked
 }
 
 func (c *packagesGC) run(ctx context.Context, p Process) error {
-	body := map[string]any{"unusedHours": int64(c.Unused / time.Hour), "dryRun": c.DryRun}
+	body := map[string]any{"unusedHours": wholeHours(c.Unused), "dryRun": c.DryRun}
 	return c.ask(ctx, p, http.MethodPost, "/api/v1/packages/gc", body, func(answer json.RawMessage) error {
 		var done packages.Collected
 		if err := read(answer, &done); err != nil {

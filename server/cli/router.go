@@ -52,7 +52,7 @@ type hinted struct {
 	GPU        bool   `name:"gpu" help:"The program needs a GPU."`
 }
 
-// hints returns what the flags say, nil for nothing.
+// hints returns the hints of the flags, nil if there are none.
 func (h hinted) hints() *routing.Hints {
 	hints := routing.Hints{ExpectedMs: h.ExpectedMs, LongJob: h.LongJob, Isolation: routing.Isolation(h.Isolation), GPU: h.GPU}
 	if hints == (routing.Hints{}) {

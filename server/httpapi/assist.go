@@ -37,7 +37,7 @@ type ToolTaskBody struct {
 	Task         string            `json:"task" minLength:"1" maxLength:"20000" doc:"The work that the tool does, in words."`
 	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. A tool that refuses it does not fit, and a new tool is run with it."`
 	Language     runtimes.Language `json:"language,omitempty" enum:"javascript,typescript,python,bash" default:"python" doc:"Language of a new tool."`
-	AutoPromote  bool              `json:"autoPromote,omitempty" doc:"Publish a new tool if the gate approves it and the caller has the scope approve."`
+	AutoPromote  bool              `json:"autoPromote,omitempty" doc:"Publish a new tool if the gate approves it or only warns, and the caller has the scope approve."`
 }
 
 // ChangeBody asks for a change of a draft.

@@ -68,8 +68,9 @@ type OverlayRef struct {
 
 // OverlayDecision selects files of an overlay.
 type OverlayDecision struct {
-	Files   []string `json:"files,omitempty" maxItems:"5000" doc:"Paths of the files to decide about (default: all that are open)."`
-	Summary string   `json:"summary,omitempty" maxLength:"4000" doc:"Summary of the project's change (default: the program's own)."`
+	Files    []string `json:"files,omitempty" maxItems:"5000" doc:"Paths of the files to decide about (default: all that are open)."`
+	Summary  string   `json:"summary,omitempty" maxLength:"4000" doc:"Summary of the project's change (default: the program's own)."`
+	Revision int64    `json:"revision,omitempty" minimum:"1" doc:"Revision of the overlay that you have read (default: any). If it has another one, its changes were replaced or decided meanwhile, and the answer is a conflict."`
 }
 
 type overlayAnswer struct{ Body registry.Overlay }

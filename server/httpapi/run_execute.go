@@ -142,9 +142,7 @@ func (a *API) accepted(ctx context.Context, run runs.Result, applied string) (*r
 			return nil, run.Of, err
 		}
 		body.ApprovalID, body.Reasons, body.ExpiresAt = request.ID, request.Reasons, &request.ExpiresAt
-		if body.Approvers, err = a.Approvals.Approvers(ctx, request); err != nil {
-			return nil, run.Of, err
-		}
+		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // the request is stored, so the answer must name it
 	}
 	return &runAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: applied, Body: body}, run.Of, nil
 }

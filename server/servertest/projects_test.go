@@ -488,7 +488,11 @@ func TestMaterialize(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	seen := overlayOf(t, s, "shop").Revision
 	cli(0, dir, "--read-back")
+	if refused := s.Want(t, 409, http.MethodPost, "/api/v1/projects/shop/overlays/"+overlay+"/accept", fmt.Sprintf(`{"revision":%d}`, seen)); !strings.Contains(string(refused.Body), "changed meanwhile") {
+		t.Errorf("accepted changes that were replaced: %s", refused.Body)
+	}
 	got := map[string]registry.EditKind{}
 	for _, entry := range overlayOf(t, s, "shop").Entries {
 		got[entry.Path] = entry.Kind

@@ -49,7 +49,7 @@ type Cleanup struct {
 	Items  []registry.Garbage `json:"items" doc:"One for each kind."`
 }
 
-// leastAge protects what a run or an import may still work with.
+// leastAge protects data that a run or an import may still use.
 const leastAge = time.Hour
 
 // Collect removes the garbage of a workspace that is older than an age. With dry it only counts it.

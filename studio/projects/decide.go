@@ -31,8 +31,9 @@ type FileDifference struct {
 
 // Decision selects files of an overlay, by default all that are open.
 type Decision struct {
-	Files   []string
-	Summary string
+	Files    []string
+	Summary  string
+	Revision int64 // of the overlay that the person has read; 0 for any
 }
 
 // ListOverlays returns a page of a project's overlays, newest first. Error: NotFound.
@@ -187,6 +188,11 @@ func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id 
 	}
 	if r.overlay.Status != registry.OverlayOpen {
 		return nil, nil, &fault.Error{Code: fault.Conflict, Message: "The overlay is " + string(r.overlay.Status) + " already.", Extra: map[string]any{"status": r.overlay.Status}}
+	}
+	if d.Revision != 0 && d.Revision != r.overlay.Revision {
+		return nil, nil, &fault.Error{
+			Code: fault.Conflict, Message: "The overlay was changed meanwhile. Read it again.", Extra: map[string]any{"revision": r.overlay.Revision},
+		}
 	}
 	var selected []int
 	for n, entry := range r.overlay.Entries {

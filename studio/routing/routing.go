@@ -19,6 +19,7 @@ import (
 type Specs interface {
 	Runtime(spec registry.Spec) (runtimes.Name, error)
 	Complete(spec registry.Spec) (registry.Spec, error)
+	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 }
 
 // Engines selects the runtime of this server for a draft or inline code, with the reason.
@@ -231,11 +232,35 @@ func (d *decision) keep() error {
 	}
 	d.runtime, d.route = name, registry.Route{Rule: ExplicitRule, Reason: fmt.Sprintf("The program names the runtime %s.", name)}
 	d.note(ConsideredRule{Rule: ExplicitRule, Applies: true, Why: d.route.Reason, Candidates: []RouteCandidate{{Runtime: name, Usable: true}}})
+	if err := d.confined(name); err != nil {
+		return err
+	}
 	switch {
 	case d.call.Hints.Isolation == RemoteIsolation && !name.Remote():
 		return fault.Invalid("/hints/isolation", "must not be %s, because the program names the runtime %s, which runs on this server.", RemoteIsolation, name)
 	case d.call.Hints.GPU && !d.has(name, runtimes.GPUFeature):
 		return fault.Invalid("/hints/gpu", "must be false, because the program names the runtime %s, which does not have the feature %s.", name, runtimes.GPUFeature)
+	}
+	return nil
+}
+
+// confined refuses a runtime that a program of a listed workspace names if the rule of this workspace allows others only:
+// otherwise a program could leave the rule by naming a runtime.
+func (d *decision) confined(name runtimes.Name) error {
+	for _, rule := range d.router.Table.Rules {
+		if rule.Otherwise != Refuse || !slices.Contains(rule.When.Workspaces, d.call.Workspace) || slices.Contains(rule.Runtimes, name) {
+			continue
+		}
+		if why, applies := d.match(rule.When); applies {
+			only := make([]string, len(rule.Runtimes))
+			for i, one := range rule.Runtimes {
+				only[i] = string(one)
+			}
+			d.route = registry.Route{Rule: rule.Name, Reason: why}
+			refused := fault.New(fault.RuntimeUnavailable, "The program names the runtime %s, but the rule %s of the router allows this workspace only %s.", name, rule.Name, strings.Join(only, ", "))
+			refused.Extra = map[string]any{"rule": rule.Name}
+			return refused
+		}
 	}
 	return nil
 }
@@ -253,9 +278,10 @@ func (d *decision) prepare(ctx context.Context) (err error) {
 		d.localWhy = v.RuntimeChoice.Message
 	}
 	if d.expected == 0 && (d.router.timed || d.explains) {
-		d.expected, d.runs, err = d.router.learned.median(ctx, version{d.call.Workspace, v.AgentID, v.Version})
+		// A run starts without its statistics: then its duration is unknown.
+		d.expected, d.runs, _ = d.router.learned.median(ctx, version{d.call.Workspace, v.AgentID, v.Version})
 	}
-	return err
+	return nil
 }
 
 // slow reports whether the version is in Node because of the CPU time of its draft.
@@ -364,6 +390,10 @@ func (d *decision) unfit(name runtimes.Name) string {
 		return ""
 	case name.Remote() && d.call.Private:
 		return "The program has the flag pii_risk, so its data go to another service only if it names that runtime."
+	case name.Remote() && len(spec.Secrets) > 0:
+		return "The program uses secrets, which go to another service only if it names that runtime."
+	case name.Remote() && d.router.Specs.Rules(d.call.Workspace, spec) != nil:
+		return "The program must follow the rules for Python, which this runtime does not apply."
 	}
 	spec = spec.Current()
 	spec.Runtime = name

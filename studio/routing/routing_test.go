@@ -188,6 +188,17 @@ func TestRoute_HostileTenants_OnAnotherMachine(t *testing.T) {
 	if got != runtimes.PythonEngine || err != nil {
 		t.Errorf("another workspace: %s, %v", got, err)
 	}
+	named := func(name runtimes.Name, workspace string) routing.Call {
+		return draft(runtimes.Python, "1", func(c *routing.Call) { c.Spec.Runtime, c.Workspace = name, workspace })
+	}
+	if _, _, err := r.Route(t.Context(), named(runtimes.PythonEngine, "w")); !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), "only e2b") {
+		t.Errorf("a listed workspace left the rule by naming a runtime: %v", err)
+	}
+	for name, workspace := range map[runtimes.Name]string{runtimes.E2BEngine: "w", runtimes.PythonEngine: "other"} {
+		if got, route, err := r.Route(t.Context(), named(name, workspace)); got != name || route.Rule != routing.ExplicitRule || err != nil {
+			t.Errorf("%s in %s: %s, %+v, %v", name, workspace, got, route, err)
+		}
+	}
 	if of := r.State("other").Rules[0].When.Workspaces; of == nil || len(of) != 0 {
 		t.Errorf("another workspace sees %v", of)
 	}
@@ -198,6 +209,26 @@ func TestRoute_HostileTenants_OnAnotherMachine(t *testing.T) {
 
 // TestRoute_LearnedDurations checks that the median of a version's runs stands for the missing hint, is read once, and
 // counts new runs.
+// TestRoute_SecretsAndRules_StayHere expects that a hint does not send secrets to a service that the program does not name.
+func TestRoute_SecretsAndRules_StayHere(t *testing.T) {
+	t.Parallel()
+	r := newServer(runtimes.E2BEngine, runtimes.Bacalhau).router(t, "")
+	for name, change := range map[string]func(*routing.Call){
+		"secrets": func(c *routing.Call) { c.Spec.Secrets = []string{"KEY"} },
+		"rules":   func(c *routing.Call) { c.Spec.Rules = &runtimes.Rules{Pack: runtimes.Restricted} },
+	} {
+		call := draft(runtimes.Python, "1", change)
+		call.Hints = routing.Hints{LongJob: true}
+		if got, _, err := r.Route(t.Context(), call); got != runtimes.PythonEngine || err != nil {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+		call.Hints = routing.Hints{Isolation: routing.RemoteIsolation}
+		if got, _, err := r.Route(t.Context(), call); err == nil {
+			t.Errorf("%s with isolation remote: %s", name, got)
+		}
+	}
+}
+
 func TestRoute_LearnedDurations(t *testing.T) {
 	t.Parallel()
 	s := newServer()

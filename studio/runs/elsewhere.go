@@ -38,7 +38,9 @@ func (s *Service) elsewhere(run registry.Run) bool {
 }
 
 // lost reports whether a run that is not live here has ended without a record.
-func (s *Service) lost(run registry.Run) bool { return unfinished(run) && !s.elsewhere(run) }
+func (s *Service) lost(ctx context.Context, run registry.Run) bool {
+	return unfinished(run) && !s.elsewhere(run) && !s.continues(ctx, run.ID)
+}
 
 // cancelElsewhere asks the server that executes a run to cancel it, and waits until the run has ended. It asks again every
 // second, because that server drops a request for a run that it has recorded and does not execute yet. If that server is

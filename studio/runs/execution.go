@@ -153,7 +153,11 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 	}
 	started = s.Now()
 	startedAt := stamp(started)
-	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
+	l.update(func(run *registry.Run) {
+		if run.Status = registry.Running; run.StartedAt == nil { // a run that continues has started before
+			run.StartedAt = &startedAt
+		}
+	})
 	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})
 	ctx, span := s.step(l.ctx, "run")
 	defer span.End()

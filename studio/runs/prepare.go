@@ -68,6 +68,9 @@ func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request
 	if req.resumed != nil {
 		l.run.ID, l.job.RunID, l.run.CreatedAt = req.resumed.ID, req.resumed.ID, req.resumed.CreatedAt
 	}
+	if req.attach != "" {
+		l.run.StartedAt, l.created = req.resumed.StartedAt, req.resumed.CreatedAt
+	}
 	if sc := span.SpanContext(); sc.HasTraceID() {
 		l.run.TraceID = sc.TraceID().String()
 	}
@@ -141,12 +144,12 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		return nil, held, err
 	}
 	var unrecorded budgets.Place
-	if s.Budgets != nil {
+	if s.Budgets != nil && req.attach == "" { // a run that continues was admitted before
 		if unrecorded, err = s.Budgets.Admit(ctx, actor.Workspace, name.Remote()); err != nil {
 			return nil, nil, err
 		}
 	}
-	place, ticket, err := s.place(ctx, actor.Workspace, source(actor, req, t), req.outer)
+	place, ticket, err := s.place(ctx, actor, req, t)
 	if err != nil {
 		unrecorded.Done()
 		return nil, nil, err
@@ -184,19 +187,20 @@ func source(actor registry.Actor, req Request, t target) router.Source {
 
 // place reserves a run in the quotas of its workspace and in the queue. A run that a program called uses the program's
 // place in the queue.
-func (s *Service) place(ctx context.Context, workspace string, of router.Source, caller *outer) (place quotas.Place, ticket *router.Ticket, err error) {
+func (s *Service) place(ctx context.Context, actor registry.Actor, req Request, t target) (place quotas.Place, ticket *router.Ticket, err error) {
+	caller := req.outer
 	if caller != nil {
 		if s.Quotas != nil {
-			place, err = s.Quotas.AdmitWithin(ctx, workspace)
+			place, err = s.Quotas.AdmitWithin(ctx, actor.Workspace)
 		}
 		return place, s.Router.Within(caller.execution.ticket), err
 	}
-	if s.Quotas != nil {
-		if place, err = s.Quotas.Admit(ctx, workspace); err != nil {
+	if s.Quotas != nil && req.attach == "" {
+		if place, err = s.Quotas.Admit(ctx, actor.Workspace); err != nil {
 			return place, nil, err
 		}
 	}
-	if ticket, err = s.Router.Admit(workspace, of); err != nil {
+	if ticket, err = s.Router.Admit(actor.Workspace, source(actor, req, t)); err != nil {
 		place.Back()
 	}
 	return place, ticket, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -159,7 +160,7 @@ func (s *Service) notReattached(ctx context.Context, run registry.Run, cause err
 		return cause
 	}
 	switch f.Code { //nolint:exhaustive // all others may pass
-	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict, fault.BudgetExceeded, fault.RuntimeUnavailable:
+	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict, fault.RuntimeUnavailable:
 		return s.unattached(ctx, run, f.Message)
 	}
 	return cause
@@ -167,15 +168,47 @@ func (s *Service) notReattached(ctx context.Context, run registry.Run, cause err
 
 // unattached ends a run as interrupted. Its job is then stopped like any other without a run.
 func (s *Service) unattached(ctx context.Context, run registry.Run, reason string) error {
-	now := stamp(s.Now())
-	run.Status, run.FinishedAt, run.ResultSeq = registry.StatusInterrupted, &now, registry.LastSeq
-	run.Error = &runtimes.ProgramError{
+	_, err := s.endContinued(ctx, run, registry.StatusInterrupted, &runtimes.ProgramError{
 		Type: runtimes.Interrupted, Message: "The server stopped while the program ran elsewhere, and the run cannot be continued: " + reason, Remedy: "Run it again.",
-	}
+	})
+	return err
+}
+
+// endContinued records the end of a run that this server does not continue.
+func (s *Service) endContinued(ctx context.Context, run registry.Run, status registry.Status, cause *runtimes.ProgramError) (registry.Run, error) {
+	now := stamp(s.Now())
+	run.Status, run.Error, run.FinishedAt, run.ResultSeq = status, cause, &now, registry.LastSeq
 	run.Metrics.TotalMs = ms(now.Sub(run.CreatedAt))
 	if err := s.Journal.FinishRun(context.WithoutCancel(ctx), run, nil); err != nil {
-		return err
+		return run, err
 	}
 	s.Meter.RunFinished(run)
-	return s.RemoteJobs.ForgetRemoteJob(ctx, run.ID)
+	return run, s.RemoteJobs.ForgetRemoteJob(ctx, run.ID)
+}
+
+// continues reports whether this server will continue a run whose program runs elsewhere.
+func (s *Service) continues(ctx context.Context, id string) bool {
+	if s.RemoteJobs == nil {
+		return false
+	}
+	jobs, err := s.RemoteJobs.RemoteJobs(ctx)
+	return err != nil || slices.ContainsFunc(jobs, func(job registry.RemoteJob) bool { return job.RunID == id })
+}
+
+// cancelContinued cancels a run that this server did not continue yet. Its job is then stopped like any other without a run.
+func (s *Service) cancelContinued(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+	if err != nil {
+		return run, err
+	}
+	adopted, err := s.RemoteJobs.AdoptRun(ctx, actor.Workspace, id)
+	if err != nil {
+		return run, err
+	}
+	if !adopted || s.find(actor, id) != nil {
+		return run, fault.New(fault.Conflict, "The run was just continued. Cancel it again.")
+	}
+	return s.endContinued(ctx, run, registry.StatusCancelled, &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while its program ran elsewhere."})
 }

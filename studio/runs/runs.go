@@ -303,7 +303,7 @@ func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) 
 // executes it, or the run's end could not be stored.
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, int64, error) {
 	run, bytes, err := s.Archive.RunSummary(ctx, actor.Workspace, id)
-	if err == nil && s.lost(run) {
+	if err == nil && s.lost(ctx, run) {
 		markInterrupted(&run)
 	}
 	return run, bytes, err
@@ -315,7 +315,7 @@ func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) 
 		return registry.Run{}, err
 	}
 	run, err := s.Archive.Run(ctx, workspace, id)
-	if err == nil && s.lost(run) {
+	if err == nil && s.lost(ctx, run) {
 		markInterrupted(&run)
 	}
 	return run, err
@@ -364,14 +364,14 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
 		one := &page.Items[i]
-		if !s.lost(*one) || s.find(actor, one.ID) != nil {
+		if !s.lost(ctx, *one) || s.find(actor, one.ID) != nil {
 			continue
 		}
 		now, _, err := s.Archive.RunSummary(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
 		if err != nil {
 			return page, err
 		}
-		if s.lost(now) {
+		if s.lost(ctx, now) {
 			markInterrupted(one)
 		}
 	}
@@ -392,6 +392,9 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 		}
 		if s.elsewhere(run) {
 			return s.cancelElsewhere(ctx, actor, id)
+		}
+		if unfinished(run) {
+			return s.cancelContinued(ctx, actor, id)
 		}
 		return registry.Run{}, endedAlready(run)
 	}

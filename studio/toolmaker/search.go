@@ -35,14 +35,14 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// wordsOf returns the words of a text that say what it is about, without their endings, each once.
+// wordsOf returns the words of a text without common words and without their endings, each once.
 func wordsOf(text string) []string {
 	var found []string
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(word) < leastWord || common[word] {
 			continue
 		}
-		if word = stem(word); !slices.Contains(found, word) && len(found) < mostWords {
+		if word = stem(word); !slices.Contains(found, word) {
 			found = append(found, word)
 		}
 	}

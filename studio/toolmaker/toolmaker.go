@@ -111,6 +111,7 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, wat
 		return Tool{}, err
 	}
 	words := wordsOf(r.Task)
+	words = words[:min(len(words), mostWords)]
 	if len(words) == 0 {
 		return Tool{}, fault.Invalid("/task", "must say in words what the tool does.")
 	}

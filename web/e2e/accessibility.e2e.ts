@@ -1,4 +1,4 @@
-// Axe finds no violation of WCAG 2.2 AA or of its best practice on any screen, in either theme.
+// Axe finds no violation of WCAG 2.2 AA or of its best practice on the screens below, in either theme.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';

@@ -191,7 +191,7 @@ test('installed packages are listed with size and versions, and unused ones are 
   await page.getByRole('button', { name: 'Clean up…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Remove unused packages' });
   await dialog.getByLabel('Not used for').selectOption('1 hour');
-  await dialog.getByText('Nothing has been unused for that long.').waitFor();
+  await dialog.getByText('Everything was used in this time.').waitFor();
   expect(await dialog.getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true);
   expect(await violations(page)).toEqual([]);
   await session.close();

@@ -120,7 +120,13 @@ async function fillProject(atelier: Atelier): Promise<{ overlay: string; task: s
   await ctx.submitResult('Raise the price of pears', ['prices.txt']);
 }`;
   const capabilities = { files: { project: 'shop', write: true } };
-  await must(atelier, 'POST', '/code-agents', { name: 'pricer', language: 'javascript', code, capabilities });
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'pricer',
+    language: 'javascript',
+    code,
+    capabilities,
+    safetyFlags: ['file_system'],
+  });
   await must(atelier, 'POST', '/code-agents/pricer/versions', {});
   await execute(atelier, 'pricer', { version: '1.0.0', input: {} });
   const task = { agent: 'pricer', project: 'shop' };

@@ -15,14 +15,14 @@ export const listProjectChanges = (project: string): Promise<{ items: ProjectCha
   request(`${projectPath(project)}/changes?limit=100`);
 export const getOverlayDiff = (project: string, id: string): Promise<OverlayDiff> =>
   request(`${overlayPath(project, id)}/diff`);
-/** Decides about files of an overlay, or about all that are open. */
+/** Decides about files of the overlay as it was read, or about all that are open. */
 export const decideOverlay = (
   project: string,
-  id: string,
+  { id, revision }: Overlay,
   decision: 'accept' | 'reject',
   files?: string[],
 ): Promise<Overlay> =>
-  request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
+  request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: { files, revision } });
 
 export const useProjects = () => useQuery({ queryKey: [...key, 'list'], queryFn: listProjects, staleTime: 0 });
 export const useOverlays = (project: string) =>

@@ -3954,7 +3954,7 @@ export interface components {
       kind: 'tasks' | 'overlays' | 'contents' | 'draftHistory' | 'packages';
     };
     GarbageBody: {
-      /** @description Only count what would be removed. */
+      /** @description Only count the data to remove. */
       dryRun?: boolean;
       /**
        * Format: int64
@@ -4702,6 +4702,11 @@ export interface components {
     OverlayDecision: {
       /** @description Paths of the files to decide about (default: all that are open). */
       files?: string[];
+      /**
+       * Format: int64
+       * @description Revision of the overlay that you have read (default: any). If it has another one, its changes were replaced or decided meanwhile, and the answer is a conflict.
+       */
+      revision?: number;
       /** @description Summary of the project's change (default: the program's own). */
       summary?: string;
     };
@@ -6202,7 +6207,7 @@ export interface components {
       nextCursor: string;
     };
     ToolTaskBody: {
-      /** @description Publish a new tool if the gate approves it and the caller has the scope approve. */
+      /** @description Publish a new tool if the gate approves it or only warns, and the caller has the scope approve. */
       autoPromote?: boolean;
       /** @description A valid input. A tool that refuses it does not fit, and a new tool is run with it. */
       inputExample?: unknown;

@@ -194,7 +194,7 @@ export const newAgentDialog = {
   create: 'Create',
   orStartFrom: 'Or start from',
   sample: 'A sample…',
-  sampleHint: 'A program that runs, to change.',
+  sampleHint: 'A program that runs and that you can change.',
   describeHint: 'A description: the language model writes the first draft.',
   toolHint: 'A tool definition: its schemas, with a stub as the program.',
   archive: 'Import an archive…',

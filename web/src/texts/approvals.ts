@@ -14,7 +14,7 @@ export const approvalsPage = {
   noneYet: 'There was no request yet.',
   rules: 'the rules',
   setTheGate: (rules: ReactNode, setting: ReactNode) =>
-    rich`Set what needs a decision: ${rules} judge every publication, and an agent with ${setting} waits before each run.`,
+    rich`Set the gate to enforce in ${rules}. An agent with ${setting} waits before each run in any case.`,
   itWaits: 'A publication or run that needs one waits, and the requester gets a link to the request.',
   decideIt: 'An approver reads the reasons and the changed lines here, and approves or denies with a comment.',
   request: 'Request',

@@ -1,7 +1,7 @@
 // The page of components, in development only.
 export const componentsPage = {
   title: 'Components',
-  lead: 'Every part of the Studio in both themes. This page exists in development only.',
+  lead: 'The common parts of the Studio in both themes. This page exists in development only.',
   themes: { dark: 'Dark', light: 'Light' },
   buttons: 'Buttons',
   primary: 'Primary',

@@ -12,7 +12,7 @@ export const projectsPage = {
   none: 'There is no project yet.',
   importIt: (command: ReactNode) => rich`Import a folder with ${command}.`,
   grantIt: (capability: ReactNode) =>
-    rich`Grant an agent the files of the project: ${capability} with write, in the agent’s network and safety settings.`,
+    rich`Grant an agent the files of the project: ${capability} with write, and the flag file_system, in its agent.yaml (atelier pull, then push).`,
   proposeIt: (write: ReactNode, submit: ReactNode) =>
     rich`Run it. The program changes files with ${write} and proposes them with ${submit}.`,
   reviewIt: 'Review each proposed change here by file, and accept or reject it.',

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { ApiError } from '../api/http';
 import { getVersion } from '../api/verbs';
 import { keys } from '../api/queries';
 import type { Draft } from '../api/types';
@@ -22,7 +23,8 @@ export function useCalledAgents({ tools = none, pinned = [] }: Capabilities): re
           const pin = pinned.find((one) => one.reference === reference);
           try {
             return { reference, version: await getVersion(agent, pin?.digest ?? range) };
-          } catch {
+          } catch (error) {
+            if (!(error instanceof ApiError) || ![404, 409, 422].includes(error.status)) throw error;
             return { reference }; // it selects no version; publishing says so
           }
         }),

@@ -13,7 +13,7 @@ import { complaint } from './complaint';
 import { Sessions } from './Sessions';
 import css from './TokensPage.module.css';
 
-/** Who is signed in, the password, and the sessions. */
+/** The signed-in person, the password, and the sessions. */
 export function AccountPage() {
   const { data } = useSession();
   const role = data?.workspaces.find(({ id }) => id === data.workspace.id)?.role;

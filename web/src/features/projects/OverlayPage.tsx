@@ -37,7 +37,7 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
   const answer = async (decision: 'accept' | 'reject', paths?: string[]): Promise<void> => {
     setBusy(true);
     try {
-      await decideOverlay(project, overlay.id, decision, paths);
+      await decideOverlay(project, overlay, decision, paths);
       notify('done', decision === 'accept' ? say.accepted : say.rejected);
     } catch (error) {
       notify('failed', explain(error));

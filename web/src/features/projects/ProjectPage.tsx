@@ -51,17 +51,16 @@ export function ProjectPage({ name }: { name: string }) {
               top={({ status }) => status === 'open'}
             />
           )}
+          {(done.length > 0 || changes.isError) && <h2>{say.history}</h2>}
+          <NotLoaded found={changes} why={say.notLoaded} />
           {done.length > 0 && (
-            <>
-              <h2>{say.history}</h2>
-              <DataTable
-                label={say.history}
-                items={done}
-                columns={history(now)}
-                rowKey={(change) => String(change.number)}
-                words={({ summary, actor }) => `${summary} ${actor.name}`}
-              />
-            </>
+            <DataTable
+              label={say.history}
+              items={done}
+              columns={history(now)}
+              rowKey={(change) => String(change.number)}
+              words={({ summary, actor }) => `${summary} ${actor.name}`}
+            />
           )}
         </section>
       </Column>
