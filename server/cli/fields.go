@@ -63,7 +63,8 @@ func (names fields) typed(err error) error {
 	said.Details = nil
 	for _, d := range refused.Details {
 		d.Message = names.text(d.Message)
-		first, rest, _ := strings.Cut(strings.TrimPrefix(d.Pointer, "/"), "/")
+		place := strings.TrimPrefix(strings.TrimPrefix(d.Pointer, "/"), "hints/") // hints are flags
+		first, rest, _ := strings.Cut(place, "/")
 		if flag, ok := names[first]; ok && d.File == "" {
 			d.Pointer = flag
 			if index, err := strconv.Atoi(rest); err == nil {

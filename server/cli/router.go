@@ -108,7 +108,7 @@ func (p Process) tellRoute(e routing.RouteExplanation) error {
 	}
 	text := e.Refused.Message
 	for _, d := range e.Refused.Errors {
-		text += " " + strings.TrimPrefix(d.Pointer, "/") + " " + d.Message
+		text += " " + strings.TrimPrefix(strings.TrimPrefix(d.Pointer, "/"), "hints/") + " " + d.Message
 	}
 	return p.say("refused by the rule %s (%s): %s", e.Rule, e.Refused.Code, text)
 }
