@@ -130,7 +130,7 @@ func TestEveryRouteWantsItsScope(t *testing.T) {
 // The described scopes are consistent: routes with only read change nothing, and no reading route needs more than read.
 func TestScopesFitWhatRoutesDo(t *testing.T) {
 	t.Parallel()
-	harmless := []string{"PUT /api/v1/me/password", "DELETE /api/v1/me/sessions/x", "POST /api/v1/validate", "POST /api/v1/gate/try", "POST /api/v1/format", "POST /api/v1/references/resolve", "POST /api/v1/code-agents/x/export-tool", "DELETE /api/v1/session", "POST /v1/validation/code", "POST /v1/context/priors"}
+	harmless := []string{"PUT /api/v1/me/password", "DELETE /api/v1/me/sessions/x", "POST /api/v1/validate", "POST /api/v1/gate/try", "POST /api/v1/format", "POST /api/v1/references/resolve", "POST /api/v1/router/explain", "POST /api/v1/code-agents/x/export-tool", "DELETE /api/v1/session", "POST /v1/validation/code", "POST /v1/context/priors"}
 	for _, op := range operations(t) {
 		route := op.method + " " + op.path
 		reads := len(op.needs) == 0 || slices.Contains(op.needs, "read")

@@ -30,7 +30,7 @@ func TestWasmEdge_WithoutProgram_SaysHow(t *testing.T) {
 	if err := json.Unmarshal(answer.Body, &list); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"wasmedge": 1, "wasm": 1, "monty": 3, "e2b": 4, "bacalhau": 4, "remote": 4} {
+	for name, want := range map[string]int{"wasmedge": 1, "wasm": 1, "monty": 3, "e2b": 4, "bacalhau": 5, "remote": 4} {
 		if !slices.ContainsFunc(list.Items, func(i struct {
 			Runtime  string
 			Features []runtimes.Feature

@@ -9,6 +9,7 @@ import * as archives from './archives';
 import * as assist from './assist';
 import { common } from './common';
 import * as compare from './compare';
+import * as components from './components';
 import * as config from './config';
 import * as connect from './connect';
 import * as console from './console';
@@ -49,6 +50,7 @@ export const texts = {
   assist,
   common,
   compare,
+  components,
   config,
   connect,
   console,

@@ -15,7 +15,7 @@ const literal = new Set(['code', 'kbd', 'pre']);
 const names = new Set(['Atelier']);
 // These files generate code or shell commands, which are not translated.
 const programs =
-  /^(agent\/(starters|callCommands)|features\/tool\/recipes|features\/tools\/snippets|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
+  /^(agent\/(starters|callCommands)|features\/tool\/recipes|features\/tools\/snippets|schema\/(declarations|toTypes|toPython|calledAgents)|editor\/(jsonModule|python\/(annotate|service))\b)/;
 
 const word = /\p{L}{2}/u;
 const sentence = /^(?!\(|:|color-mix\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;

@@ -73,6 +73,8 @@ export function ToolSetsPage() {
   );
 }
 
+const addressOf = (name: string): string => `/mcp/sets/${name}`;
+
 const columnsOf = (now: number): TableColumn<ToolSet>[] => [
   {
     key: 'name',
@@ -91,7 +93,7 @@ const columnsOf = (now: number): TableColumn<ToolSet>[] => [
     key: 'address',
     title: say.address,
     by: ({ name }) => name,
-    cell: ({ name }) => <code>{`/mcp/sets/${name}`}</code>,
+    cell: ({ name }) => <code>{addressOf(name)}</code>,
   },
   { key: 'tools', title: say.tools, by: ({ tools }) => -tools.length, cell: ({ tools }) => number(tools.length) },
   {
