@@ -23,8 +23,13 @@ func (*gcCommand) Help() string {
 		"The server does it and may go on working."
 }
 
-// wholeHours rounds up, so that nothing younger than asked for is removed.
-func wholeHours(d time.Duration) int64 { return int64((d + time.Hour - 1) / time.Hour) }
+// wholeHours rounds up, so that nothing younger than asked for is removed. Less than an hour is 0, which the server refuses.
+func wholeHours(d time.Duration) int64 {
+	if d < time.Hour {
+		return 0
+	}
+	return int64((d + time.Hour - 1) / time.Hour)
+}
 
 func (c *gcCommand) run(ctx context.Context, p Process) error {
 	body := map[string]any{"olderThanHours": wholeHours(c.Older), "dryRun": c.DryRun}
