@@ -63,10 +63,10 @@ type Host interface {
 	Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)
 }
 
-// Keeper is a host that remembers the job of a program at another service. After a restart of the server the engine gets the
+// JobStore is a host that stores the handle of the job of a program at another service. After a restart of the server the engine gets the
 // handle again, as Job.Attach.
-type Keeper interface {
-	Keep(ctx context.Context, handle string)
+type JobStore interface {
+	StoreJob(ctx context.Context, handle string)
 }
 
 // ErrDetached is the cause of the end of a run's context if the program's job at another service goes on.

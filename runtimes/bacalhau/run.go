@@ -138,9 +138,9 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		}
 		return h, nil, refused(err)
 	}
-	if keeper, ok := r.host.(runtimes.Keeper); ok {
+	if store, ok := r.host.(runtimes.JobStore); ok {
 		if text, err := json.Marshal(h); err == nil { // texts and a time always encode
-			keeper.Keep(context.WithoutCancel(ctx), string(text))
+			store.StoreJob(context.WithoutCancel(ctx), string(text))
 		}
 	}
 	return h, nil, nil

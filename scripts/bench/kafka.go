@@ -26,7 +26,7 @@ const (
 	kafkaMustDelay = 250
 )
 
-// kafka measures tool calls between two topics of a real Apache Kafka, beside a bare echo with the same client and the
+// kafka measures tool calls between two topics of a real Apache Kafka, next to a bare echo with the same client and the
 // same transactions, which runs nothing.
 func (b *bench) kafka(ctx context.Context) (s section, err error) {
 	s.title = "Tool calls through Apache Kafka, all on this machine"

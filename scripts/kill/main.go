@@ -3,7 +3,7 @@
 // status, published versions with their digests and files, drafts, and one run for each Idempotency-Key, also after a
 // retry. Readers that were cut off must get the result of their run. A missing, different or doubled record is a failure.
 // With -postgres it uses PostgreSQL, and also restarts it, cuts its connections, freezes it and promotes a standby.
-// With -upgrade it runs a server of an earlier commit beside one with one more migration.
+// With -upgrade it runs a server of an earlier commit next to one with one more migration.
 package main
 
 import (

@@ -25,7 +25,7 @@ CREATE INDEX upgrade_probe_agents ON agents (upgrade_probe);
 // upgradeStep is how long clients send requests between two steps of an upgrade.
 const upgradeStep = 3 * time.Second
 
-// upgrade runs a server of an earlier commit beside a new one on one database. The new one migrates while the old one
+// upgrade runs a server of an earlier commit next to a new one on one database. The new one migrates while the old one
 // serves, and clients of both send requests. Everything that was acknowledged must be there at the end.
 func upgrade(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "atelier-upgrade")

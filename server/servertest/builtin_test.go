@@ -43,7 +43,7 @@ func TestBuiltinSkills(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	if changed := listAgents(t, s, "?view=changed"); len(changed) != 0 {
-		t.Errorf("skills that nobody edited are listed with unpublished changes: %+v", changed)
+		t.Errorf("skills without edits are listed with unpublished changes: %+v", changed)
 	}
 	if e := execute(t, s, "extract_entities", map[string]any{"text": "Write to a@b.example", "entity_types": []string{"EMAIL"}}); !e.Success || e.Result["total_entities"] != 1.0 {
 		t.Errorf("%+v", e)

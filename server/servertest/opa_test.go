@@ -147,7 +147,7 @@ func TestPolicyService_Down_Denied(t *testing.T) {
 	}
 }
 
-// A blocked request that nobody submits again expires.
+// A blocked request expires unless it is submitted again.
 func TestPolicyService_BlockedRequest_Expires(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64

@@ -73,7 +73,7 @@ func decided(t *testing.T, v registry.Verdict, decision registry.Decision, score
 	}
 }
 
-const severities = `name: house
+const severities = `name: team
 rules:
   - {id: low, title: Low., severity: low, match: {fact: [call], name: [low]}, remedy: None.}
   - {id: medium, title: Medium., severity: medium, match: {fact: [call], name: [medium]}, remedy: None.}
@@ -86,11 +86,11 @@ func TestJudge_ScoreAndDecision_BySeverity(t *testing.T) {
 	t.Parallel()
 	spec := specOf(runtimes.Python, "pass\n")
 	decided(t, verdictOf(t, severities, nil, spec), registry.Approve, 1)
-	decided(t, verdictOf(t, severities, nil, spec, called("low", 1)), registry.Warn, 0.9, "house/low")
-	decided(t, verdictOf(t, severities, nil, spec, called("low", 1), called("low", 2)), registry.Warn, 0.9, "house/low", "house/low")
-	decided(t, verdictOf(t, severities, nil, spec, called("medium", 1), called("low", 2)), registry.Warn, 0.65, "house/medium", "house/low")
-	decided(t, verdictOf(t, severities, nil, spec, called("high", 1), called("medium", 2)), registry.Escalate, 0.25, "house/high", "house/medium")
-	decided(t, verdictOf(t, severities, nil, spec, called("critical", 1), called("high", 2)), registry.Block, 0, "house/critical", "house/high")
+	decided(t, verdictOf(t, severities, nil, spec, called("low", 1)), registry.Warn, 0.9, "team/low")
+	decided(t, verdictOf(t, severities, nil, spec, called("low", 1), called("low", 2)), registry.Warn, 0.9, "team/low", "team/low")
+	decided(t, verdictOf(t, severities, nil, spec, called("medium", 1), called("low", 2)), registry.Warn, 0.65, "team/medium", "team/low")
+	decided(t, verdictOf(t, severities, nil, spec, called("high", 1), called("medium", 2)), registry.Escalate, 0.25, "team/high", "team/medium")
+	decided(t, verdictOf(t, severities, nil, spec, called("critical", 1), called("high", 2)), registry.Block, 0, "team/critical", "team/high")
 }
 
 func TestJudge_Thresholds_AreSettings(t *testing.T) {
@@ -120,17 +120,17 @@ func TestJudge_Thresholds_AreSettings(t *testing.T) {
 // A pack can set the weight of a rule, and require a call.
 func TestJudge_Pack_WeightAndRequire(t *testing.T) {
 	t.Parallel()
-	const pack = `name: house
+	const pack = `name: team
 rules:
   - {id: free, title: Free., severity: high, weight: 0, match: {fact: [call], name: [free]}, remedy: None.}
   - {id: dear, title: Dear., severity: low, weight: 0.75, match: {fact: [call], name: [dear]}, remedy: None.}
   - {id: logs, title: Reports nothing., severity: medium, require: true, match: {fact: [call], name: [ctx.log]}, remedy: Call ctx.log.}
 `
 	spec := specOf(runtimes.Python, "pass\n")
-	decided(t, verdictOf(t, pack, nil, spec, called("free", 1), called("ctx.log", 2)), registry.Escalate, 1, "house/free")
-	decided(t, verdictOf(t, pack, nil, spec, called("dear", 1), called("ctx.log", 2)), registry.Warn, 0.25, "house/dear")
+	decided(t, verdictOf(t, pack, nil, spec, called("free", 1), called("ctx.log", 2)), registry.Escalate, 1, "team/free")
+	decided(t, verdictOf(t, pack, nil, spec, called("dear", 1), called("ctx.log", 2)), registry.Warn, 0.25, "team/dear")
 	v := verdictOf(t, pack, nil, spec, called("print", 1))
-	decided(t, v, registry.Warn, 0.75, "house/logs")
+	decided(t, v, registry.Warn, 0.75, "team/logs")
 	if v.Findings[0].File != spec.Entrypoint || v.Findings[0].Remedy != "Call ctx.log." {
 		t.Errorf("the finding is %+v", v.Findings[0])
 	}

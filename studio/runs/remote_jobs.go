@@ -33,8 +33,8 @@ func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bo
 	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
 }
 
-// Keep implements runtimes.Keeper.
-func (h host) Keep(ctx context.Context, handle string) {
+// StoreJob implements runtimes.JobStore.
+func (h host) StoreJob(ctx context.Context, handle string) {
 	l := h.execution
 	if l.request == nil {
 		return

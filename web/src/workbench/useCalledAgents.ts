@@ -8,7 +8,7 @@ import type { CalledAgent } from '../schema/calledAgents';
 type Capabilities = Draft['capabilities'];
 
 const none: string[] = [];
-const nobody: readonly CalledAgent[] = [];
+const noAgents: readonly CalledAgent[] = [];
 
 /** The agents that a program may call, with the schemas of the versions that its references select. */
 export function useCalledAgents({ tools = none, pinned = [] }: Capabilities): readonly CalledAgent[] {
@@ -30,5 +30,5 @@ export function useCalledAgents({ tools = none, pinned = [] }: Capabilities): re
         }),
       ),
   });
-  return tools.length === 0 ? nobody : (data ?? nobody);
+  return tools.length === 0 ? noAgents : (data ?? noAgents);
 }
