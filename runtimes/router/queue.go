@@ -142,8 +142,9 @@ func (q *tenant) first() *Ticket {
 	return first.tickets[0]
 }
 
-// number gives each waiting ticket its position: the sources take turns, interactive ones first.
-func (q *tenant) number() {
+// position returns the place of a waiting ticket, from 1, and 0 for one that does not wait. The sources take turns,
+// interactive ones first.
+func (q *tenant) position(of *Ticket) int {
 	position := 0
 	for rest := q.ordered(); len(rest) > 0; {
 		interactive := rest[0].source.Interactive
@@ -151,13 +152,15 @@ func (q *tenant) number() {
 		if end < 0 {
 			end = len(rest)
 		}
-		for class, round := slices.Clone(rest[:end]), 0; len(class) > 0; round++ {
-			class = slices.DeleteFunc(class, func(f *flow) bool { return len(f.tickets) <= round })
+		for class, round := rest[:end:end], 0; len(class) > 0; round++ {
+			class = slices.DeleteFunc(slices.Clone(class), func(f *flow) bool { return len(f.tickets) <= round })
 			for _, f := range class {
-				position++
-				f.tickets[round].moveTo(position)
+				if position++; f.tickets[round] == of {
+					return position
+				}
 			}
 		}
 		rest = rest[end:]
 	}
+	return 0
 }

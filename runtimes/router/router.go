@@ -51,8 +51,6 @@ type Ticket struct {
 	source    Source
 	number    int64         // rises with every ticket
 	admitted  chan struct{} // closed when the ticket may run
-	moved     chan struct{} // holds one element if the position changed since it was last read
-	position  int           // from 1, guarded by router.mu
 	since     time.Time
 	running   bool // guarded by router.mu
 	inner     bool // uses the slot of another ticket
@@ -69,7 +67,7 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tickets++
-	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
+	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{})}
 	q := r.tenants[workspace]
 	if q == nil {
 		q = newTenant()
@@ -94,14 +92,13 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 		r.turn = append(r.turn, workspace)
 	}
 	q.add(t)
-	q.number()
 	return t, nil
 }
 
 // Within returns the place of a run that a running program called. The program waits for it, so both use the same slot
 // and the run need not wait: if it took a slot of its own, programs that wait for each other could take all of them.
 func (r *Router) Within(outer *Ticket) *Ticket {
-	return &Ticket{router: r, workspace: outer.workspace, admitted: outer.admitted, moved: make(chan struct{}, 1), inner: true}
+	return &Ticket{router: r, workspace: outer.workspace, admitted: outer.admitted, inner: true}
 }
 
 // expected estimates how long a number of waiting runs of one workspace takes to start. The workspaces with waiting runs
@@ -132,36 +129,33 @@ func (r *Router) start(t *Ticket, q *tenant) {
 	r.starts++
 	q.held++
 	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
-	t.running, t.since, t.position = true, time.Now(), 0
+	t.running, t.since = true, time.Now()
 	close(t.admitted)
 }
 
-// moveTo changes the position of a waiting ticket. router.mu must be held.
-func (t *Ticket) moveTo(position int) {
-	if t.position == position {
-		return
-	}
-	t.position = position
-	select {
-	case t.moved <- struct{}{}:
-	default: // the waiting run has not read the last change yet
-	}
-}
+// reportEvery is how often a waiting run looks at its position. A busy server moves its queues thousands of times a
+// second, and each report is an event of the run.
+const reportEvery = 250 * time.Millisecond
 
-// Wait blocks until the ticket may run or ctx ends. It reports each change of the position in the queue.
+// Wait blocks until the ticket may run or ctx ends. It reports the position in the queue at once, and later changes
+// every reportEvery.
 func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
+	select {
+	case <-t.admitted:
+		return nil
+	default:
+	}
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
 	for last := 0; ; {
-		t.router.mu.Lock()
-		now := Position{At: t.position, Expected: t.router.expected(t.position)}
-		t.router.mu.Unlock()
-		if now.At > 0 && now.At != last {
+		if now := t.where(); now.At > 0 && now.At != last {
 			last = now.At
 			moved(now)
 		}
 		select {
 		case <-t.admitted:
 			return nil
-		case <-t.moved:
+		case <-tick.C:
 		case <-ctx.Done():
 			select {
 			case <-t.admitted: // an admitted ticket stays admitted; the run itself checks ctx
@@ -171,6 +165,19 @@ func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
 			}
 		}
 	}
+}
+
+// where returns the present place of the ticket in the queue.
+func (t *Ticket) where() Position {
+	r := t.router
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q := r.tenants[t.workspace]
+	if t.running || q == nil {
+		return Position{}
+	}
+	at := q.position(t)
+	return Position{At: at, Expected: r.expected(at)}
 }
 
 // Release returns the slot of a running ticket or removes a waiting ticket.
@@ -185,7 +192,6 @@ func (t *Ticket) Release() {
 	defer r.forget(t.workspace)
 	if !t.running {
 		q.remove(t)
-		q.number()
 		if q.waiting == 0 {
 			r.turn = slices.DeleteFunc(r.turn, func(workspace string) bool { return workspace == t.workspace })
 		}
@@ -217,7 +223,6 @@ func (r *Router) next() bool {
 	t := q.first()
 	q.remove(t)
 	r.start(t, q)
-	q.number()
 	if q.waiting > 0 {
 		r.turn = append(r.turn, workspace)
 	}

@@ -112,21 +112,50 @@ func (l *execution) abandon() {
 func (l *execution) execute() {
 	defer close(l.done)
 	defer l.release()
-	defer l.ticket.Release() // the run keeps its place until it is recorded, so that unrecorded outputs are few
 	defer l.span.End()
 	flushed := l.flushInBackground()
 	outcome, err := l.perform()
 	flushed()
+	defer l.returnSlot(outcome)()
 	l.finish(outcome, err)
 }
 
+// maxEarly is the number of small runs that may wait for their records without slots. A run with a large output keeps
+// its slot until it is recorded, so that few such outputs are in memory.
+const maxEarly = 64
+
+// returnSlot returns the slot of a run whose program has ended: at once for a small run, so that the next program need
+// not wait for the disk, else when the returned function is called. The caller calls it when the run is recorded.
+func (l *execution) returnSlot(outcome runtimes.Outcome) (recorded func()) {
+	early := &l.service.early
+	if l.bytesOf(outcome) > smallBytes {
+		return l.ticket.Release
+	}
+	if early.Add(1) > maxEarly {
+		early.Add(-1)
+		return l.ticket.Release
+	}
+	l.ticket.Release()
+	return func() { early.Add(-1) }
+}
+
+// bytesOf returns the bytes of a run's result and of its events in memory.
+func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
+	return int64(len(outcome.Output)) + l.recording.Bytes()
+}
+
 // perform waits in the queue and executes the program.
-func (l *execution) perform() (runtimes.Outcome, error) {
+func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	defer l.cancel(nil)
+	defer func() { // a step before the program may return the cancellation as its error
+		if errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
+			outcome, err = runtimes.Failed(runtimes.Cancelled, "The run was cancelled before its program started."), nil
+		}
+	}()
 	s := l.service
 	entered := s.Now()
 	_, queue := s.step(l.ctx, "queue")
-	err := l.ticket.Wait(l.ctx, func(at router.Position) {
+	err = l.ticket.Wait(l.ctx, func(at router.Position) {
 		l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Queued), Position: at.At, ExpectedWaitMs: at.Expected.Milliseconds()})
 	})
 	queue.End()
@@ -350,7 +379,7 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 // reserveRecord waits until the memory to check and store a large output is free. After a while it goes on without,
 // because a finished run must be recorded. The returned function keeps the memory for the answer and returns the rest.
 func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
-	bytes := int64(len(outcome.Output)) + l.recording.Bytes()
+	bytes := l.bytesOf(*outcome)
 	if bytes <= smallBytes {
 		return func() {}
 	}

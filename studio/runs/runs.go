@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -139,6 +140,8 @@ type Service struct {
 	keptBytes int64
 	closed    bool
 	all       sync.WaitGroup
+
+	early atomic.Int64 // runs that are recorded without slots
 }
 
 // New returns the service.
