@@ -87,11 +87,13 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	start, gpu := r.started.Sub(began), time.Duration(0)
 	if r.started.IsZero() {
 		start = time.Since(began)
-	} else if r.job.GPU {
+	}
+	switch seen := !r.started.IsZero(); {
+	case !r.job.GPU:
+	case seen && r.job.Attach == "":
 		gpu = time.Since(r.started)
-		if r.job.Attach != "" { // at most the time since the job was submitted is known
-			gpu = time.Since(submitted)
-		}
+	case seen, last.Job.State.StateType == completed: // its start was not seen: at most the time since it was submitted
+		gpu = time.Since(submitted)
 	}
 	r.mu.Unlock()
 	if err == nil {
