@@ -71,9 +71,10 @@ func TestSkillLimits_Unset_ThoseOfTheServer(t *testing.T) {
 	files["echo/handler.py"] = "import time\n\ndef echo(value, times=1):\n    time.sleep(value)\n    return {'values': [value]}\n"
 	data, _ := skillsIn(t, files)
 	digests := map[string]bool{}
+	seconds := map[string]float64{"20000": 0.4, "300": 10}
 	for timeout, status := range map[string]string{"20000": "", "300": "Execution exceeded timeout"} {
 		s := servertest.On(t, data, servertest.Flags(t, map[string]string{"default-timeout-ms": timeout}))
-		a := s.Want(t, 200, "POST", "/skills/execute", map[string]any{"skill": "echo", "args": map[string]any{"value": 0.6}})
+		a := s.Want(t, 200, "POST", "/skills/execute", map[string]any{"skill": "echo", "args": map[string]any{"value": seconds[timeout]}})
 		if !strings.Contains(string(a.Body), status) || strings.Contains(string(a.Body), "exceeded timeout") != (status != "") {
 			t.Errorf("with %s ms: %s", timeout, a.Body)
 		}

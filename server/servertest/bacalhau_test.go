@@ -84,8 +84,9 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	if run := again.Get(t, version.RunID); string(run.Output) != `{"greeting":"Hello, Ada"}` || run.Stdout != "hello Ada\n" {
 		t.Errorf("%+v", run)
 	}
-	if jobs := service.Jobs(); len(service.Running()) != 0 || jobs != 5 {
-		t.Errorf("%d jobs, running %v", jobs, service.Running())
+	servertest.Eventually(t, "no job is left", func() bool { return len(service.Running()) == 0 })
+	if jobs := service.Jobs(); jobs != 5 {
+		t.Errorf("%d jobs", jobs)
 	}
 }
 

@@ -262,7 +262,7 @@ for (const [name, path] of Object.entries(pages)) {
   screens[name] = async (page) => {
     await page.goto(path);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[data-waiting]').waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.querySelector('[data-waiting]') === null);
   };
 }
 
