@@ -337,7 +337,7 @@ func (s *Service) unit(m registry.Meter) string {
 
 func (s *Service) exceeded(b Balance) error {
 	return &fault.Error{
-		Code: fault.BudgetExceeded, Extra: map[string]any{"budget": b.Name, "meter": b.Meter, "amount": b.Amount, "used": b.Used, "until": b.Until},
+		Code: fault.BudgetExceeded, Extra: map[string]any{"budget": b.Name, "meter": b.Meter, "amount": b.Amount, "used": b.Used, "unit": b.Unit, "until": b.Until},
 		Message: fmt.Sprintf("The budget %s of this workspace is used up: %s of %s %s in %s. An administrator can raise it with `atelier budget set %s --meter %s --refuse %s --amount AMOUNT`. It starts again at 0 on %s.",
 			b.Name, shown(b.Used), shown(b.Amount), b.Unit, b.Month, b.Name, b.Meter, b.Refuse, b.Until.Format(time.DateOnly)),
 	}

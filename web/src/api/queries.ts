@@ -163,9 +163,19 @@ export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuo
 export const useQuotasOf = (workspace: string) =>
   useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
 export const useUsage = (month: string) => useQuery({ queryKey: keys.usage(month), queryFn: () => getUsage(month) });
-/** The budgets of the workspace. Runs of other people use them too, so they are read again each minute. */
-export const useBudgets = (enabled = true) =>
-  useQuery({ queryKey: keys.budgets, queryFn: listBudgets, staleTime: 30_000, refetchInterval: 60_000, enabled });
+/**
+ * The budgets of the workspace. Runs of other people use them too, so they are read again each minute. A screen that
+ * shows them as its content reads them when it opens.
+ */
+export const useBudgets = (enabled = true, onOpen = false) =>
+  useQuery({
+    queryKey: keys.budgets,
+    queryFn: listBudgets,
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+    refetchOnMount: onOpen ? 'always' : true,
+    enabled,
+  });
 export const useWorkspaces = () => useQuery({ queryKey: keys.workspaces, queryFn: listWorkspaces });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, queryFn: listOwnSessions });
@@ -280,6 +290,7 @@ export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries(
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
 export const refreshPackages = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.installedPackages });
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
+export const refreshBudgets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.budgets });
 export const refreshQuotas = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.quotas });
 /** Also refreshes the list of accessible workspaces. */
 export async function refreshWorkspaces(): Promise<void> {

@@ -45,6 +45,7 @@ export type OwnQuota = Wire['OwnQuota'];
 export type Usage = Wire['Monthly'];
 export type MeterReading = Wire['MeterReading'];
 export type Budget = Wire['Balance'];
+export type BudgetBody = Wire['BudgetBody'];
 export type Workspace = Wire['Workspace'];
 export type OpenSession = Wire['OpenSession'];
 export type Scope = Token['scopes'][number];
@@ -82,6 +83,7 @@ export type RunStatus = Wire['RunAnswer']['status'];
 export type RunAnswer = With<Wire['RunAnswer'], { output: Json }>;
 export type Run = With<Wire['Run'], { input: Json; output: Json }>;
 export type RunSummary = Wire['RunSummary'];
+export type Route = Wire['Route'];
 export type Metrics = Wire['Metrics'];
 export type Provenance = Wire['Provenance'];
 

@@ -14,6 +14,7 @@ import type {
   AwaitedPublication,
   BlockedRequest,
   Budget,
+  BudgetBody,
   Capabilities,
   Delivery,
   Diff,
@@ -270,6 +271,11 @@ export const usageTableUrl = (month: string): string =>
 export async function listBudgets(): Promise<Budget[]> {
   return (await request<Page<Budget>>('/budgets')).items;
 }
+const budgetPath = (name: string): string => `/budgets/${encodeURIComponent(name)}`;
+/** Creates a budget, or replaces the one of this name. */
+export const setBudget = (name: string, body: BudgetBody): Promise<Budget> =>
+  request(budgetPath(name), { method: 'PUT', body });
+export const removeBudget = (name: string): Promise<null> => request(budgetPath(name), { method: 'DELETE' });
 const workspacePath = (workspace: string): string => `/workspaces/${encodeURIComponent(workspace)}`;
 export async function listWorkspaces(): Promise<Workspace[]> {
   return (await request<Page<Workspace>>('/workspaces')).items;

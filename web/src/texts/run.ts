@@ -2,6 +2,14 @@ import type { ReactNode } from 'react';
 import { bytes, form, milliseconds, number, plural, seconds, sentence } from './format';
 import { rich } from './rich';
 
+export const budgetUsedUp = {
+  about: (name: string, used: string, amount: string, until: string) =>
+    `The program was not started: the budget ${name} of this workspace is used up, ${used} of ${amount}. It starts again at 0 on ${until}.`,
+  raise: 'You can raise it.',
+  askToRaise: 'An administrator can raise it.',
+  open: 'Usage and budgets',
+};
+
 export const compareRuns = {
   title: 'Compare two runs',
   notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
@@ -255,6 +263,11 @@ export const runFacts = {
   peakMemory: 'Peak memory',
   ofLimit: (peak: number, limit: number) => `${bytes(peak)} of ${bytes(limit)}`,
   exitCode: 'Exit code',
+  place: 'Where it ran',
+  ranIn: (runtime: ReactNode, why: string) => rich`In the runtime ${runtime}. ${why}`,
+  ruleOfRouter: (rule: ReactNode) => rich`Rule of the router: ${rule}`,
+  named: 'The program names this runtime.',
+  noOtherRule: 'No rule of the router sends it to another place.',
 };
 
 export const runPanel = {

@@ -22,9 +22,17 @@ export const usagePage = {
     'A budget warns at 50, 80 and 100 percent. When it is used up, it refuses new runs at other services, or all runs, until the month ends.',
   theBudgets: 'the budgets',
   budgetsNotLoaded: (reason: string) => `The budgets could not be loaded. ${reason}`,
-  noBudgets: 'This workspace has no budgets. An administrator sets one with',
-  raiseWith: (name: string, meter: string, refuse: string) =>
-    `atelier budget set ${name} --meter ${meter} --refuse ${refuse} --amount …`,
+  noBudgets: 'This workspace has no budgets.',
+  noBudgetsAsk: 'This workspace has no budgets. An administrator can create one here, or with',
+  newBudget: 'New budget…',
+  change: 'Change',
+  changeNamed: (name: string) => `Change ${name}`,
+  remove: 'Remove',
+  removeNamed: (name: string) => `Remove ${name}`,
+  removeTitle: (name: string) => `Remove the budget ${name}?`,
+  removeAbout: 'The use is still counted. Runs that this budget refuses are accepted again.',
+  removeVerb: 'Remove budget',
+  removed: (name: string) => `The budget ${name} was removed.`,
   usedOf: (used: string, amount: string, percent: number) => `${used} of ${amount} · ${measured(percent, 0)} %`,
   refuses: {
     remote: 'Refuses runs at other services when it is used up.',
@@ -32,17 +40,73 @@ export const usagePage = {
     none: 'Only warns.',
   },
   refusesNow: {
-    remote: (until: string) =>
-      `Used up: new runs at other services are refused with 402 until ${until}. An administrator can raise it with`,
-    all: (until: string) => `Used up: new runs are refused with 402 until ${until}. An administrator can raise it with`,
+    remote: (until: string) => `Used up: new runs at other services are refused with 402 until ${until}.`,
+    all: (until: string) => `Used up: new runs are refused with 402 until ${until}.`,
     none: (until: string) => `Used up. It only warns, until ${until}.`,
   },
+  raise: 'Change the amount to accept them again.',
+  askToRaise: 'An administrator can raise the amount.',
+};
+
+export const budgetDialog = {
+  newBudget: 'New budget',
+  change: (name: string) => `Change the budget ${name}`,
+  about: 'A budget limits the use of this workspace in each calendar month (UTC). It warns at 50, 80 and 100 percent.',
+  create: 'Create budget',
+  save: 'Save budget',
+  done: (name: string) => `The budget ${name} was saved.`,
+  name: 'Name',
+  nameHint: 'Lower-case letters, digits, - and _. Refused runs name the budget.',
+  nameIsNeeded: 'Enter a name.',
+  nameIsTaken: 'A budget has this name. Change that budget, or choose another name.',
+  meter: 'Meter',
+  meterHints: {
+    runs: 'Runs whose program started.',
+    cpuSeconds: 'CPU time of programs on this server.',
+    gpuMinutes: 'Duration of jobs at other services times their GPUs.',
+    remoteSeconds: 'Time that runs take at other services.',
+    remoteCost: 'Cost that other services report.',
+    tokens: 'Tokens of language models.',
+    egressBytes: 'Bytes between programs and the hosts that they may reach.',
+    storageBytes: 'The highest measurement of the month.',
+    cost: 'The sum of the costs of all meters.',
+  },
+  amount: (unit: string) => `Amount in ${unit}`,
+  amountHint: 'For one calendar month.',
+  amountIs: (text: string) => `${text} in one calendar month.`,
+  amountIsNeeded: 'Enter an amount above 0.',
+  refuse: 'When it is used up',
+  refusals: { remote: 'Refuse runs at other services', all: 'Refuse all runs', none: 'Only warn' },
+  refuseHints: {
+    remote: 'Runs on this server continue. Budgets of tokens and of cost also refuse requests to the language model.',
+    all: 'Requests to the language model are refused too.',
+    none: 'The Studio, the log and the webhook warn.',
+  },
+  faults: {
+    '/name': (why: string) => why,
+    '/meter': (why: string) => `The meter ${why}`,
+    '/amount': (why: string) => `The amount ${why}`,
+    '/refuse': (why: string) => `This ${why}`,
+  } as Record<string, ((why: string) => string) | undefined>,
 };
 
 export const budgetNotice = {
   some: (name: string, percent: number) => `Budget ${name}: ${measured(percent, 0)} % used`,
   more: (n: number) => form(n, { one: 'and 1 more', other: `and ${n} more` }),
 };
+
+/** The meters that a budget can limit. */
+export const meters = [
+  'gpuMinutes',
+  'remoteSeconds',
+  'remoteCost',
+  'cpuSeconds',
+  'runs',
+  'tokens',
+  'egressBytes',
+  'storageBytes',
+  'cost',
+] as const;
 
 const names: Record<string, string> = {
   runs: 'Runs',
@@ -57,6 +121,25 @@ const names: Record<string, string> = {
 };
 
 export const meterName = (meter: string): string => names[meter] ?? meter;
+
+/** The unit in which the amount of a budget is entered. */
+export function unitOf(meter: string, currency: string): string {
+  switch (meter) {
+    case 'cpuSeconds':
+    case 'remoteSeconds':
+      return 'seconds';
+    case 'gpuMinutes':
+      return 'minutes';
+    case 'remoteCost':
+    case 'cost':
+      return currency;
+    case 'egressBytes':
+    case 'storageBytes':
+      return 'bytes';
+    default:
+      return meter;
+  }
+}
 
 /** An amount with its unit. */
 export function amountOf(meter: string, amount: number, currency: string): string {

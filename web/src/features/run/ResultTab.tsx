@@ -3,6 +3,7 @@ import { showDialog } from '../../state/dialogs';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { useOpenAgent } from '../../agent/openAgent';
+import { BudgetUsedUp } from './BudgetUsedUp';
 import { ErrorCard } from './ErrorCard';
 import { MissingSecrets } from './MissingSecrets';
 import { Output } from './Output';
@@ -23,6 +24,7 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
   if (state.kind !== 'done') {
     if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
     if (state.kind === 'refused' && state.secrets.length > 0) return <MissingSecrets names={state.secrets} />;
+    if (state.kind === 'refused' && state.budget) return <BudgetUsedUp budget={state.budget} />;
     return <Empty actions={<StartButton />}>{state.kind === 'refused' ? state.message : say.noResultYet}</Empty>;
   }
   const { answer } = state;

@@ -1,4 +1,4 @@
-import type { Metrics, RunAnswer } from '../../api/types';
+import type { Metrics, Route, RunAnswer } from '../../api/types';
 import { runFacts as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Provenance } from './Provenance';
@@ -39,9 +39,28 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
           </>
         )}
       </dl>
+      <Place answer={answer} />
       <Provenance key={answer.runId} answer={answer} />
     </>
   );
+}
+
+/** Where the program ran, and why there. */
+function Place({ answer: { route, provenance } }: { answer: RunAnswer }) {
+  if (route === undefined || route.rule === '') return null;
+  return (
+    <section aria-label={say.place} className={css.place}>
+      <h2>{say.place}</h2>
+      <p className={css.why}>{say.ranIn(<code>{provenance.runtime}</code>, whyText(route))}</p>
+      <p className={css.why}>{say.ruleOfRouter(<code>{route.rule}</code>)}</p>
+    </section>
+  );
+}
+
+/** The reason in the record, unless the rule needs plainer words. */
+function whyText({ rule, reason }: Route): string {
+  if (rule === 'explicit') return say.named;
+  return rule === 'local' ? reason.replace(/^No other rule decides\./, say.noOtherRule) : reason;
 }
 
 type PartLook = 'queued' | 'start' | 'run' | 'rest';

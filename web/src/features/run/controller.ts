@@ -9,8 +9,8 @@ import { controller as say } from '../../texts/run';
 export type RunState =
   | { kind: 'idle' }
   | { kind: 'starting' }
-  /** With the names of missing secrets, if they are the reason. */
-  | { kind: 'refused'; message: string; fields: FieldProblem[]; secrets: string[] }
+  /** With the names of missing secrets, or of the budget that is used up, if they are the reason. */
+  | { kind: 'refused'; message: string; fields: FieldProblem[]; secrets: string[]; budget: UsedBudget | undefined }
   | { kind: 'queued'; runId: string; position: number | undefined }
   | { kind: 'running'; runId: string; since: number }
   | { kind: 'done'; runId: string; answer: RunAnswer };
@@ -32,6 +32,26 @@ export interface RunView {
 function secretsOf(error: unknown): string[] {
   const names = error instanceof ApiError ? error.problem['secrets'] : undefined;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}
+
+/** The budget that refused a run. */
+export interface UsedBudget {
+  name: string;
+  meter: string;
+  amount: number;
+  used: number;
+  /** The currency, for costs. */
+  unit: string;
+  until: string;
+}
+
+/** Returns the budget that the refusal reports as used up. */
+function budgetOf(error: unknown): UsedBudget | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'budget_exceeded') return undefined;
+  const { budget, meter, amount, used, unit, until } = error.problem;
+  if (typeof budget !== 'string' || typeof meter !== 'string' || typeof unit !== 'string' || typeof until !== 'string')
+    return undefined;
+  return { name: budget, meter, amount: Number(amount), used: Number(used), unit, until };
 }
 
 /** Without an answer of the server the stream is tried: it waits for the server. */
@@ -97,7 +117,7 @@ export class RunController {
     const reason = explain(error);
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
     const message = retryAfter === undefined ? reason : say.tryAgainIn(reason, retryAfter);
-    this.update({ run: { kind: 'refused', message, fields, secrets: secretsOf(error) } });
+    this.update({ run: { kind: 'refused', message, fields, secrets: secretsOf(error), budget: budgetOf(error) } });
   }
 
   async stop(): Promise<void> {

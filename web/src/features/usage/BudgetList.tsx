@@ -1,43 +1,73 @@
-import { useBudgets } from '../../api/queries';
+import { useState } from 'react';
+import { explain } from '../../api/http';
+import { refreshBudgets, useBudgets } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Budget } from '../../api/types';
+import { removeBudget } from '../../api/verbs';
+import { notify } from '../../state/notices';
 import { day } from '../../texts/format';
 import { amountOf, meterName, usagePage as say } from '../../texts/usage';
+import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
+import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import entries from '../../ui/Entries.module.css';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
+import { BudgetDialog } from './BudgetDialog';
 import css from './UsagePage.module.css';
 
-/** The budgets of the workspace with their use, and why runs are refused. */
+/** The budgets of the workspace with their use, and why runs are refused. Administrators change them. */
 export function BudgetList({ currency }: { currency: string }) {
-  const found = useBudgets();
+  const found = useBudgets(true, true);
+  const { mayAnywhere } = useRights();
+  const [making, setMaking] = useState(false);
+  const changes = mayAnywhere('admin');
+  const taken = found.data?.map(({ name }) => name) ?? [];
   return (
     <section className={entries.section} aria-labelledby="budgets">
-      <div>
-        <h2 id="budgets">{say.budgets}</h2>
-        <p className={entries.lead}>{say.aboutBudgets}</p>
+      <div className={entries.head}>
+        <div>
+          <h2 id="budgets">{say.budgets}</h2>
+          <p className={entries.lead}>{say.aboutBudgets}</p>
+        </div>
+        {changes && found.isSuccess && <Button onClick={() => setMaking(true)}>{say.newBudget}</Button>}
       </div>
       {found.isPending && <Waiting shape="text" what={say.theBudgets} retry />}
       <NotLoaded found={found} why={say.budgetsNotLoaded} />
       {found.data?.length === 0 && (
         <p className={entries.lead}>
-          {say.noBudgets} <code>atelier budget set remote --meter remoteSeconds --amount 3600</code>
+          {changes ? (
+            say.noBudgets
+          ) : (
+            <>
+              {say.noBudgetsAsk} <code>atelier budget set</code>.
+            </>
+          )}
         </p>
       )}
       {found.data && found.data.length > 0 && (
         <ul className={css.budgets} aria-label={say.budgets}>
           {found.data.map((budget) => (
-            <Row key={budget.name} budget={budget} currency={currency} />
+            <Row key={budget.name} budget={budget} currency={currency} taken={taken} changes={changes} />
           ))}
         </ul>
       )}
+      {making && <BudgetDialog taken={taken} currency={currency} onClose={() => setMaking(false)} />}
     </section>
   );
 }
 
 const nearly = 80;
 
-function Row({ budget, currency }: { budget: Budget; currency: string }) {
+interface RowProps {
+  budget: Budget;
+  currency: string;
+  taken: string[];
+  changes: boolean;
+}
+
+function Row({ budget, currency, taken, changes }: RowProps) {
   const { name, meter, amount, used, percent, refuse, exceeded, until } = budget;
   const summary = say.usedOf(amountOf(meter, used, currency), amountOf(meter, amount, currency), percent);
   return (
@@ -57,13 +87,51 @@ function Row({ budget, currency }: { budget: Budget; currency: string }) {
       >
         <div style={{ width: `${String(Math.min(100, percent))}%` }} />
       </div>
-      {exceeded ? (
-        <p className={css.usedUp}>
-          {say.refusesNow[refuse](day(until))} {refuse !== 'none' && <code>{say.raiseWith(name, meter, refuse)}</code>}
-        </p>
-      ) : (
-        <p className={css.quiet}>{say.refuses[refuse]}</p>
-      )}
+      <div className={css.foot}>
+        {exceeded ? (
+          <p className={css.usedUp}>
+            {say.refusesNow[refuse](day(until))} {refuse !== 'none' && (changes ? say.raise : say.askToRaise)}
+          </p>
+        ) : (
+          <p className={css.quiet}>{say.refuses[refuse]}</p>
+        )}
+        {changes && <Actions budget={budget} currency={currency} taken={taken} />}
+      </div>
     </li>
+  );
+}
+
+function Actions({ budget, currency, taken }: Omit<RowProps, 'changes'>) {
+  const { name } = budget;
+  const [asked, setAsked] = useState<'change' | 'remove'>();
+  const close = (): void => setAsked(undefined);
+  const remove = async (): Promise<void> => {
+    try {
+      await removeBudget(name);
+      notify('done', say.removed(name));
+    } catch (error) {
+      notify('failed', explain(error));
+    }
+    await refreshBudgets();
+  };
+  return (
+    <div className={css.acts}>
+      <Button aria-label={say.changeNamed(name)} onClick={() => setAsked('change')}>
+        {say.change}
+      </Button>
+      <Button ref={leaveFocus} aria-label={say.removeNamed(name)} onClick={() => setAsked('remove')}>
+        {say.remove}
+      </Button>
+      {asked === 'change' && <BudgetDialog budget={budget} taken={taken} currency={currency} onClose={close} />}
+      {asked === 'remove' && (
+        <ConfirmDialog
+          title={say.removeTitle(name)}
+          about={say.removeAbout}
+          verb={say.removeVerb}
+          onClose={close}
+          onConfirm={() => void remove()}
+        />
+      )}
+    </div>
   );
 }
