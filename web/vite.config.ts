@@ -13,6 +13,7 @@ const server = 'http://127.0.0.1:8002';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
+  root: import.meta.dirname,
   base: '/studio/',
   plugins: [
     react(),
