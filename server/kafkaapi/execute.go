@@ -125,7 +125,7 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 	for {
 		key.ExpiresAt = a.Now().Add(keyFor)
 		run, err := a.Runs.Once(traced, actor, a.Keys, key, runs.Request{
-			Agent: agent, Version: version, Input: d.Args, Trigger: registry.TriggerKafka, RequestID: d.EventID, AtMost: a.Kafka.Limits(),
+			Agent: agent, Version: version, Input: d.Args, Trigger: registry.TriggerKafka, RequestID: d.EventID, AtMost: a.Kafka.Limits(), Hints: d.hints(),
 		})
 		switch {
 		case err == nil:

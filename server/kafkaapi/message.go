@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/studio/routing"
 )
 
 // request asks for one run of a tool.
@@ -98,8 +99,15 @@ func (s schemas) parse(text []byte) (request, error) {
 		_ = json.Unmarshal(fields["metadata"], &r.Metadata)
 		return r, &fault.Error{Code: fault.InvalidInput, Message: "The request is not valid: " + listed(details), Details: details}
 	}
-	err := json.Unmarshal(text, &r)
-	return r, err
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, err
+	}
+	if given, ok := r.Metadata["hints"]; ok {
+		if _, err := routing.ParseHints(encode(given), "/metadata/hints"); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 // listed writes details as one sentence.
@@ -121,6 +129,16 @@ func (r request) reference() (agent, version string) {
 		version = "latest"
 	}
 	return agent, version
+}
+
+// hints returns facts about the run, for the choice of its runtime: metadata.hints. parse has checked them.
+func (r request) hints() routing.Hints {
+	given, ok := r.Metadata["hints"]
+	if !ok {
+		return routing.Hints{}
+	}
+	hints, _ := routing.ParseHints(encode(given), "/metadata/hints")
+	return hints
 }
 
 // tenant returns the tenant of a request.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/routing"
 )
 
 func TestParse(t *testing.T) {
@@ -26,6 +27,10 @@ func TestParse(t *testing.T) {
 		"unknown field":  {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{},"more":1}`, "more", true},
 		"arguments list": {`{"event_id":"e","session_id":"s","tool_name":"t","args":[],"metadata":{}}`, "args", true},
 		"no session":     {`{"event_id":"e","tool_name":"t","args":{},"metadata":{}}`, "session_id", false},
+		"hints":          {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"longJob":true,"expectedMs":20}}}`, "", true},
+		"unknown hint":   {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"speed":1}}}`, "metadata/hints must be an object with expectedMs", true},
+		"hint of 0":      {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"expectedMs":0}}}`, "metadata/hints/expectedMs must be between", true},
+		"hints list":     {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":[]}}`, "metadata/hints", true},
 		"no JSON":        {`{`, "not valid", false},
 		"a number":       {`7`, "not valid", false},
 	} {
@@ -37,6 +42,10 @@ func TestParse(t *testing.T) {
 	r, _ := s.parse([]byte(`{"event_id":"e","session_id":"s","tool_name":"t@^1","args":{},"metadata":{"tenant":"x"}}`))
 	if agent, version := r.reference(); agent != "t" || version != "^1" || r.tenant() != "x" {
 		t.Errorf("%s, %s, %s", agent, version, r.tenant())
+	}
+	r, _ = s.parse([]byte(`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"longJob":true,"expectedMs":20}}}`))
+	if want := (routing.Hints{LongJob: true, ExpectedMs: 20}); r.hints() != want {
+		t.Errorf("%+v", r.hints())
 	}
 	if (request{ToolName: "t"}).tenant() != registry.DefaultWorkspace {
 		t.Error("a request without a tenant has another workspace")

@@ -25,7 +25,11 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 		if req.Params.RequestState != "" {
 			return a.finish(ctx, req, caller, v.AgentID, resultOf)
 		}
-		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Trigger: registry.TriggerMCP, Watch: a.watched(ctx, one, req)}
+		hints, err := hintsOf(req)
+		if err != nil {
+			return a.refused(ctx, err)
+		}
+		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Hints: hints, Trigger: registry.TriggerMCP, Watch: a.watched(ctx, one, req)}
 		run, err := a.Runs.Execute(ctx, caller.Actor, request)
 		if err != nil {
 			return a.refused(ctx, err)

@@ -85,7 +85,11 @@ func (a *API) executeCode(ctx context.Context, one *server, req *mcp.CallToolReq
 
 // runInline runs a program that the caller sent. A program that waits for an approval is answered like a tool that waits.
 func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
-	request.Trigger = registry.TriggerMCP
+	hints, err := hintsOf(req)
+	if err != nil {
+		return a.refused(ctx, err)
+	}
+	request.Hints, request.Trigger = hints, registry.TriggerMCP
 	request.Watch = a.watched(ctx, one, req)
 	run, err := a.Runs.Execute(ctx, caller.Actor, request)
 	if err != nil {

@@ -428,6 +428,39 @@ func TestMCP_ExecuteCode_EachLanguage(t *testing.T) {
 	}
 }
 
+// Hints in _meta choose the runtime of tools and of programs that the client sends. Unknown ones are refused.
+func TestMCP_Hints_ChooseTheRuntime(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "sum", "language": "python", "code": "def main(n): return n + 1", "description": "Adds 1."})
+	s.Publish(t, "sum", "1.0.0")
+	c := connectMCP(t, s, "/mcp")
+	call := func(name string, hints any) *mcp.CallToolResult {
+		arguments := map[string]any{"n": 1}
+		if name == "execute_code" {
+			arguments = map[string]any{"language": "python", "code": "def main(): return 2"}
+		}
+		return c.call(t, &mcp.CallToolParams{Meta: mcp.Meta{"run.atelier/hints": hints}, Name: name, Arguments: arguments})
+	}
+	for _, name := range []string{"sum", "execute_code"} {
+		result := call(name, map[string]any{"expectedMs": 20})
+		id, _ := result.Meta["run.atelier/runId"].(string)
+		var r routed
+		s.Want(t, 200, "GET", "/api/v1/runs/"+id, nil).Into(t, &r)
+		if result.IsError || r.Route.Rule != "short" {
+			t.Errorf("%s: %s, %+v", name, textOf(t, result), r)
+		}
+		if result := call(name, map[string]any{"gpu": true}); !result.IsError || !strings.Contains(textOf(t, result), "runtime_unavailable") {
+			t.Errorf("%s without a GPU: %s", name, textOf(t, result))
+		}
+		for _, wrong := range []any{map[string]any{"speed": 1}, map[string]any{"expectedMs": 0}, map[string]any{"isolation": "far"}, 7} {
+			if result := call(name, wrong); !result.IsError || !strings.Contains(textOf(t, result), "/_meta/run.atelier~1hints") {
+				t.Errorf("%s, %v: %s", name, wrong, textOf(t, result))
+			}
+		}
+	}
+}
+
 // A session that has set a level receives the log messages of the programs that it sends.
 func TestMCP_ExecuteCode_SessionWithALevel_GetsLogs(t *testing.T) {
 	t.Parallel()

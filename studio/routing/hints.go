@@ -1,6 +1,9 @@
 package routing
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -26,14 +29,36 @@ type Hints struct {
 }
 
 // Check refuses hints that are out of range.
-func (h Hints) Check() error {
+func (h Hints) Check() error { return h.check("/hints") }
+
+func (h Hints) check(at string) error {
 	switch {
 	case h.ExpectedMs < 0 || h.ExpectedMs > MaxExpectedMs:
-		return fault.Invalid("/hints/expectedMs", "must be between 1 and %d.", MaxExpectedMs)
+		return fault.Invalid(at+"/expectedMs", "must be between 1 and %d.", MaxExpectedMs)
 	case h.Isolation != "" && h.Isolation != StrictIsolation && h.Isolation != RemoteIsolation:
-		return fault.Invalid("/hints/isolation", "must be %s or %s.", StrictIsolation, RemoteIsolation)
+		return fault.Invalid(at+"/isolation", "must be %s or %s.", StrictIsolation, RemoteIsolation)
 	}
 	return nil
+}
+
+// ParseHints reads hints from JSON text, for the APIs whose messages have no schema of their own. Hints that do not exist
+// are refused. at is the JSON Pointer of the hints in the message, for errors.
+func ParseHints(text []byte, at string) (Hints, error) {
+	var given struct {
+		Hints
+		ExpectedMs *int64 `json:"expectedMs"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&given); err != nil {
+		return Hints{}, fault.Invalid(at, "must be an object with expectedMs, longJob, isolation and gpu: %s.", err)
+	}
+	if given.ExpectedMs != nil {
+		if given.Hints.ExpectedMs = *given.ExpectedMs; *given.ExpectedMs < 1 {
+			return Hints{}, fault.Invalid(at+"/expectedMs", "must be between 1 and %d.", MaxExpectedMs)
+		}
+	}
+	return given.Hints, given.Hints.check(at)
 }
 
 // Strict returns the isolation of processes that the hints ask for.
