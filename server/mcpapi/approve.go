@@ -21,6 +21,7 @@ import (
 // Approvals reads and decides requests for approval.
 type Approvals interface {
 	OfRun(ctx context.Context, actor registry.Actor, run string) (registry.Approval, error)
+	Approvers(ctx context.Context, a registry.Approval) ([]string, error)
 	MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error)
 	Decide(ctx context.Context, actor registry.Actor, id string, d approvals.Decision) (registry.Approval, error)
 }
@@ -39,7 +40,7 @@ func (a *API) waiting(ctx context.Context, req *mcp.CallToolRequest, caller regi
 		return a.refused(ctx, err)
 	}
 	if !showsForms(req.ClientCapabilities()) {
-		return a.stillWaits(run, approval), nil
+		return a.stillWaits(ctx, run, approval), nil
 	}
 	may, err := a.decides(ctx, caller, approval)
 	if err != nil {
@@ -134,14 +135,14 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 			return a.refused(ctx, err)
 		}
 	case run.Status == registry.AwaitingApproval: // the request must survive a client that goes away now
-		return a.stillWaits(run, approval), nil
+		return a.stillWaits(ctx, run, approval), nil
 	default: // an approver has decided
 	}
 	if run, err = a.ended(ctx, req, caller, run.ID); err != nil {
 		return a.refused(ctx, err)
 	}
 	if run.Status == registry.AwaitingApproval {
-		return a.stillWaits(run, approval), nil
+		return a.stillWaits(ctx, run, approval), nil
 	}
 	return result(run), nil
 }
@@ -184,10 +185,12 @@ func (a *API) ended(ctx context.Context, req *mcp.CallToolRequest, caller regist
 }
 
 // stillWaits is the result of a call whose run has not begun.
-func (a *API) stillWaits(run registry.Run, approval registry.Approval) *mcp.CallToolResult {
+func (a *API) stillWaits(ctx context.Context, run registry.Run, approval registry.Approval) *mcp.CallToolResult {
 	result := resultOf(run)
+	approvers, _ := a.Approvals.Approvers(ctx, approval) // the request is stored, so the answer must name it
 	result.Content = text(encode(failure{
 		Status: run.Status, Message: "The run waits for an approval. It starts when an approver approves it.", RunID: run.ID, ApprovalURL: a.approvalURL(approval),
+		Approvers: approvers,
 	}))
 	return result
 }

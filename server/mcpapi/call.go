@@ -140,6 +140,7 @@ type failure struct {
 	Error       *runtimes.ProgramError `json:"error,omitempty"`
 	RunID       string                 `json:"runId,omitempty"`
 	ApprovalURL string                 `json:"approvalUrl,omitempty"`
+	Approvers   []string               `json:"approvers,omitempty"` // sign-in names
 	RetryAfter  float64                `json:"retryAfterSeconds,omitempty"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,6 +170,11 @@ func TestSelfApproval_Forbidden_AnotherApproverDecides(t *testing.T) {
 	developer := join(t, s, "dev", invite(t, s, "developer"))
 	developer.want(t, 403, "POST", "/api/v1/approvals/"+waiting.ApprovalID, `{"decision":"approve"}`)
 	approver := join(t, s, "boss", invite(t, s, "approver"))
+	var details struct{ Approvers []string }
+	s.Want(t, 200, "GET", "/api/v1/approvals/"+waiting.ApprovalID, nil).Into(t, &details)
+	if !slices.Contains(details.Approvers, "boss") || slices.Contains(details.Approvers, "dev") {
+		t.Errorf("approvers %q", details.Approvers)
+	}
 	approver.want(t, 200, "POST", "/api/v1/approvals/"+waiting.ApprovalID, `{"decision":"approve"}`)
 	if run := ended(t, s.Client, waiting.RunID); run.Status != "succeeded" {
 		t.Errorf("the run is %+v", run)

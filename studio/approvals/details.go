@@ -34,6 +34,7 @@ type FileChange struct {
 type Details struct {
 	registry.Approval
 	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
+	Approvers     []string    `json:"approvers,omitempty" doc:"Sign-in names of people who may decide a pending request."`
 	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here."`
 }
 
@@ -45,6 +46,11 @@ func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) 
 		return Details{}, err
 	}
 	d := Details{Approval: a, InputWithheld: a.Kind == registry.RunApproval && runs.InputSealed(a.Request)}
+	if a.Status == registry.ApprovalPending {
+		if d.Approvers, err = s.Approvers(ctx, a); err != nil {
+			return d, err
+		}
+	}
 	w, err := s.awaited(ctx, a)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) {
 		return d, nil

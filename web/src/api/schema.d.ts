@@ -3616,6 +3616,8 @@ export interface components {
     Details: {
       agent?: string;
       agentId?: string;
+      /** @description Sign-in names of people who may decide a pending request. */
+      approvers?: string[];
       comment?: string;
       /** @description Absent if the program is no longer kept. */
       comparison?: components['schemas']['Comparison'];

@@ -144,7 +144,7 @@ export type TaskStatus = Task['status'];
 export type OverlayDiff = Wire['OverlayDifference'];
 export type Approval = With<Wire['Approval'], { input?: Json }>;
 /** A request with the way its program differs from the approved version. */
-export type ApprovalDetails = Approval & Pick<Wire['Details'], 'comparison' | 'inputWithheld'>;
+export type ApprovalDetails = Approval & Pick<Wire['Details'], 'approvers' | 'comparison' | 'inputWithheld'>;
 /** A webhook about a request for approval. */
 export type Delivery = Wire['Delivery'];
 export type Verdict = Wire['Verdict'];

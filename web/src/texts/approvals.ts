@@ -31,6 +31,7 @@ export const approvalsPage = {
   inlineCode: 'inline code',
   by: (name: string, at: string) => `requested by ${name}, ${at}`,
   until: (at: string) => `expires ${at}`,
+  approvers: (names: string[]) => `May decide: ${names.join(', ')}.`,
   reasons: 'Reasons',
   findings: 'Findings',
   changes: 'New capabilities',

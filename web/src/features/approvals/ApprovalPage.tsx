@@ -55,6 +55,7 @@ function Request({ approval }: { approval: ApprovalDetails }) {
     comment,
     outcome,
     comparison,
+    approvers = [],
   } = approval;
   const pending = status === 'pending';
   return (
@@ -67,6 +68,7 @@ function Request({ approval }: { approval: ApprovalDetails }) {
           {say.by(requester.name, moment(createdAt))}
           {pending && ` · ${say.until(moment(expiresAt))}`}
         </p>
+        {pending && approvers.length > 0 && <p className={entries.lead}>{say.approvers(approvers)}</p>}
       </div>
       <div>
         <h2>{say.reasons}</h2>

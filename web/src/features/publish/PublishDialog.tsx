@@ -353,6 +353,7 @@ function Awaited({ reference, request }: AwaitedProps) {
         </>
       }
     >
+      {request.approvers !== undefined && <p>{approvals.approvers(request.approvers)}</p>}
       <VerdictView verdict={request.verdict} />
     </Dialog>
   );
