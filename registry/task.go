@@ -40,38 +40,61 @@ const (
 	PriorityStep = 10 * time.Minute
 )
 
-// Task is the order to change the files of a project with an agent. A person decides about the changes.
+// Task is the order to change the files of a project with an agent, or with a program that a language model writes from a
+// description. A person decides about the changes.
 type Task struct {
-	ID         string          `json:"id"`
-	Workspace  string          `json:"-"`
-	Title      string          `json:"title"`
-	AgentID    string          `json:"agentId"`
-	Agent      string          `json:"agent"`
-	Version    string          `json:"version" doc:"The published version that runs."`
-	ProjectID  string          `json:"-"`
-	Project    string          `json:"project"`
-	Input      json.RawMessage `json:"input"`
-	Feedback   string          `json:"feedback" doc:"A person's comment on the last attempt."`
-	Priority   int             `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
-	Status     TaskStatus      `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
-	Attempt    int             `json:"attempt" doc:"1 for the first; each retry adds 1."`
-	Resumed    bool            `json:"resumed" doc:"True if the server stopped during this attempt, and the task was queued again."`
-	RunID      string          `json:"runId,omitempty" doc:"The run of this attempt."`
-	OverlayID  string          `json:"overlayId,omitempty" doc:"The changes that wait for a decision, or were decided."`
-	Summary    string          `json:"summary" doc:"The program's own summary."`
-	Files      int             `json:"files" doc:"Number of files that the program changed."`
-	Error      *TaskError      `json:"error,omitempty" doc:"Why the task failed."`
-	Revision   int64           `json:"revision"`
-	Creator    Actor           `json:"creator"`
-	CreatedAt  time.Time       `json:"createdAt"`
-	QueuedAt   time.Time       `json:"queuedAt" doc:"Start of waiting of this attempt."`
-	UpdatedAt  time.Time       `json:"updatedAt"`
-	FinishedAt *time.Time      `json:"finishedAt,omitempty"`
+	ID          string            `json:"id"`
+	Workspace   string            `json:"-"`
+	Title       string            `json:"title"`
+	AgentID     string            `json:"agentId" doc:"Empty for a described task."`
+	Agent       string            `json:"agent" doc:"Empty for a described task."`
+	Version     string            `json:"version" doc:"The published version that runs. Empty for a described task."`
+	Description string            `json:"description,omitempty" doc:"The change in words, for which a language model writes the program."`
+	Language    runtimes.Language `json:"language,omitempty" doc:"Language of the program that the model writes."`
+	Program     *TaskProgram      `json:"program,omitempty" doc:"The last program that the model wrote. Absent in lists."`
+	ProjectID   string            `json:"-"`
+	Project     string            `json:"project"`
+	Input       json.RawMessage   `json:"input"`
+	Feedback    string            `json:"feedback" doc:"A person's comment on the last attempt."`
+	Priority    int               `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
+	Status      TaskStatus        `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
+	Attempt     int               `json:"attempt" doc:"1 for the first; each retry adds 1."`
+	Resumed     bool              `json:"resumed" doc:"True if the server stopped during this attempt, and the task was queued again."`
+	RunID       string            `json:"runId,omitempty" doc:"The run of this attempt."`
+	OverlayID   string            `json:"overlayId,omitempty" doc:"The changes that wait for a decision, or were decided."`
+	Summary     string            `json:"summary" doc:"The program's own summary."`
+	Files       int               `json:"files" doc:"Number of files that the program changed."`
+	Error       *TaskError        `json:"error,omitempty" doc:"Why the task failed."`
+	Revision    int64             `json:"revision"`
+	Creator     Actor             `json:"creator"`
+	CreatedAt   time.Time         `json:"createdAt"`
+	QueuedAt    time.Time         `json:"queuedAt" doc:"Start of waiting of this attempt."`
+	UpdatedAt   time.Time         `json:"updatedAt"`
+	FinishedAt  *time.Time        `json:"finishedAt,omitempty"`
+}
+
+// TaskProgram is a program that a language model wrote for a described task. It runs on the overlay of the task alone and is
+// stored as no agent.
+type TaskProgram struct {
+	Attempt     int             `json:"attempt" doc:"Attempt of the task that it was written for."`
+	Entrypoint  string          `json:"entrypoint"`
+	Files       map[string]File `json:"files"`
+	Explanation string          `json:"explanation" doc:"Text of the model."`
+	Plan        []string        `json:"plan"`
+	Model       string          `json:"model"`
+	Tokens      Tokens          `json:"tokens" doc:"Of all answers for this attempt."`
+}
+
+// TaskAttempt is the data of an event of a task with the kind attempt: an answer of the model that was not usable.
+type TaskAttempt struct {
+	N       int    `json:"n"`
+	Error   string `json:"error" doc:"Why the answer was not usable, as the model got it."`
+	DelayMs int64  `json:"delayMs" doc:"Delay before the next answer; 0 after the last one."`
 }
 
 // TaskError says why a task failed.
 type TaskError struct {
-	Type    string `json:"type" doc:"The type of the run's error, or cancelled, interrupted, refused."`
+	Type    string `json:"type" doc:"The type of the run's error, or cancelled, interrupted, refused, generation."`
 	Message string `json:"message"`
 	Remedy  string `json:"remedy,omitempty"`
 }
@@ -84,6 +107,9 @@ type TaskNote struct {
 	OverlayID string     `json:"overlayId,omitempty"`
 	Message   string     `json:"message,omitempty"`
 }
+
+// Described reports whether a language model writes the program of the task.
+func (t Task) Described() bool { return t.Description != "" }
 
 // Note returns the data of an event about the state of a task.
 func (t Task) Note(message string) TaskNote {

@@ -654,6 +654,8 @@ CREATE TABLE tasks (
 	workspace_id text NOT NULL,
 	project_id   text COLLATE "C" NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
 	title        text NOT NULL,
+	description  text NOT NULL, -- '' for a task of an agent
+	language     text NOT NULL, -- of the program that the language model writes
 	agent_id     text COLLATE "C" NOT NULL,
 	agent_name   text NOT NULL,
 	version      text NOT NULL,
@@ -678,7 +680,8 @@ CREATE TABLE tasks (
 	updated_at   timestamptz NOT NULL,
 	finished_at  timestamptz,
 	feedback     text NOT NULL,
-	input        text NOT NULL -- JSON
+	input        text NOT NULL, -- JSON
+	program      text NOT NULL -- JSON, '' for none
 );
 CREATE INDEX tasks_newest ON tasks (workspace_id, created_at, id);
 CREATE INDEX tasks_of_project ON tasks (project_id);

@@ -654,6 +654,8 @@ CREATE TABLE tasks (
 	workspace_id TEXT NOT NULL,
 	project_id   TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
 	title        TEXT NOT NULL,
+	description  TEXT NOT NULL, -- '' for a task of an agent
+	language     TEXT NOT NULL, -- of the program that the language model writes
 	agent_id     TEXT NOT NULL,
 	agent_name   TEXT NOT NULL,
 	version      TEXT NOT NULL,
@@ -678,7 +680,8 @@ CREATE TABLE tasks (
 	updated_at   TIMESTAMP NOT NULL,
 	finished_at  TIMESTAMP,
 	feedback     TEXT NOT NULL,
-	input        TEXT NOT NULL -- JSON
+	input        TEXT NOT NULL, -- JSON
+	program      TEXT NOT NULL -- JSON, '' for none
 );
 CREATE INDEX tasks_newest ON tasks (workspace_id, created_at, id);
 CREATE INDEX tasks_of_project ON tasks (project_id);

@@ -55,9 +55,12 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 		by := s.identity.Load()
 		row.ServerID, row.Epoch = by.server, by.epoch
 	}
+	columns := []string{"status", "attempt", "resumed", "run_id", "overlay_id", "summary", "files", "error", "revision", "server_id", "epoch", "priority", "queued_at", "due_at", "updated_at", "finished_at", "feedback"}
+	if t.Program != nil { // lists do not read it
+		columns = append(columns, "program")
+	}
 	return s.change(ctx, "change task", func(ctx context.Context, tx bun.Tx) error {
-		result, err := tx.NewUpdate().Model(row).
-			Column("status", "attempt", "resumed", "run_id", "overlay_id", "summary", "files", "error", "revision", "server_id", "epoch", "priority", "queued_at", "due_at", "updated_at", "finished_at", "feedback").
+		result, err := tx.NewUpdate().Model(row).Column(columns...).
 			Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).Where("t.revision = ?", t.Revision-1).Exec(ctx)
 		if err != nil {
 			return err
@@ -66,6 +69,21 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 			return err
 		}
 		return addTaskEvent(ctx, tx, t.ID, "status", t.Note(message), t.UpdatedAt)
+	})
+}
+
+// AddTaskEvent appends an event to a task that has not changed meanwhile. Error: Conflict if it has, or is gone.
+func (s *Store) AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error {
+	return s.change(ctx, "add event of task", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model((*taskRow)(nil)).Set("updated_at = ?", instant(at)). // locks the row
+														Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).Where("t.revision = ?", t.Revision).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, fault.New(fault.Conflict, "The task changed meanwhile. Look at it again.")); err != nil {
+			return err
+		}
+		return addTaskEvent(ctx, tx, t.ID, kind, data, at)
 	})
 }
 
@@ -107,9 +125,9 @@ func (s *Store) tasks(into any) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// taskList is a query for tasks without their inputs, each of which may have 1 MiB.
+// taskList is a query for tasks without their inputs and programs, each of which may have 1 MiB.
 func (s *Store) taskList(into any) *bun.SelectQuery {
-	return s.read.NewSelect().Model(into).ExcludeColumn("input").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
+	return s.read.NewSelect().Model(into).ExcludeColumn("input", "program").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
 // Tasks returns a page of tasks without their inputs, newest first.
@@ -246,6 +264,8 @@ type taskRow struct {
 	ProjectID   string     `bun:"project_id"`
 	Project     string     `bun:"project,scanonly"`
 	Title       string     `bun:"title"`
+	Description string     `bun:"description"`
+	Language    string     `bun:"language"`
 	AgentID     string     `bun:"agent_id"`
 	AgentName   string     `bun:"agent_name"`
 	Version     string     `bun:"version"`
@@ -271,6 +291,7 @@ type taskRow struct {
 	FinishedAt  *time.Time `bun:"finished_at"`
 	Feedback    string     `bun:"feedback"`
 	Input       string     `bun:"input"`
+	Program     string     `bun:"program"`
 }
 
 type taskEventRow struct {
@@ -285,7 +306,7 @@ type taskEventRow struct {
 
 func taskRowOf(t registry.Task) (*taskRow, error) {
 	row := &taskRow{
-		ID: t.ID, WorkspaceID: t.Workspace, ProjectID: t.ProjectID, Title: t.Title, AgentID: t.AgentID, AgentName: t.Agent, Version: t.Version, Priority: t.Priority,
+		ID: t.ID, WorkspaceID: t.Workspace, ProjectID: t.ProjectID, Title: t.Title, Description: t.Description, Language: string(t.Language), AgentID: t.AgentID, AgentName: t.Agent, Version: t.Version, Priority: t.Priority,
 		Status: string(t.Status), Attempt: t.Attempt, Resumed: t.Resumed, RunID: t.RunID, OverlayID: t.OverlayID, Summary: t.Summary, Files: t.Files, Revision: t.Revision,
 		ActorID: t.Creator.ID, ActorType: string(t.Creator.Type), ActorName: t.Creator.Name, CreatedAt: instant(t.CreatedAt), QueuedAt: instant(t.QueuedAt),
 		DueAt: instant(t.QueuedAt.Add(-time.Duration(t.Priority) * registry.PriorityStep)), UpdatedAt: instant(t.UpdatedAt), FinishedAt: instantOrNil(t.FinishedAt),
@@ -295,18 +316,27 @@ func taskRowOf(t registry.Task) (*taskRow, error) {
 	if t.Error != nil {
 		row.Error, err = encode(t.Error)
 	}
+	if t.Program != nil && err == nil {
+		row.Program, err = encode(t.Program)
+	}
 	return row, err
 }
 
 func (row *taskRow) task() (registry.Task, error) {
 	t := registry.Task{
-		ID: row.ID, Workspace: row.WorkspaceID, ProjectID: row.ProjectID, Project: row.Project, Title: row.Title, AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version,
+		ID: row.ID, Workspace: row.WorkspaceID, ProjectID: row.ProjectID, Project: row.Project, Title: row.Title, Description: row.Description, Language: runtimes.Language(row.Language), AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version,
 		Priority: row.Priority, Status: registry.TaskStatus(row.Status), Attempt: row.Attempt, Resumed: row.Resumed, RunID: row.RunID, OverlayID: row.OverlayID,
 		Summary: row.Summary, Files: row.Files, Revision: row.Revision, Creator: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName), CreatedAt: row.CreatedAt.UTC(),
 		QueuedAt: row.QueuedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), FinishedAt: instantOrNil(row.FinishedAt), Feedback: row.Feedback,
 	}
 	if row.Input != "" { // lists do not read it
 		t.Input = json.RawMessage(row.Input)
+	}
+	if row.Program != "" {
+		t.Program = &registry.TaskProgram{}
+		if err := json.Unmarshal([]byte(row.Program), t.Program); err != nil {
+			return t, err
+		}
 	}
 	if row.Error != "" {
 		t.Error = &registry.TaskError{}

@@ -93,7 +93,7 @@ func (a *App) openStudio(context.Context) error {
 	a.assistant = a.newAssistant()
 	a.toolmaker = toolmaker.New(toolmaker.Options{Agents: a.agents, Drafts: a.agents, Catalog: a.catalog, Versions: resolver, Validator: a.engines.Validator, Writer: a.assistant})
 	a.tasks = tasks.New(tasks.Options{
-		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
+		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Writer: a.assistant, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
 	a.approvals.Connect(a.runs, a.agents, a.agents)
 	a.closers.add("changes", func() error { a.changes.Close(); return nil })
@@ -138,7 +138,7 @@ func (a *App) newAssistant() *assist.Service {
 	c := a.Config.LLM
 	return assist.New(assist.Options{
 		Model: a.models, Name: c.Model, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
-		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets,
+		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets, Inspector: a.engines.Inspector,
 	})
 }
 

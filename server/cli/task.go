@@ -3,16 +3,20 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
 )
 
 type taskCommand struct {
-	Submit      taskSubmitCommand      `cmd:"" help:"Order an agent to change a project. The changes wait for a decision."`
+	Submit      taskSubmitCommand      `cmd:"" help:"Order an agent, or a program that a language model writes, to change a project. The changes wait for a decision."`
 	List        taskListCommand        `cmd:"" help:"List tasks, newest first."`
 	Show        taskShowCommand        `cmd:"" help:"Show a task with its events."`
 	Diff        taskDiffCommand        `cmd:"" help:"Show the changes of a task as a unified diff."`
@@ -32,24 +36,37 @@ func taskPath(id string, more ...string) string {
 }
 
 type taskSubmitCommand struct {
-	Reference string `arg:"" field:"agent" help:"Agent with the capability files, such as add-docstrings or add-docstrings@1.0.0." placeholder:"REF"`
+	Reference string `arg:"" optional:"" field:"agent" help:"Agent with the capability files, such as add-docstrings or add-docstrings@1.0.0." placeholder:"REF"`
+	Describe  string `field:"description" help:"Describe the change instead of naming an agent. A language model writes the program." placeholder:"TEXT"`
+	Language  string `help:"Language of that program: python, javascript, typescript or bash (default: python)." placeholder:"NAME"`
 	Project   string `help:"Project to change (default: the agent's own)." placeholder:"NAME"`
 	Input     string `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
-	Title     string `help:"Title (default: agent and project)." placeholder:"TEXT"`
+	Title     string `help:"Title (default: agent and project, or the first line of the description)." placeholder:"TEXT"`
 	Priority  int    `help:"Priority from 0 to 9. One step is worth ten minutes of waiting." default:"5" placeholder:"N"`
 	asked
 }
 
 func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
-	ref, err := registry.ParseReference(c.Reference)
-	if err != nil {
-		return misusedf("%s: %s", c.Reference, sentence(err))
+	if (c.Reference == "") == (c.Describe == "") {
+		return misusedf("name an agent, or describe the change with --describe")
 	}
 	input, err := inputOf(c.Input, p.Stdin)
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"agent": ref.Agent, "version": ref.Version, "project": c.Project, "title": c.Title, "priority": c.Priority, "input": input}
+	body := map[string]any{"project": c.Project, "title": c.Title, "priority": c.Priority, "input": input}
+	if c.Describe != "" {
+		body["description"] = c.Describe
+		if c.Language != "" {
+			body["language"] = c.Language
+		}
+		return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
+	}
+	ref, err := registry.ParseReference(c.Reference)
+	if err != nil {
+		return misusedf("%s: %s", c.Reference, sentence(err))
+	}
+	body["agent"], body["version"] = ref.Agent, ref.Version
 	return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
 }
 
@@ -78,7 +95,7 @@ func (c *taskListCommand) run(ctx context.Context, p Process) error {
 	return list(ctx, p, c.asked, "/api/v1/tasks", query, c.Limit, func(all []registry.Task) error {
 		t := newTable(p.Stdout, "ID", "STATE", "PRIORITY", "AGENT", "PROJECT", "FILES", "CREATED", "TITLE")
 		for _, one := range all {
-			t.row(one.ID, string(one.Status), strconv.Itoa(one.Priority), one.Agent+"@"+one.Version, one.Project, strconv.Itoa(one.Files), one.CreatedAt.UTC().Format(time.RFC3339), one.Title)
+			t.row(one.ID, string(one.Status), strconv.Itoa(one.Priority), programOf(one), one.Project, strconv.Itoa(one.Files), one.CreatedAt.UTC().Format(time.RFC3339), one.Title)
 		}
 		return t.flush()
 	})
@@ -104,7 +121,10 @@ func (c *taskShowCommand) run(ctx context.Context, p Process) error {
 			var events struct {
 				Items []struct {
 					At   time.Time
-					Data registry.TaskNote
+					Data struct {
+						registry.TaskNote
+						registry.TaskAttempt
+					}
 				}
 			}
 			if err := read(answer, &task); err != nil {
@@ -117,7 +137,10 @@ func (c *taskShowCommand) run(ctx context.Context, p Process) error {
 			t.row("id", task.ID)
 			t.row("title", task.Title)
 			t.row("status", string(task.Status))
-			t.row("agent", task.Agent+"@"+task.Version)
+			t.row("agent", programOf(task))
+			if task.Described() {
+				t.row("description", task.Description)
+			}
 			t.row("project", task.Project)
 			t.row("run", or(task.RunID, "(none)"))
 			t.row("files", strconv.Itoa(task.Files))
@@ -128,11 +151,36 @@ func (c *taskShowCommand) run(ctx context.Context, p Process) error {
 				t.row("error", task.Error.Type+": "+task.Error.Message)
 			}
 			for _, e := range events.Items {
-				t.row(e.At.UTC().Format(time.RFC3339), string(e.Data.Status)+" "+e.Data.Message)
+				text := string(e.Data.Status) + " " + e.Data.Message
+				if e.Data.N > 0 {
+					text = "answer " + strconv.Itoa(e.Data.N) + " is not usable: " + e.Data.Error
+				}
+				t.row(e.At.UTC().Format(time.RFC3339), text)
 			}
-			return t.flush()
+			if err := t.flush(); err != nil || task.Program == nil {
+				return err
+			}
+			return showProgram(p, *task.Program)
 		})
 	})
+}
+
+// programOf names the program of a task.
+func programOf(t registry.Task) string {
+	if t.Described() {
+		return "(described)"
+	}
+	return t.Agent + "@" + t.Version
+}
+
+// showProgram prints the program that a language model wrote for a task.
+func showProgram(p Process, program registry.TaskProgram) error {
+	for _, path := range slices.Sorted(maps.Keys(program.Files)) {
+		if _, err := fmt.Fprintf(p.Stdout, "\n# %s, written by %s\n%s\n", path, program.Model, strings.TrimRight(string(program.Files[path]), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type taskDiffCommand struct {

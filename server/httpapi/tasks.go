@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/tasks"
@@ -20,12 +21,14 @@ import (
 
 // TaskBody describes a task.
 type TaskBody struct {
-	Agent    string          `json:"agent" minLength:"1" maxLength:"100" doc:"Name or ID. The agent needs the capability files with write."`
-	Version  string          `json:"version,omitempty" maxLength:"100" doc:"1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now."`
-	Project  string          `json:"project,omitempty" maxLength:"63" doc:"Name of the project (default: the agent's own). An agent with the project * works on any."`
-	Title    string          `json:"title,omitempty" maxLength:"200" doc:"Title (default: agent and project)."`
-	Input    json.RawMessage `json:"input,omitempty" doc:"Input of the agent (default: {})."`
-	Priority *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority (default: 5). One step is worth ten minutes of waiting."`
+	Agent       string            `json:"agent,omitempty" maxLength:"100" doc:"Name or ID. The agent needs the capability files with write. Give either agent or description."`
+	Description string            `json:"description,omitempty" maxLength:"16384" doc:"The change in words. A language model writes the program, which runs on the task's overlay alone. It gets the description, the input and the paths of the project's files."`
+	Language    runtimes.Language `json:"language,omitempty" enum:"javascript,typescript,python,bash" doc:"Language of the program that the model writes (default: python)."`
+	Version     string            `json:"version,omitempty" maxLength:"100" doc:"1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now."`
+	Project     string            `json:"project,omitempty" maxLength:"63" doc:"Name of the project (default: the agent's own). An agent with the project * works on any."`
+	Title       string            `json:"title,omitempty" maxLength:"200" doc:"Title (default: agent and project, or the first line of the description)."`
+	Input       json.RawMessage   `json:"input,omitempty" doc:"Input of the agent (default: {})."`
+	Priority    *int              `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority (default: 5). One step is worth ten minutes of waiting."`
 }
 
 // TaskRetry is the feedback about an attempt.
@@ -63,14 +66,14 @@ func (a *API) submitTask() {
 	add(a, endpoint{
 		id: "submitTask", method: http.MethodPost, path: Base + "/tasks", tag: "tasks", summary: "Submit a task", status: http.StatusCreated,
 		about:      "Queues a task. It starts when the server has a place, and its changes wait for a decision. Among the tasks of a workspace, the one with the highest priority starts first; ten minutes of waiting are worth one step.",
-		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.StorageFull, fault.TooManyRequests},
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.StorageFull, fault.TooManyRequests, fault.ModelUnavailable, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		b := q.Body
 		priority := normalPriority
 		if b.Priority != nil {
 			priority = *b.Priority
 		}
-		t, err := a.Tasks.Submit(keyed(ctx), actor(ctx), tasks.Request{Agent: b.Agent, Version: b.Version, Project: b.Project, Title: b.Title, Input: b.Input, Priority: priority})
+		t, err := a.Tasks.Submit(keyed(ctx), actor(ctx), tasks.Request{Agent: b.Agent, Version: b.Version, Project: b.Project, Title: b.Title, Input: b.Input, Priority: priority, Description: b.Description, Language: b.Language})
 		return &answer{a.BasePath + Base + "/tasks/" + t.ID, t}, err
 	})
 }
@@ -110,7 +113,7 @@ func (a *API) listTaskEvents() {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "listTaskEvents", method: http.MethodGet, path: Base + "/tasks/{task}/events", tag: "tasks", summary: "Get the events of a task",
-		about:    "Returns the changes of state so far as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.",
+		about:    "Returns the changes of state so far (kind status), and the answers of the language model that were not usable (kind attempt: n, error, delayMs), as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.",
 		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests}, instead: a.streamTaskEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[TaskEventList](), true, "")},

@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/llm"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -54,6 +55,11 @@ type Secrets interface {
 	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
 }
 
+// Inspector lists the facts about programs, in the sandbox.
+type Inspector interface {
+	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
+}
+
 // Options configures a Service.
 type Options struct {
 	Model      Asker
@@ -67,6 +73,7 @@ type Options struct {
 	Specs      Specs
 	Judge      Judge
 	Secrets    Secrets
+	Inspector  Inspector
 }
 
 // Service makes proposals. It is safe for concurrent use.

@@ -66,7 +66,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 		about += "\nAn example of the input, which must be valid and is the sample input:\n" + string(wish.InputExample)
 	}
 	p := Program{Language: wish.Language, Model: s.Name, Entrypoint: specs.Entrypoint(wish.Language)}
-	if !slices.Contains([]runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}, wish.Language) {
+	if !slices.Contains(Languages(), wish.Language) {
 		return Program{}, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
 	}
 	p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}

@@ -178,7 +178,7 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 // checkFeedback refuses feedback with which the agent could not run. It is called before the changes of the last attempt
 // are rejected, so that a mistake loses none. Like the input, feedback is stored and must not hold the value of a secret.
 func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback string) error {
-	if feedback == "" {
+	if feedback == "" || t.Described() { // the model gets it, and no program
 		return nil
 	}
 	version, err := s.version(ctx, t)

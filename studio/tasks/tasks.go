@@ -13,6 +13,8 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/assist"
 	"github.com/atelier-run/atelier/studio/projects"
 	"github.com/atelier-run/atelier/studio/runs"
 )
@@ -32,6 +34,14 @@ type Progress interface {
 	TaskQueues(ctx context.Context) ([]registry.TaskQueue, error)
 	// ActiveTasks returns all of this server, or some of servers that have ended, without their inputs.
 	ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error)
+	// AddTaskEvent appends an event to a task. Error: Conflict if the task changed meanwhile.
+	AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error
+}
+
+// Writer asks a language model for the program of a described task.
+type Writer interface {
+	Check(ctx context.Context, workspace string) error
+	WriteTask(ctx context.Context, actor registry.Actor, o assist.Order, watch func(assist.Attempt)) (registry.TaskProgram, error)
 }
 
 // Reader reads the events of tasks, and the changes that runs proposed.
@@ -53,6 +63,7 @@ type Options struct {
 	Resolver   Resolver
 	Runs       *runs.Service
 	Projects   *projects.Service
+	Writer     Writer
 	Concurrent int // tasks at once on this server
 	Log        *slog.Logger
 	Now        func() time.Time
@@ -81,6 +92,8 @@ const (
 	maxTitle    = 200
 	maxFeedback = 16 << 10
 	maxInput    = 1 << 20
+
+	maxDescription = 16 << 10
 )
 
 // New returns a service that does not work yet.
@@ -93,20 +106,50 @@ func New(o Options) *Service {
 
 // Request describes a task.
 type Request struct {
-	Agent    string // name or ID
+	Agent    string // name or ID; "" with Description
 	Version  string // "" is the latest version
 	Project  string // "" is the agent's own
 	Title    string
 	Input    json.RawMessage
 	Priority int
+	// Description is the change in words. A language model writes the program that makes it. "" with Agent.
+	Description string
+	Language    runtimes.Language // of that program; "" is Python
 }
 
 // Submit stores a task, which starts as soon as there is a place. Errors: NotFound, NoVersion, InvalidInput, StorageFull,
-// TooManyRequests.
+// TooManyRequests, ModelUnavailable and QuotaExceeded for a described one.
 func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	if err := check(req); err != nil {
 		return registry.Task{}, err
 	}
+	prepare := s.ofAgent
+	if req.Description != "" {
+		prepare = s.described
+	}
+	t, err := prepare(ctx, actor, req)
+	if err == nil {
+		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // the input stays as long as the project
+	}
+	if err != nil {
+		return registry.Task{}, err
+	}
+	now := s.Now()
+	t.ID, t.Workspace, t.Priority, t.Status, t.Attempt, t.Revision = s.NewID(), actor.Workspace, req.Priority, registry.TaskQueued, 1, 1
+	t.Creator, t.CreatedAt, t.QueuedAt, t.UpdatedAt = actor, now, now, now
+	if title := strings.TrimSpace(req.Title); title != "" {
+		t.Title = title
+	}
+	if err := s.Store.InsertTask(ctx, t, maxOpen); err != nil {
+		return registry.Task{}, err
+	}
+	s.Projects.Quotas.AddStored(actor.Workspace, int64(len(t.Input)+len(t.Description)))
+	s.look()
+	return t, nil
+}
+
+// ofAgent returns the task of an agent.
+func (s *Service) ofAgent(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	version, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: orLatest(req.Version)})
 	if err != nil {
 		return registry.Task{}, err
@@ -124,27 +167,10 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 		return registry.Task{}, err
 	}
 	input, err := s.Runs.CheckKept(ctx, actor.Workspace, version, req.Input)
-	if err == nil {
-		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // the input stays as long as the project
-	}
-	if err != nil {
-		return registry.Task{}, err
-	}
-	now := s.Now()
-	t := registry.Task{
-		ID: s.NewID(), Workspace: actor.Workspace, Title: strings.TrimSpace(req.Title), AgentID: version.AgentID, Agent: version.CurrentName, Version: version.Version,
-		ProjectID: project.ID, Project: project.Name, Input: input, Priority: req.Priority, Status: registry.TaskQueued, Attempt: 1, Revision: 1,
-		Creator: actor, CreatedAt: now, QueuedAt: now, UpdatedAt: now,
-	}
-	if t.Title == "" {
-		t.Title = version.CurrentName + " on " + project.Name
-	}
-	if err := s.Store.InsertTask(ctx, t, maxOpen); err != nil {
-		return registry.Task{}, err
-	}
-	s.Projects.Quotas.AddStored(actor.Workspace, int64(len(input)))
-	s.look()
-	return t, nil
+	return registry.Task{
+		Title: version.CurrentName + " on " + project.Name, AgentID: version.AgentID, Agent: version.CurrentName, Version: version.Version,
+		ProjectID: project.ID, Project: project.Name, Input: input,
+	}, err
 }
 
 func orLatest(version string) string {
@@ -161,6 +187,16 @@ func check(req Request) error {
 		return fault.Invalid("/version", "must be a published version, because a draft may change before the task runs. Publish it first.")
 	case req.Priority < 0 || req.Priority > registry.MostPriority:
 		return fault.Invalid("/priority", "must be from 0 to %d.", registry.MostPriority)
+	case (req.Agent == "") == (req.Description == ""):
+		return fault.Invalid("/agent", "must be set, or description, but not both.")
+	case req.Description != "" && req.Version != "":
+		return fault.Invalid("/version", "must be empty, because a described task has no agent.")
+	case req.Description == "" && req.Language != "":
+		return fault.Invalid("/language", "must be empty, because the agent has its own.")
+	case req.Description != "" && req.Project == "":
+		return fault.Invalid("/project", "must name a project.")
+	case len(req.Description) > maxDescription:
+		return fault.Invalid("/description", "must be text of at most 16 KiB.")
 	case len(req.Title) > maxTitle || !utf8.ValidString(req.Title) || strings.ContainsRune(req.Title, 0):
 		return fault.Invalid("/title", "must be text of at most %d bytes.", maxTitle)
 	case len(req.Input) > maxInput:

@@ -175,17 +175,11 @@ func (s *Service) failed(ctx context.Context, what string, err error) {
 // work carries out one attempt of a task, up to the point at which a person decides.
 func (s *Service) work(ctx context.Context, t registry.Task) error {
 	lasting := context.WithoutCancel(ctx) // the state is stored also if the work is cancelled
-	version, err := s.version(ctx, t)
+	request, err := s.request(ctx, &t)
 	if err != nil {
 		return s.refused(lasting, ctx, &t, err)
 	}
-	input, err := withFeedback(t.Input, version.InputSchema, t.Feedback)
-	if err != nil {
-		return s.refused(lasting, ctx, &t, err)
-	}
-	run, err := s.Runs.Start(registry.WithoutKey(lasting), t.Creator, runs.Request{
-		Agent: t.AgentID, Version: t.Version, Of: &version, Input: input, Project: t.Project, Trigger: registry.TriggerTask,
-	})
+	run, err := s.Runs.Start(registry.WithoutKey(lasting), t.Creator, request)
 	if err != nil {
 		return s.refused(lasting, ctx, &t, err)
 	}
@@ -216,6 +210,23 @@ func (s *Service) work(ctx context.Context, t registry.Task) error {
 	return s.settle(lasting, &t, ended)
 }
 
+// request returns the run of a task. A language model writes the program of a described one first.
+func (s *Service) request(ctx context.Context, t *registry.Task) (runs.Request, error) {
+	r := runs.Request{Project: t.Project, Trigger: registry.TriggerTask}
+	if t.Described() {
+		spec, err := s.generate(ctx, t)
+		r.Inline, r.Input = &spec, t.Input
+		return r, err
+	}
+	version, err := s.version(ctx, *t)
+	if err != nil {
+		return r, err
+	}
+	r.Agent, r.Version, r.Of = t.AgentID, t.Version, &version
+	r.Input, err = withFeedback(t.Input, version.InputSchema, t.Feedback)
+	return r, err
+}
+
 // follow waits until the run of a task has ended. A run that waits for an approval does not hold a place.
 func (s *Service) follow(ctx context.Context, t registry.Task) error {
 	events, err := s.Runs.Follow(ctx, t.Creator, t.RunID, 0)
@@ -242,6 +253,9 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 		return s.again(lasting, t, "The task waits: "+known.Message)
 	case known != nil:
 		t.Error = &registry.TaskError{Type: "refused", Message: known.Message}
+		if t.Status == registry.TaskGenerating {
+			t.Error.Type, t.Error.Remedy = "generation", "Retry the task with feedback, or describe the change in other words."
+		}
 		for _, d := range known.Details {
 			t.Error.Message += " " + d.Pointer + " " + d.Message
 		}

@@ -1,0 +1,87 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/assist"
+)
+
+// attemptKind is the kind of the event about an answer of the model that was not usable.
+const attemptKind runtimes.Kind = "attempt"
+
+// described returns a task whose program a language model writes.
+func (s *Service) described(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
+	if err := registry.CheckText("/description", req.Description); err != nil {
+		return registry.Task{}, err
+	}
+	description := strings.TrimSpace(req.Description)
+	if description == "" {
+		return registry.Task{}, fault.Invalid("/description", "must say in words what to change.")
+	}
+	language := req.Language
+	if language == "" {
+		language = runtimes.Python
+	}
+	if !slices.Contains(assist.Languages(), language) {
+		return registry.Task{}, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
+	}
+	if err := s.Writer.Check(ctx, actor.Workspace); err != nil {
+		return registry.Task{}, err
+	}
+	project, err := s.Projects.Get(ctx, actor, req.Project)
+	if err != nil {
+		return registry.Task{}, err
+	}
+	input, err := s.Runs.CheckKept(ctx, actor.Workspace, registry.Version{}, req.Input)
+	line, _, _ := strings.Cut(description, "\n")
+	return registry.Task{
+		Title: fault.Shown(strings.TrimSpace(line), 80), Description: description, Language: language, ProjectID: project.ID, Project: project.Name, Input: input,
+	}, err
+}
+
+// generate returns the program of a described task. A program that was written for this attempt is used again, so that a
+// restart costs no tokens. Every answer that was not usable is an event of the task.
+func (s *Service) generate(ctx context.Context, t *registry.Task) (registry.Spec, error) {
+	if t.Program != nil && t.Program.Attempt == t.Attempt {
+		return assist.TaskSpec(t.Language, *t.Program), nil
+	}
+	_, tree, err := s.Projects.Tree(ctx, t.Creator, t.Project)
+	if err != nil {
+		return registry.Spec{}, err
+	}
+	lasting := context.WithoutCancel(ctx)
+	t.Status = registry.TaskGenerating
+	if err := s.change(lasting, t, ""); err != nil {
+		return registry.Spec{}, err
+	}
+	note := func(a assist.Attempt) {
+		if err := s.Progress.AddTaskEvent(lasting, *t, attemptKind, registry.TaskAttempt(a), s.Now()); err != nil {
+			s.Log.LogAttrs(ctx, slog.LevelWarn, "store attempt of task", slog.String("task", t.ID), slog.Any("error", err))
+		}
+		s.announce(t.ID)
+	}
+	o := assist.Order{
+		Description: t.Description, Language: t.Language, Input: t.Input, Paths: slices.Sorted(maps.Keys(tree)), Before: t.Program, Feedback: t.Feedback,
+	}
+	program, err := s.Writer.WriteTask(ctx, t.Creator, o, note)
+	var failed *fault.Error
+	if errors.As(err, &failed) {
+		if all, ok := failed.Extra["attempts"].([]assist.Attempt); ok && len(all) > 0 {
+			note(all[len(all)-1])
+		}
+	}
+	if err != nil {
+		return registry.Spec{}, err
+	}
+	program.Attempt = t.Attempt
+	t.Program = &program
+	return assist.TaskSpec(t.Language, program), nil
+}
