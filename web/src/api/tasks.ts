@@ -1,9 +1,11 @@
 // Tasks: calls and queries of their pages alone, so that the first screen does not load them.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { request } from './http';
+import { apiBase, request } from './http';
+import { parseJson } from './json';
 import { queryClient } from './queries';
 import type { OverlayDiff, Task, TaskStatus } from './types';
 import type { ListPage } from './verbs';
+import { inWorkspace } from './workspace';
 
 const key = ['tasks'] as const;
 const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
@@ -13,16 +15,26 @@ export const listTasks = (status?: TaskStatus): Promise<ListPage<Task>> =>
 export const getTask = (id: string): Promise<Task> => request(taskPath(id));
 export const getTaskDiff = (id: string): Promise<OverlayDiff> => request(`${taskPath(id)}/diff`);
 
-export interface TaskEvent {
-  seq: number;
-  at: string;
-  data: { status: TaskStatus; attempt: number; message?: string };
+export type TaskEvent = { seq: number; at: string } & (
+  | { kind: 'status'; data: { status: TaskStatus; attempt: number; message?: string } }
+  /** An answer of the language model that was not usable. */
+  | { kind: 'attempt'; data: { n: number; error: string; delayMs: number } }
+);
+
+/** Follows the events of a task after seq `from` until it has ended. Returns the function that stops following. */
+export function followTask(id: string, from: number, onEvent: (event: TaskEvent) => void): () => void {
+  const source = new EventSource(inWorkspace(`${apiBase}${taskPath(id)}/events?from=${String(from)}`));
+  const accept = (message: MessageEvent<string>): void => onEvent(parseJson(message.data) as unknown as TaskEvent);
+  for (const kind of ['status', 'attempt'] as const) source.addEventListener(kind, accept);
+  return () => source.close();
 }
-export const listTaskEvents = (id: string): Promise<{ items: TaskEvent[] }> => request(`${taskPath(id)}/events`);
 
 export interface NewTask {
-  agent: string;
-  version: string;
+  /** An agent, or else a description. */
+  agent?: string;
+  version?: string;
+  description?: string;
+  language?: Task['language'];
   project: string;
   title: string;
   input: unknown;
@@ -56,12 +68,6 @@ export const useTaskOrder = (id: string) =>
     refetchInterval: ({ state }) =>
       state.data && /^(accepted|rejected|errored)$/.test(state.data.status) ? false : 1000,
   });
-export const useTaskEvents = (id: string, revision: number) =>
-  useQuery({
-    queryKey: [...key, 'events', id, revision],
-    queryFn: () => listTaskEvents(id),
-    placeholderData: keepPreviousData,
-  });
 export const useTaskDiff = (id: string, revision: number) =>
   useQuery({
     queryKey: [...key, 'diff', id, revision],
@@ -69,4 +75,7 @@ export const useTaskDiff = (id: string, revision: number) =>
     placeholderData: keepPreviousData,
     staleTime: 0,
   });
+/** Reads a task again. */
+export const refreshTask = (id: string): Promise<void> =>
+  queryClient.invalidateQueries({ queryKey: [...key, 'one', id] });
 export const refreshTasks = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key });

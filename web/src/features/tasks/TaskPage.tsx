@@ -2,19 +2,10 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
 import { useRights } from '../../api/rights';
-import {
-  cancelTask,
-  decideTask,
-  refreshTasks,
-  retryTask,
-  useTaskDiff,
-  useTaskEvents,
-  useTaskOrder,
-} from '../../api/tasks';
+import { cancelTask, decideTask, refreshTasks, retryTask, useTaskDiff, useTaskOrder } from '../../api/tasks';
 import type { Task } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
-import { moment } from '../../texts/format';
 import { projectsPage } from '../../texts/projects';
 import { tasksPage as say } from '../../texts/tasks';
 import { Button } from '../../ui/Button';
@@ -26,7 +17,8 @@ import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { Differences, type Decide } from '../../diff/Differences';
 import { moving } from './columns';
-import css from './Tasks.module.css';
+import { Events } from './Events';
+import { Program } from './Program';
 
 /** One task: its events live, and its changes to accept or reject. */
 export function TaskPage({ id }: { id: string }) {
@@ -46,7 +38,9 @@ export function TaskPage({ id }: { id: string }) {
 }
 
 function Shown({ task }: { task: Task }) {
-  const { id, title, agent, version, project, status, attempt, error, runId, overlayId, feedback, summary } = task;
+  const { id, title, agent, version, description, program, project, status, attempt } = task;
+  const { error, runId, overlayId, feedback, summary } = task;
+  const work = description === undefined ? `${agent}@${version}` : say.described;
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
   const { may, why } = useRights();
@@ -77,7 +71,7 @@ function Shown({ task }: { task: Task }) {
           <p className={entries.lead}>
             <span role="status">{say.states[status]}</span>
             {' · '}
-            {[say.on(`${agent}@${version}`, project), say.attempt(attempt)].join(' · ')}
+            {[say.on(work, project), say.attempt(attempt)].join(' · ')}
           </p>
           {summary !== '' && <p>{summary}</p>}
           {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
@@ -96,6 +90,7 @@ function Shown({ task }: { task: Task }) {
           )}
         </div>
       </div>
+      {description !== undefined && description !== title && <p className={entries.lead}>{description}</p>}
       {feedback !== '' && (
         <p className={entries.lead}>
           {say.feedback}: {feedback}
@@ -103,26 +98,10 @@ function Shown({ task }: { task: Task }) {
       )}
       {error && <p role="alert">{error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`}</p>}
       <Events task={task} />
+      {program && <Program program={program} />}
       {overlayId !== undefined && <Changes task={task} busy={busy} decide={decide} />}
-      {asking && <RetryDialog id={id} onClose={() => setAsking(false)} />}
+      {asking && <RetryDialog id={id} described={description !== undefined} onClose={() => setAsking(false)} />}
     </section>
-  );
-}
-
-function Events({ task }: { task: Task }) {
-  const found = useTaskEvents(task.id, task.revision);
-  return (
-    <div>
-      <h2>{say.events}</h2>
-      <ol className={css.events} aria-label={say.events} aria-live="polite">
-        {found.data?.items.map(({ seq, at, data }) => (
-          <li key={seq}>
-            <small>{say.eventAt(say.states[data.status], moment(at))}</small>
-            <span>{data.message}</span>
-          </li>
-        ))}
-      </ol>
-    </div>
   );
 }
 
@@ -138,7 +117,13 @@ function Changes({ task, busy, decide }: { task: Task; busy: boolean; decide: De
   );
 }
 
-function RetryDialog({ id, onClose }: { id: string; onClose: () => void }) {
+interface RetryProps {
+  id: string;
+  described: boolean;
+  onClose: () => void;
+}
+
+function RetryDialog({ id, described, onClose }: RetryProps) {
   const [feedback, setFeedback] = useState('');
   const work = useTask();
   const submit = (): void =>
@@ -151,14 +136,14 @@ function RetryDialog({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <FormDialog
       title={say.retry}
-      about={say.retryAbout}
+      about={described ? say.rewriteAbout : say.retryAbout}
       verb={say.retry}
       busy={work.busy}
       fault={work.fault}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={say.feedback} hint={say.feedbackHint}>
+      <Field label={say.feedback} hint={described ? say.rewriteHint : say.feedbackHint}>
         {(control) => (
           <textarea {...control} rows={4} autoFocus value={feedback} onChange={(e) => setFeedback(e.target.value)} />
         )}

@@ -114,7 +114,7 @@ function Card({ task }: { task: Task }) {
   return (
     <Link className={css.card} href={`/tasks/${encodeURIComponent(id)}`}>
       <strong>{title}</strong>
-      <small>{say.on(agent, project)}</small>
+      <small>{say.on(agent === '' ? say.described : agent, project)}</small>
       {more !== '' && <small className={error ? css.failed : undefined}>{more}</small>}
       <small>
         {[say.states[status], files > 0 ? say.files(files) : say.priorityOf(priority), moment(updatedAt)].join(' · ')}

@@ -1,0 +1,87 @@
+import { useEffect, useReducer } from 'react';
+import { followRun } from '../../api/stream';
+import { followTask, refreshTask, type TaskEvent } from '../../api/tasks';
+import type { RunEvent, Task } from '../../api/types';
+import { moment } from '../../texts/format';
+import { tasksPage as say } from '../../texts/tasks';
+import { moving } from './columns';
+import css from './Tasks.module.css';
+
+/** The events of a task, and those of its program while it runs. They appear as they happen. */
+export function Events({ task }: { task: Task }) {
+  const events = useEvents(task);
+  const { runId, status } = task;
+  return (
+    <div>
+      <h2>{say.events}</h2>
+      <ol className={css.events} aria-label={say.events} aria-live="polite">
+        {events.map((event) => (
+          <li key={event.seq}>
+            <small>{say.eventAt(stateOf(event), moment(event.at))}</small>
+            <span>{event.kind === 'attempt' ? event.data.error : event.data.message}</span>
+          </li>
+        ))}
+      </ol>
+      {runId !== undefined && <Output key={runId} runId={runId} live={moving(status)} />}
+    </div>
+  );
+}
+
+const stateOf = (event: TaskEvent): string =>
+  event.kind === 'attempt' ? say.answer(event.data.n) : say.states[event.data.status];
+
+/** Adds an event once: after a reconnection the server may repeat some. */
+const add = (all: TaskEvent[], event: TaskEvent): TaskEvent[] =>
+  event.seq > (all.at(-1)?.seq ?? 0) ? [...all, event] : all;
+
+function useEvents({ id, attempt }: Task): TaskEvent[] {
+  const [events, accept] = useReducer(add, []);
+  // The stream ends with the task. Another attempt opens it again, and known events are skipped.
+  useEffect(
+    () =>
+      followTask(id, 0, (event) => {
+        accept(event);
+        if (event.kind === 'status') void refreshTask(id);
+      }),
+    [id, attempt],
+  );
+  return events;
+}
+
+interface Shown {
+  log: { seq: number; text: string }[];
+  progress?: { done: number; total: number; message?: string };
+}
+
+const mostLines = 50;
+
+const show = (shown: Shown, batch: RunEvent[]): Shown =>
+  batch.reduce<Shown>((so, event) => {
+    if (event.kind === 'progress') return { ...so, progress: event.data };
+    if (event.kind !== 'log') return so;
+    return { ...so, log: [...so.log, { seq: event.seq, text: event.data.message }].slice(-mostLines) };
+  }, shown);
+
+/** The log and the progress of the program. */
+function Output({ runId, live }: { runId: string; live: boolean }) {
+  const [{ log, progress }, accept] = useReducer(show, { log: [] });
+  useEffect(() => followRun(runId, { events: accept, state: () => undefined }), [runId]);
+  if (log.length === 0 && progress === undefined) return null;
+  return (
+    <>
+      {live && progress && (
+        <label className={css.progress}>
+          {progress.message ?? say.progress}
+          <progress value={progress.done} max={progress.total} />
+        </label>
+      )}
+      {log.length > 0 && (
+        <ol className={css.log} aria-label={say.log}>
+          {log.map(({ seq, text }) => (
+            <li key={seq}>{text}</li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Task } from '../../api/types';
+import { Lines } from '../../diff/Lines';
+import { tasksPage as say } from '../../texts/tasks';
+import entries from '../../ui/Entries.module.css';
+
+/** The program that a language model wrote for a task: all of its lines are new. */
+export function Program({ program }: { program: NonNullable<Task['program']> }) {
+  const { explanation, plan, files, model } = program;
+  return (
+    <section className={entries.section} aria-label={say.program}>
+      <h2>{say.program}</h2>
+      <p className={entries.lead}>{say.writtenBy(model)}</p>
+      {explanation !== '' && <p>{explanation}</p>}
+      {plan.length > 0 && (
+        <ol>
+          {plan.map((step, n) => (
+            <li key={n}>{step}</li>
+          ))}
+        </ol>
+      )}
+      {Object.entries(files).map(([path, text]) => (
+        <div key={path} role="region" aria-label={path} tabIndex={0}>
+          <h3>{path}</h3>
+          <Lines text={added(typeof text === 'string' ? text : '')} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** The unified diff of a new file. Its first two lines, the names of the files, are not shown. */
+const added = (text: string): string =>
+  [
+    '',
+    '',
+    ...text
+      .trimEnd()
+      .split('\n')
+      .map((line) => `+${line}`),
+  ].join('\n');
