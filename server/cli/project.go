@@ -86,10 +86,10 @@ func (c *projectShowCommand) run(ctx context.Context, p Process) error {
 
 type projectImportCommand struct {
 	projectName
-	From        string `arg:"" help:"Folder, archive that ends in .tar, .tar.gz, .tgz or .zip, or - for an archive from stdin. Links and folders .git are left out." type:"existingpath"`
-	Type        string `help:"Type of the archive from stdin: ${enum}." enum:"tar.gz,tar,zip" default:"tar.gz"`
+	From        string `arg:"" help:"Folder, archive that ends in .tar, .tar.gz, .tgz or .zip, git bundle that ends in .bundle, or - for an archive from stdin. Links and folders .git are left out." type:"existingpath"`
+	Type        string `help:"Type of the archive from stdin: ${enum}." enum:"tar.gz,tar,zip,bundle" default:"tar.gz"`
 	Description string `help:"Description of a new project." placeholder:"TEXT"`
-	Summary     string `help:"Summary of the change (default: Import)." placeholder:"TEXT"`
+	Summary     string `help:"Summary of the change (default: Import, or Import of the commit of a bundle)." placeholder:"TEXT"`
 	Strip       bool   `help:"Remove the top folder from all paths, if all files are in one. Archives of repositories have such a folder."`
 	asked
 }
@@ -132,7 +132,7 @@ func tellImport(p Process) func(json.RawMessage) error {
 // archive opens the archive with its content type.
 func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error) {
 	if c.From == "-" {
-		return io.NopCloser(p.Stdin), map[string]string{"tar.gz": "application/gzip", "tar": "application/x-tar", "zip": "application/zip"}[c.Type], nil
+		return io.NopCloser(p.Stdin), map[string]string{"tar.gz": "application/gzip", "tar": "application/x-tar", "zip": "application/zip", "bundle": "application/x-git-bundle"}[c.Type], nil
 	}
 	return archiveOf(c.From)
 }
@@ -155,12 +155,14 @@ func archiveOf(path string) (io.ReadCloser, string, error) {
 		return nil, "", err
 	case strings.HasSuffix(name, ".zip"):
 		return file, "application/zip", nil
+	case strings.HasSuffix(name, ".bundle"):
+		return file, "application/x-git-bundle", nil
 	case strings.HasSuffix(name, ".tar"):
 		return file, "application/x-tar", nil
 	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
 		return file, "application/gzip", nil
 	}
-	return nil, "", errors.Join(misusedf("%s is no folder and does not end in .tar, .tar.gz, .tgz or .zip", path), file.Close())
+	return nil, "", errors.Join(misusedf("%s is no folder and does not end in .tar, .tar.gz, .tgz, .zip or .bundle", path), file.Close())
 }
 
 // pack writes the files of a folder as tar.gz. It follows no links.

@@ -215,7 +215,7 @@ func (a *API) rejectOverlay() {
 
 // projectTypes are the content types of archives with the files of a project.
 func projectTypes() []string {
-	return []string{"application/gzip", "application/x-tar", "application/zip"}
+	return []string{"application/gzip", "application/x-tar", "application/zip", "application/x-git-bundle"}
 }
 
 // archiveContent describes an archive as a body.
@@ -231,7 +231,7 @@ func archiveContent() map[string]*huma.MediaType {
 func (a *API) isArchive(w http.ResponseWriter, r *http.Request) bool {
 	is := slices.Contains(projectTypes(), r.Header.Get("Content-Type"))
 	if !is {
-		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive must be sent with Content-Type application/gzip, application/x-tar or application/zip."))
+		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive must be sent with Content-Type application/gzip, application/x-tar, application/zip or application/x-git-bundle."))
 	}
 	return is
 }
@@ -241,7 +241,7 @@ func (a *API) importProject() {
 	text := &huma.Schema{Type: huma.TypeString}
 	a.stream(endpoint{
 		id: "importProject", method: http.MethodPost, path: Base + "/projects/{project}/import", tag: "projects", summary: "Import the files of a project",
-		about: "Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.",
+		about: "Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. Of a git bundle, the files of HEAD are imported, or of its only branch; the bundle must have its whole history. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.",
 		answers: map[string]*huma.Response{"200": {Description: "The project.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: report}}}},
 		refusals: []fault.Code{fault.InvalidInput, fault.Conflict, fault.StorageFull, fault.UnsupportedMediaType},

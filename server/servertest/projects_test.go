@@ -514,3 +514,30 @@ func TestMaterialize(t *testing.T) {
 	s.Want(t, 200, http.MethodPost, "/api/v1/projects/shop/overlays/"+overlay+"/accept", `{"files":["new.txt"]}`)
 	s.Want(t, 409, http.MethodPut, address, string(packed(t, map[string]string{"b.txt": "z"})), zipped)
 }
+
+// A git bundle is imported with the files of its HEAD. Links are left out.
+func TestProject_ImportBundle(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	fixtures := filepath.Join(servertest.Root(t), "registry", "gitbundle", "testdata")
+	code, _, faults := command(t, s, "", "project", "import", "shop", filepath.Join(fixtures, "shop.bundle"))
+	if code != 0 || !strings.Contains(faults, "left out link") || !strings.Contains(faults, "imported 3 files") {
+		t.Fatal(code, faults)
+	}
+	if text := fileOf(t, s, "shop", "README.md"); text != "# Shop\n\nSells.\n" {
+		t.Errorf("%q", text)
+	}
+	var history struct{ Items []registry.ProjectChange }
+	s.Want(t, 200, http.MethodGet, "/api/v1/projects/shop/changes", nil).Into(t, &history)
+	if len(history.Items) != 1 || history.Items[0].Summary != "Import of HEAD at f02a2afc9540" {
+		t.Errorf("%+v", history)
+	}
+	part, err := os.ReadFile(filepath.Join(fixtures, "part.bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := s.Want(t, 422, http.MethodPost, "/api/v1/projects/part/import", string(part), servertest.Headers{"Content-Type": "application/x-git-bundle"}).Problem(t)
+	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/archive" || !strings.Contains(refused.Errors[0].Message, "part of the history") {
+		t.Errorf("%+v", refused)
+	}
+}

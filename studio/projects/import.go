@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/gitbundle"
 	"github.com/atelier-run/atelier/registry/tarball"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -37,10 +39,10 @@ type ImportRequest struct {
 	Description string
 	Summary     string
 	Strip       bool      // leave out the one folder that contains all files, as archives of repositories have it
-	Archive     io.Reader // tar, tar.gz or zip
+	Archive     io.Reader // tar, tar.gz, zip or git bundle
 }
 
-// Import replaces the files of a project by those of an archive. The history keeps the earlier files. Links are never
+// Import replaces the files of a project by those of an archive, or of the commit that a git bundle has. The history keeps the earlier files. Links are never
 // followed: they are left out and reported. Errors: InvalidInput, Conflict, StorageFull.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRequest) (ImportedProject, error) {
 	if problem := specs.CheckProjectName(req.Name); problem != "" {
@@ -89,7 +91,7 @@ func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRe
 	change := s.after(&p, tree, digest, oldTree, actor)
 	change.Summary = req.Summary
 	if change.Summary == "" {
-		change.Summary = "Import"
+		change.Summary = strings.TrimSuffix("Import of "+in.source, " of ")
 	}
 	if exists {
 		err = s.Changes.ChangeProject(ctx, p, change, nil)
@@ -152,6 +154,7 @@ type importer struct {
 	tree      registry.Tree
 	bytes     int64
 	skipped   []string
+	source    string // the commit of a bundle, "" for another archive
 	batch     []registry.Content
 	batched   int
 }
@@ -162,15 +165,17 @@ func errArchive(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive of at most %d MiB.", MaxUpload>>20)
+	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
 }
 
 func (i *importer) read(from io.Reader) error {
 	in := bufio.NewReader(&tarball.Bounded{Reader: from, Left: MaxUpload, TooLong: fault.Invalid("/archive", "must have at most %d MiB.", MaxUpload>>20)})
-	head, _ := in.Peek(4)
+	head, _ := in.Peek(len(gitbundle.Signature))
 	var err error
 	switch {
-	case len(head) >= 4 && string(head) == "PK\x03\x04":
+	case string(head) == gitbundle.Signature:
+		err = i.bundle(in)
+	case strings.HasPrefix(string(head), "PK\x03\x04"):
 		err = i.zip(in)
 	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
 		var unpacked *gzip.Reader
@@ -252,6 +257,41 @@ func (i *importer) unzip(entry *zip.File) error {
 	return i.add(entry.Name, -1, content)
 }
 
+// bundle reads the files of a git bundle's HEAD, or of its only branch. Deltas refer to earlier parts, so the bundle is
+// first stored in a temporary file.
+func (i *importer) bundle(from io.Reader) error {
+	file, err := temporary(i.service.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if _, err := io.Copy(file, from); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	b, err := gitbundle.Open(file, MaxFileBytes)
+	if err == nil {
+		i.source = strings.TrimPrefix(b.Ref, "refs/heads/") + " at " + b.Commit[:12]
+		err = b.Files(func(e gitbundle.Entry) error {
+			switch {
+			case !e.Plain:
+				i.skip(e.Path)
+				return nil
+			case e.Large:
+				return tooLarge(e.Path)
+			}
+			return i.add(e.Path, int64(len(e.Content)), bytes.NewReader(e.Content))
+		})
+	}
+	var known *fault.Error
+	if err != nil && !errors.As(err, &known) {
+		return fault.Invalid("/archive", "is a git bundle that %s.", fault.Shown(err.Error(), 300))
+	}
+	return err
+}
+
 // temporary creates a file that no path names.
 func temporary(dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, ".atelier-*")
@@ -285,20 +325,20 @@ func (i *importer) add(name string, length int64, content io.Reader) error {
 	if length > MaxFileBytes {
 		return tooLarge(clean)
 	}
-	bytes, err := io.ReadAll(io.LimitReader(content, MaxFileBytes+1))
+	text, err := io.ReadAll(io.LimitReader(content, MaxFileBytes+1))
 	if err != nil {
 		return err
 	}
-	if len(bytes) > MaxFileBytes {
+	if len(text) > MaxFileBytes {
 		return tooLarge(clean)
 	}
-	digest := blobs.Digest(bytes)
-	i.tree[clean] = registry.TreeFile{Digest: digest, Size: int64(len(bytes))}
-	if i.bytes += int64(len(bytes)); i.bytes > MaxBytes || len(i.tree) > MaxFiles {
+	digest := blobs.Digest(text)
+	i.tree[clean] = registry.TreeFile{Digest: digest, Size: int64(len(text))}
+	if i.bytes += int64(len(text)); i.bytes > MaxBytes || len(i.tree) > MaxFiles {
 		return checkSize(i.tree)
 	}
-	i.batch = append(i.batch, registry.Content{Digest: digest, Bytes: bytes})
-	if i.batched += len(bytes); i.batched >= batchBytes || len(i.batch) >= 500 {
+	i.batch = append(i.batch, registry.Content{Digest: digest, Bytes: text})
+	if i.batched += len(text); i.batched >= batchBytes || len(i.batch) >= 500 {
 		return i.store()
 	}
 	return nil
