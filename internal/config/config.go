@@ -33,6 +33,7 @@ type Config struct {
 	DrainDelay     time.Duration // between the end of /ready and that of the listeners
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever
+	GCOlder        time.Duration // age at which garbage is removed automatically, 0 for never
 	KeepOverlays   time.Duration // how long proposed changes of files wait for a decision
 	Tasks          int           // tasks at work at the same time
 	KeepEvents     time.Duration // 0 means as long as the run

@@ -161,6 +161,15 @@ func span(v string) (time.Duration, error) {
 	return d, nil
 }
 
+// age parses the age of data that is removed automatically.
+func age(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d != 0 && d < time.Hour {
+		return 0, fmt.Errorf("must be a duration of at least 1h, for example 2160h, or 0s for never")
+	}
+	return d, nil
+}
+
 // waiting parses the time that a request waits for a person.
 func waiting(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -23,7 +25,18 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Folder is a blob store in its own directory: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent use,
 // also by several processes.
-type Folder struct{ dir string }
+type Folder struct {
+	dir string
+	mu  sync.Mutex // a blob that is stored again must not be removed meanwhile
+}
+
+// Stored is a blob in a store. Stores that keep equal blobs once have no names.
+type Stored struct {
+	Name   string
+	Digest string
+	Bytes  int64
+	At     time.Time // when it was last stored
+}
 
 // Open creates the directory if it is missing.
 func Open(dir string) (*Folder, error) {
@@ -50,6 +63,8 @@ func (f *Folder) Put(ctx context.Context, _ string, content []byte) (string, err
 	}
 	digest := Digest(content)
 	path := f.path(digest)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err := f.put(path, content); err != nil {
 		return "", fmt.Errorf("store blob %s: %w", digest, err)
 	}
@@ -103,6 +118,48 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
+// List calls back with each blob.
+func (f *Folder) List(ctx context.Context, each func(Stored)) error {
+	found, err := filepath.Glob(filepath.Join(f.dir, "[0-9a-f][0-9a-f]", "[0-9a-f]*"))
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	for _, path := range found {
+		digest := prefix + filepath.Base(filepath.Dir(path)) + filepath.Base(path)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || !digestForm.MatchString(digest):
+		case err != nil:
+			return fmt.Errorf("list blobs: %w", err)
+		default:
+			each(Stored{Digest: digest, Bytes: info.Size(), At: info.ModTime()})
+		}
+	}
+	return ctx.Err()
+}
+
+// Remove removes a blob that was last stored before a time. It reports whether it did.
+func (f *Folder) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil || !digestForm.MatchString(b.Digest) {
+		return false, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.path(b.Digest))
+	if err == nil && info.ModTime().Before(before) {
+		err = os.Remove(f.path(b.Digest))
+	} else if err == nil {
+		return false, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove blob: %w", err)
+	}
+	return true, nil
+}
+
 // Empty reports whether there are no blobs.
 func (f *Folder) Empty() (bool, error) {
 	found, err := filepath.Glob(filepath.Join(f.dir, "[0-9a-f][0-9a-f]", "*"))
@@ -139,6 +196,8 @@ func (f *Folder) put(path string, content []byte) error {
 		if err := replace(dir, path, content); err != nil {
 			return err
 		}
+	} else if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // it is young again, so that Remove keeps it
+		return err
 	}
 	if err := syncDir(dir); err != nil {
 		return err

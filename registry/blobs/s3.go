@@ -136,6 +136,41 @@ func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
 	return info.Size, nil
 }
 
+// List calls back with each blob in the bucket.
+func (s *S3) List(ctx context.Context, each func(Stored)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for object := range s.client.ListObjects(ctx, s.options.Bucket, minio.ListObjectsOptions{Prefix: keyPrefix, Recursive: true}) {
+		if object.Err != nil {
+			return s.failure("list", "", object.Err)
+		}
+		at := strings.LastIndexByte(object.Key, '/')
+		digest := prefix + object.Key[at+1:]
+		if digestForm.MatchString(digest) && at > len(keyPrefix) {
+			each(Stored{Name: object.Key[len(keyPrefix):at], Digest: digest, Bytes: object.Size, At: object.LastModified})
+		}
+	}
+	return ctx.Err()
+}
+
+// Remove removes a blob that was last stored before a time. It reports whether it did.
+func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	key := objectKey(b.Name, b.Digest)
+	info, err := s.client.StatObject(ctx, s.options.Bucket, key, minio.StatObjectOptions{})
+	if isMissing(err) || err == nil && !info.LastModified.Before(before) {
+		return false, nil
+	}
+	if err == nil {
+		err = s.client.RemoveObject(ctx, s.options.Bucket, key, minio.RemoveObjectOptions{})
+	}
+	if err != nil {
+		return false, s.failure("remove", b.Name, err)
+	}
+	return true, nil
+}
+
 // objectKey returns the name of an object.
 func objectKey(name, digest string) string {
 	return keyPrefix + name + "/" + strings.TrimPrefix(digest, prefix)

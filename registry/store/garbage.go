@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
 )
 
 // endedOverlay is the condition for an overlay that was rejected, or that expired, before a time, and whose task ended
@@ -20,7 +22,7 @@ func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Ti
 	err := s.change(ctx, "sweep tasks", func(ctx context.Context, tx bun.Tx) error {
 		// Only ended tasks have finished_at.
 		ended := tx.NewSelect().TableExpr("tasks AS t").Where("t.workspace_id = ?", workspace).Where("t.finished_at < ?", instant(before))
-		err := ended.Clone().ColumnExpr("COUNT(*), COALESCE(SUM(OCTET_LENGTH(t.input) + OCTET_LENGTH(t.feedback) + (SELECT COALESCE(SUM(OCTET_LENGTH(te.data)), 0) FROM task_events AS te WHERE te.task_id = t.id)), 0)").
+		err := ended.Clone().ColumnExpr("COUNT(*), COALESCE(SUM(OCTET_LENGTH(t.input) + OCTET_LENGTH(t.feedback) + OCTET_LENGTH(t.description) + OCTET_LENGTH(t.program) + (SELECT COALESCE(SUM(OCTET_LENGTH(te.data)), 0) FROM task_events AS te WHERE te.task_id = t.id)), 0)").
 			Scan(ctx, &g.Count, &g.Bytes)
 		if err != nil || dry || g.Count == 0 {
 			return err
@@ -99,4 +101,56 @@ func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time
 		return nil
 	}
 	return sweepSaves(ctx, tx, agent, old, nil)
+}
+
+// SweepBlobs removes the blobs that no version of any workspace has and that were stored before a time. A publication stores
+// its blob before its version. So a blob with a name stays while a publication under this name may still succeed: while the
+// agent exists and has no version of the number. With dry it only counts them.
+func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (registry.Garbage, error) {
+	g := registry.Garbage{Kind: registry.BlobGarbage}
+	var old []blobs.Stored
+	err := s.blobs.List(ctx, func(b blobs.Stored) {
+		if b.At.Before(before) {
+			old = append(old, b)
+		}
+	})
+	if err != nil || len(old) == 0 {
+		return g, wrap("list blobs", err)
+	}
+	var rows []versionRow
+	err = s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").Where("v.files_digest IS NOT NULL").Scan(ctx)
+	if err != nil {
+		return g, wrap("sweep blobs", err)
+	}
+	used := make(map[[2]string]bool, 2*len(rows))
+	for _, row := range rows {
+		used[[2]string{blobName(row.AgentID, row.Version), row.FilesDigest}], used[[2]string{"", row.FilesDigest}] = true, true
+	}
+	for _, b := range old {
+		removed := !used[[2]string{b.Name, b.Digest}]
+		if removed && b.Name != "" {
+			if removed, err = s.settled(ctx, b.Name); err != nil {
+				return g, wrap("sweep blobs", err)
+			}
+		}
+		if removed && !dry {
+			if removed, err = s.blobs.Remove(ctx, b, before); err != nil {
+				return g, wrap("sweep blobs", err)
+			}
+		}
+		if removed {
+			g.Count, g.Bytes = g.Count+1, g.Bytes+b.Bytes
+		}
+	}
+	return g, nil
+}
+
+// settled reports whether no publication can succeed under the name of a blob any more.
+func (s *Store) settled(ctx context.Context, name string) (bool, error) {
+	agent, version, _ := strings.Cut(name, "/")
+	known, err := s.read.NewSelect().TableExpr("agents").Where("id = ?", agent).Exists(ctx)
+	if err != nil || !known {
+		return err == nil, err
+	}
+	return s.read.NewSelect().TableExpr("versions").Where("agent_id = ?", agent).Where("version = ?", version).Exists(ctx)
 }

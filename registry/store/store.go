@@ -19,6 +19,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
 )
 
 // Blobs stores the files of large versions outside the database: in a directory, or in a bucket that several servers
@@ -27,6 +28,9 @@ type Blobs interface {
 	Put(ctx context.Context, name string, content []byte) (digest string, err error)
 	Get(ctx context.Context, name, digest string) ([]byte, error)
 	Size(ctx context.Context, name, digest string) (int64, error)
+	List(ctx context.Context, each func(blobs.Stored)) error
+	// Remove removes a blob that was last stored before a time, and reports whether it did.
+	Remove(ctx context.Context, b blobs.Stored, before time.Time) (bool, error)
 }
 
 // blobName returns the name of the files of a version.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/fault"
@@ -36,6 +37,12 @@ func (noBlobs) Put(context.Context, string, []byte) (string, error) {
 
 // Get implements store.Blobs.
 func (noBlobs) Get(_ context.Context, name, _ string) ([]byte, error) { return nil, noBucket(name) }
+
+// List implements store.Blobs.
+func (noBlobs) List(context.Context, func(blobs.Stored)) error { return nil }
+
+// Remove implements store.Blobs.
+func (noBlobs) Remove(context.Context, blobs.Stored, time.Time) (bool, error) { return false, nil }
 
 // Size implements store.Blobs.
 func (noBlobs) Size(_ context.Context, name, _ string) (int64, error) { return 0, noBucket(name) }

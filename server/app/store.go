@@ -189,7 +189,30 @@ func (a *App) sweepOnce(ctx context.Context) {
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of deleted projects", slog.Int("files", n))
 	}
+	a.collectGarbage(ctx)
 	a.removeOld(ctx)
+}
+
+// collectGarbage removes the old garbage of all workspaces, if that is configured.
+func (a *App) collectGarbage(ctx context.Context) {
+	if a.Config.GCOlder == 0 {
+		return
+	}
+	workspaces, err := a.store.Workspaces(ctx)
+	if err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "list workspaces", slog.Any("error", err))
+	}
+	for _, w := range workspaces {
+		done, err := a.garbage.Collect(ctx, w.ID, a.Config.GCOlder, false)
+		if err != nil && ctx.Err() == nil {
+			a.Log.LogAttrs(ctx, slog.LevelError, "collect garbage", slog.String("workspace", w.Name), slog.Any("error", err))
+		}
+		for _, g := range done.Items {
+			if g.Count > 0 {
+				a.Log.LogAttrs(ctx, slog.LevelInfo, "collected garbage", slog.String("workspace", w.Name), slog.String("kind", string(g.Kind)), slog.Int("count", g.Count), slog.Int64("bytes", g.Bytes))
+			}
+		}
+	}
 }
 
 const (

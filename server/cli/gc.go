@@ -19,7 +19,7 @@ type gcCommand struct {
 
 // Help returns the text above the flags.
 func (*gcCommand) Help() string {
-	return "Removes, in the workspace: ended tasks, rejected and expired overlays, files of projects that nothing names, saves in the history of drafts except the newest and those with a label, and packages that nothing uses. " +
+	return "Removes, in the workspace: ended tasks, rejected and expired overlays, files of projects that nothing names, saves in the history of drafts except the newest and those with a label, and packages that nothing uses. In the workspace default also: the blobs of large versions that no version has. " +
 		"The server does it and may go on working."
 }
 

@@ -20,7 +20,7 @@ func (a *API) collectGarbage() {
 	type out struct{ Body garbage.Cleanup }
 	add(a, endpoint{
 		id: "collectGarbage", method: http.MethodPost, path: Base + "/gc", tag: "server", summary: "Remove data that nothing needs any more",
-		about: "Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. " +
+		about: "Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. In the workspace default it also removes the blobs of large versions that no version of any workspace has. " +
 			"Runs may go on meanwhile. Files that were stored in the last two hours stay.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {

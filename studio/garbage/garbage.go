@@ -15,6 +15,8 @@ import (
 type Store interface {
 	SweepTasks(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error)
 	SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error)
+	// SweepBlobs concerns all workspaces.
+	SweepBlobs(ctx context.Context, before time.Time, dry bool) (registry.Garbage, error)
 	SweepDraftHistory(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error)
 }
 
@@ -52,7 +54,7 @@ type Cleanup struct {
 // leastAge protects data that a run or an import may still use.
 const leastAge = time.Hour
 
-// Collect removes the garbage of a workspace that is older than an age. With dry it only counts it.
+// Collect removes the garbage of a workspace, and in the server's own workspace the blobs of all, that is older than an age. With dry it only counts it.
 func (s *Service) Collect(ctx context.Context, workspace string, age time.Duration, dry bool) (Cleanup, error) {
 	done := Cleanup{DryRun: dry, Items: []registry.Garbage{}}
 	if age < leastAge {
@@ -60,13 +62,17 @@ func (s *Service) Collect(ctx context.Context, workspace string, age time.Durati
 	}
 	before := s.Now().Add(-age)
 	// Tasks come first, because they keep their overlays. Contents come after the overlays that name them.
-	for _, sweep := range []func() (registry.Garbage, error){
+	sweeps := []func() (registry.Garbage, error){
 		func() (registry.Garbage, error) { return s.Store.SweepTasks(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.Store.SweepOverlays(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.Contents.CollectWorkspace(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.Store.SweepDraftHistory(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.packages(ctx, workspace, age, dry) },
-	} {
+	}
+	if workspace == registry.DefaultWorkspace { // its administrators are those of the server
+		sweeps = append(sweeps, func() (registry.Garbage, error) { return s.Store.SweepBlobs(ctx, before, dry) })
+	}
+	for _, sweep := range sweeps {
 		g, err := sweep()
 		if err != nil {
 			return done, err
