@@ -1099,7 +1099,7 @@ export interface paths {
     put?: never;
     /**
      * Remove data that nothing needs any more
-     * @description Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. Runs may go on meanwhile. Files that were stored in the last two hours stay.
+     * @description Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. In the workspace default it also removes the blobs of large versions that no version of any workspace has. Runs may go on meanwhile. Files that were stored in the last two hours stay.
      */
     post: operations['collectGarbage'];
     delete?: never;
@@ -1543,7 +1543,7 @@ export interface paths {
     put?: never;
     /**
      * Import the files of a project
-     * @description Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.
+     * @description Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. Of a git bundle, the files of HEAD are imported, or of its only branch; the bundle must have its whole history. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.
      */
     post: operations['importProject'];
     delete?: never;
@@ -2293,7 +2293,7 @@ export interface paths {
     };
     /**
      * Get the events of a task
-     * @description Returns the changes of state so far as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.
+     * @description Returns the changes of state so far (kind status), and the answers of the language model that were not usable (kind attempt: n, error, delayMs), as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.
      */
     get: operations['listTaskEvents'];
     put?: never;
@@ -3950,10 +3950,10 @@ export interface components {
       /** Format: int64 */
       count: number;
       /**
-       * @description tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses.
+       * @description tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses. blobs: files of large versions that no version has, of all workspaces; only for administrators of the server.
        * @enum {string}
        */
-      kind: 'tasks' | 'overlays' | 'contents' | 'draftHistory' | 'packages';
+      kind: 'tasks' | 'overlays' | 'contents' | 'draftHistory' | 'packages' | 'blobs';
     };
     GarbageBody: {
       /** @description Only count the data to remove. */
@@ -5970,7 +5970,9 @@ export interface components {
       writable: boolean;
     };
     Task: {
+      /** @description Empty for a described task. */
       agent: string;
+      /** @description Empty for a described task. */
       agentId: string;
       /**
        * Format: int64
@@ -5980,6 +5982,8 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
       creator: components['schemas']['Actor'];
+      /** @description The change in words, for which a language model writes the program. */
+      description?: string;
       /** @description Why the task failed. */
       error?: components['schemas']['TaskError'];
       /** @description A person's comment on the last attempt. */
@@ -5993,6 +5997,11 @@ export interface components {
       finishedAt?: string;
       id: string;
       input: unknown;
+      /**
+       * @description Language of the program that the model writes.
+       * @enum {string}
+       */
+      language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       /** @description The changes that wait for a decision, or were decided. */
       overlayId?: string;
       /**
@@ -6000,6 +6009,8 @@ export interface components {
        * @description 0 to 9. One step is worth ten minutes of waiting.
        */
       priority: number;
+      /** @description The last program that the model wrote. Absent in lists. */
+      program?: components['schemas']['TaskProgram'];
       project: string;
       /**
        * Format: date-time
@@ -6028,14 +6039,21 @@ export interface components {
       title: string;
       /** Format: date-time */
       updatedAt: string;
-      /** @description The published version that runs. */
+      /** @description The published version that runs. Empty for a described task. */
       version: string;
     };
     TaskBody: {
-      /** @description Name or ID. The agent needs the capability files with write. */
-      agent: string;
+      /** @description Name or ID. The agent needs the capability files with write. Give either agent or description. */
+      agent?: string;
+      /** @description The change in words. A language model writes the program, which runs on the task's overlay alone. It gets the description, the input and the paths of the project's files. */
+      description?: string;
       /** @description Input of the agent (default: {}). */
       input?: unknown;
+      /**
+       * @description Language of the program that the model writes (default: python).
+       * @enum {string}
+       */
+      language?: 'javascript' | 'typescript' | 'python' | 'bash';
       /**
        * Format: int64
        * @description Priority (default: 5). One step is worth ten minutes of waiting.
@@ -6043,7 +6061,7 @@ export interface components {
       priority?: number;
       /** @description Name of the project (default: the agent's own). An agent with the project * works on any. */
       project?: string;
-      /** @description Title (default: agent and project). */
+      /** @description Title (default: agent and project, or the first line of the description). */
       title?: string;
       /** @description 1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now. */
       version?: string;
@@ -6051,7 +6069,7 @@ export interface components {
     TaskError: {
       message: string;
       remedy?: string;
-      /** @description The type of the run's error, or cancelled, interrupted, refused. */
+      /** @description The type of the run's error, or cancelled, interrupted, refused, generation. */
       type: string;
     };
     TaskEventList: {
@@ -6061,6 +6079,27 @@ export interface components {
       items: components['schemas']['Task'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+    };
+    TaskProgram: {
+      /**
+       * Format: int64
+       * @description Attempt of the task that it was written for.
+       */
+      attempt: number;
+      entrypoint: string;
+      /** @description Text of the model. */
+      explanation: string;
+      files: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      model: string;
+      plan: string[];
+      /** @description Of all answers for this attempt. */
+      tokens: components['schemas']['Tokens'];
     };
     TaskRetry: {
       /** @description Given to the agent as the property feedback of its input, which its input schema must declare. */
@@ -20395,6 +20434,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/gzip': string;
+        'application/x-git-bundle': string;
         'application/x-tar': string;
         'application/zip': string;
       };
@@ -20950,6 +20990,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/gzip': string;
+        'application/x-git-bundle': string;
         'application/x-tar': string;
         'application/zip': string;
       };
@@ -25849,6 +25890,15 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
