@@ -135,12 +135,17 @@ func (w *walker) diagnose() error {
 	if err := w.ask("getSemanticDiagnostics", object{"file": file}, &found); err != nil {
 		return err
 	}
+	var named []string // types of the editor with a note
 	for _, d := range found {
 		if !slices.Contains(explained, d.Code) {
 			continue
 		}
 		note := w.located(d)
-		if note.Message == "Cannot find name 'Input'." || note.Message == "Cannot find name 'Output'." {
+		if generated := strings.TrimSuffix(strings.TrimPrefix(note.Message, "Cannot find name '"), "'."); generated == "Input" || generated == "Output" {
+			if slices.Contains(named, generated) {
+				continue
+			}
+			named = append(named, generated)
 			note.Message += " The editor makes this type from the schema. Declare a type of your own, so that the schema can come from the code."
 		}
 		w.note(note)

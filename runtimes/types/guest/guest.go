@@ -110,18 +110,59 @@ const (
 	ambient = ".atelier.globals.d.ts"
 )
 
-// globals declares the types of ctx that editors know.
+// globals declares the types that editors know: ctx, and the globals of both engines. Types of other globals and of Node's
+// modules do not count.
 const globals = `type LogLevel = "debug" | "info" | "warn" | "error";
 type Environment = Readonly<Record<string, string>>;
 interface Ctx { readonly env: Environment; log(level: LogLevel, message: string, fields?: Record<string, unknown>): void; progress(done: number, total: number, message?: string): void; [name: string]: any }
 declare module "agents";
+declare module "node:*";
+declare const crypto: { randomUUID(): string; [name: string]: any }, performance: { now(): number; readonly timeOrigin: number; [name: string]: any };
+declare const console: any, process: any, global: any, require: any, WebAssembly: any;
+declare function setTimeout(run: (...given: any[]) => void, ms?: number, ...given: any[]): any;
+declare function setInterval(run: (...given: any[]) => void, ms?: number, ...given: any[]): any;
+declare function setImmediate(run: (...given: any[]) => void, ...given: any[]): any;
+declare function clearTimeout(id?: any): void;
+declare function clearInterval(id?: any): void;
+declare function clearImmediate(id?: any): void;
+declare function queueMicrotask(run: () => void): void;
+declare function atob(base64: string): string;
+declare function btoa(binary: string): string;
+declare function structuredClone<T>(value: T): T;
+declare function fetch(url: string | URL, init?: any): Promise<Response>;
+declare class Response { constructor(body?: any, init?: any); readonly status: number; readonly statusText: string; readonly ok: boolean; readonly url: string; readonly headers: Headers; text(): Promise<string>; json(): Promise<any>; arrayBuffer(): Promise<ArrayBuffer>; bytes(): Promise<Uint8Array>; [name: string]: any }
+declare class Headers { constructor(init?: any); get(name: string): string | null; has(name: string): boolean; [name: string]: any }
+declare class URL { constructor(url: string | URL, base?: string | URL); hash: string; host: string; hostname: string; href: string; readonly origin: string; pathname: string; port: string; protocol: string; search: string; readonly searchParams: URLSearchParams; toString(): string }
+declare class URLSearchParams { constructor(init?: any); get(name: string): string | null; getAll(name: string): string[]; has(name: string): boolean; set(name: string, value: string): void; append(name: string, value: string): void; toString(): string; [name: string]: any; [Symbol.iterator](): IterableIterator<[string, string]> }
+declare class TextEncoder { encode(text?: string): Uint8Array; [name: string]: any }
+declare class TextDecoder { constructor(label?: string, options?: any); decode(bytes?: any, options?: any): string; [name: string]: any }
+declare class Buffer extends Uint8Array { toString(encoding?: string, start?: number, end?: number): string; static from(...given: any[]): Buffer; static concat(list: any, length?: number): Buffer; static [name: string]: any }
+declare class AbortController { readonly signal: AbortSignal; abort(reason?: any): void }
+declare class AbortSignal { readonly aborted: boolean; readonly reason: any; static [name: string]: any; [name: string]: any }
+declare class Event { constructor(type: string, init?: any); readonly type: string; [name: string]: any }
+declare class EventTarget { [name: string]: any }
+declare class DOMException extends Error { constructor(message?: string, name?: string); readonly code: number }
 `
+
+// modules are the modules of Node that programs may name without "node:".
+const modules = "assert buffer child_process crypto events fs fs/promises http https net os path perf_hooks process querystring readline stream string_decoder timers timers/promises tls url util worker_threads zlib"
+
+// declarations returns the text of the file with globals.
+func declarations() string {
+	var text strings.Builder
+	text.WriteString(globals)
+	for _, name := range strings.Fields(modules) {
+		fmt.Fprintf(&text, "declare module %q;\n", name)
+	}
+	return text.String()
+}
 
 // open writes the files that the compiler needs, and opens them as a project.
 func open(c *client, entry string) error {
 	options := map[string]any{
 		"strict": true, "target": "es2023", "lib": []string{"es2023"}, "module": "esnext", "moduleResolution": "bundler", "types": []string{}, "noEmit": true,
 		"allowJs": true, "allowImportingTsExtensions": true, "resolveJsonModule": true, "esModuleInterop": true, "skipLibCheck": true, "jsx": "preserve",
+		"moduleDetection": "force", // a type of the program never merges with a global one
 	}
 	settings, err := json.Marshal(map[string]any{"compilerOptions": options, "files": []string{entry, probe, ambient}})
 	if err != nil {
@@ -131,7 +172,7 @@ func open(c *client, entry string) error {
 	if err != nil {
 		return err
 	}
-	for file, text := range map[string]string{config: string(settings), ambient: globals, probe: "import * as program from " + string(name) + ";\nexport const it = program;\n"} {
+	for file, text := range map[string]string{config: string(settings), ambient: declarations(), probe: "import * as program from " + string(name) + ";\nexport const it = program;\n"} {
 		if err := os.WriteFile(path.Join(root, file), []byte(text), 0o600); err != nil {
 			return err
 		}
