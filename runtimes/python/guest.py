@@ -516,15 +516,20 @@ def conversions(function):
     return annotations().hints_of(function)
 
 
-def converted(function, value, hint, name):
-    """Builds the argument of a typed parameter."""
+def pointer(path, whole):
+    """Writes where a value is in the input. whole says that the parameter is the whole input."""
+    return "".join("/" + str(one).replace("~", "~0").replace("/", "~1") for one in ("input", *path[1 if whole else 0:]))
+
+
+def converted(function, value, hint, name, whole):
+    """Builds the argument of a typed parameter, which may be the whole input."""
     types = annotations()
     try:
-        return types.build(value, hint, name)
+        return types.build(value, hint, (name,))
     except types.Unfit as error:
         code = getattr(function, "__code__", None)
         raise Stop(
-            "runtime_error", str(error), file=relative(getattr(code, "co_filename", "")), line=getattr(code, "co_firstlineno", 0),
+            "invalid_input", str(error), errors=[{"pointer": pointer(path, whole), "message": message} for path, message in error.places], file=relative(getattr(code, "co_filename", "")), line=getattr(code, "co_firstlineno", 0),
             remedy=f"Give a value that fits the type of the parameter {name}. A schema inferred from the code refuses others before the run.",
         ) from None
 
@@ -583,7 +588,7 @@ def arguments(function, value, ctx, types):
             missing.append(name)
             continue
         if name in types and found is not ctx:
-            found = converted(function, found, types[name], name)
+            found = converted(function, found, types[name], name, found is value)
         if kind == "positional":
             args.append(found)
         else:

@@ -22,6 +22,7 @@ import uuid
 NODES = 10_000  # maximum size of a schema, in nodes
 NOTES = 100
 TEXT = 2_000  # characters of a description
+PLACES = 50  # that an error names
 FORMATS = {
     datetime.datetime: "date-time", datetime.date: "date", datetime.time: "time", uuid.UUID: "uuid",
     re.Pattern: "regex", ipaddress.IPv4Address: "ipv4", ipaddress.IPv6Address: "ipv6",
@@ -48,10 +49,15 @@ class TooLarge(Exception):
 
 
 class Unfit(ValueError):
-    """A JSON value does not fit the type of a parameter. path is where, such as input.items[2]."""
+    """A JSON value does not fit the type of a parameter. Each place is a path, such as ("input", "items", 2), and a message."""
 
-    def __init__(self, path, message):
-        super().__init__(f"{path}: {message}")
+    def __init__(self, *places):
+        super().__init__("; ".join(f"{dotted(path)}: {message}" for path, message in places))
+        self.places = places
+
+
+def dotted(path):
+    return path[0] + "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path[1:])
 
 
 class Places:
@@ -773,7 +779,7 @@ def primitive(value, cls, path, strict):
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     fits = numeric if cls is float else numeric and float(value).is_integer() if cls is int else isinstance(value, cls)
     if not fits:
-        raise Unfit(path, f"must be {PRIMITIVES[cls]}")
+        raise Unfit((path, f"must be {PRIMITIVES[cls]}"))
     return value
 
 
@@ -783,7 +789,7 @@ def literally(value, args, path, strict):
         if plain == value and isinstance(plain, bool) == isinstance(value, bool):
             return one
     if strict:
-        raise Unfit(path, f"must be one of {', '.join(map(repr, args))}")
+        raise Unfit((path, f"must be one of {', '.join(map(repr, args))}"))
     return value
 
 
@@ -796,7 +802,7 @@ def chosen(value, args, path, strict):
         except Unfit as error:
             faults.append(error)
     if strict or any(isinstance(one, type) and dataclasses.is_dataclass(one) for one in args):
-        raise faults[-1] if len(faults) == 1 else Unfit(path, "fits none of the types " + ", ".join(map(shown, args)))
+        raise faults[-1] if len(faults) == 1 else Unfit((path, "fits none of the types " + ", ".join(map(shown, args))))
     return value
 
 
@@ -804,7 +810,7 @@ def parsed(parse, value, path):
     try:
         return parse(value)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise Unfit(path, str(error) or "is not valid") from None
+        raise Unfit((path, str(error) or "is not valid")) from None
 
 
 def moment(text):
@@ -842,13 +848,13 @@ PARSERS = {
 def collected(value, base, args, path, strict):
     if not isinstance(value, (list, tuple)):
         if strict:
-            raise Unfit(path, "must be an array")
+            raise Unfit((path, "must be an array"))
         return value
     if base is tuple and args and not (len(args) == 2 and args[1] is Ellipsis):
         if len(args) != len(value) and args != ((),):
-            raise Unfit(path, f"must have {len(args)} items")
-        return tuple(build(one, of, f"{path}[{at}]", strict) for at, (one, of) in enumerate(zip(value, args)))
-    items = [build(one, args[0], f"{path}[{at}]", strict) for at, one in enumerate(value)] if args else value
+            raise Unfit((path, f"must have {len(args)} items"))
+        return tuple(build(one, of, (*path, at), strict) for at, (one, of) in enumerate(zip(value, args)))
+    items = [build(one, args[0], (*path, at), strict) for at, one in enumerate(value)] if args else value
     if base is tuple:
         return tuple(items)
     if base in SETS:
@@ -860,10 +866,10 @@ def collected(value, base, args, path, strict):
 def mapped(value, base, args, path, strict):
     if not isinstance(value, dict):
         if strict:
-            raise Unfit(path, "must be an object")
+            raise Unfit((path, "must be an object"))
         return value
     key, of = (args if len(args) == 2 else (args[0], int)) if args else (str, typing.Any)
-    pairs = {named(name, key, path): build(one, of, f"{path}.{name}", strict) for name, one in value.items()}
+    pairs = {named(name, key, path): build(one, of, (*path, name), strict) for name, one in value.items()}
     return pairs if base not in (collections.OrderedDict, collections.Counter) else base(pairs)
 
 
@@ -871,8 +877,8 @@ def named(name, key, path):
     """Builds the key of a dictionary from the name of a property."""
     key = getattr(key, "__supertype__", key)
     if key is int:
-        return parsed(int, name, f"{path}.{name}")
-    return build(name, key, f"{path}.{name}") if key is not str else name
+        return parsed(int, name, (*path, name))
+    return build(name, key, (*path, name)) if key is not str else name
 
 
 def built(value, hint, cls, path):
@@ -884,20 +890,20 @@ def built(value, hint, cls, path):
     if is_named_tuple(cls):
         listed = list(fields_of(cls, bound_types(hint), False))
         if not isinstance(value, (list, tuple)) or not sum(one[2] for one in listed) <= len(value) <= len(listed):
-            raise Unfit(path, f"must be an array of {len(listed)} items")
-        return cls(*(build(one, of, f"{path}[{at}]") for at, (one, (_, of, _, _)) in enumerate(zip(value, listed))))
+            raise Unfit((path, f"must be an array of {len(listed)} items"))
+        return cls(*(build(one, of, (*path, at)) for at, (one, (_, of, _, _)) in enumerate(zip(value, listed))))
     if not (dataclasses.is_dataclass(cls) or is_typed_dict(cls)):
         return value
     if not isinstance(value, dict):
         if isinstance(value, cls):
             return value
-        raise Unfit(path, "must be an object")
+        raise Unfit((path, "must be an object"))
     found = {}
     for name, of, needed, _ in fields_of(cls, bound_types(hint), False):
         if name in value:
-            found[name] = build(value[name], of, f"{path}.{name}", typing.get_origin(of) is typing.Literal)
+            found[name] = build(value[name], of, (*path, name), typing.get_origin(of) is typing.Literal)
         elif needed:
-            raise Unfit(path, f"must have {name}")
+            raise Unfit((path, f"must have {name}"))
     return {**value, **found} if is_typed_dict(cls) else cls(**found)
 
 
@@ -907,9 +913,18 @@ def modelled(value, hint, path):
     try:
         return pydantic.TypeAdapter(hint).validate_python(value)
     except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        at = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in first["loc"])
-        raise Unfit(path + at, first["msg"]) from None
+        raise Unfit(*((path + within(value, one), one["msg"]) for one in error.errors(include_url=False, include_input=False)[:PLACES])) from None
+
+
+def within(value, error):
+    """Returns where in a JSON value an error of Pydantic is. Its location also names members of unions and validators."""
+    found, loc = (), error["loc"]
+    for at, name in enumerate(loc):
+        if isinstance(value, dict) and name in value or isinstance(value, list) and isinstance(name, int) and name < len(value):
+            found, value = (*found, name), value[name]
+        elif at == len(loc) - 1 and error["type"] == "missing":
+            found = (*found, name)
+    return found
 
 
 def dump(value):

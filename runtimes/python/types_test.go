@@ -180,17 +180,18 @@ func TestTypedArguments(t *testing.T) {
 	engine := newEngine(t)
 	const order = "from dataclasses import dataclass\nimport datetime\n@dataclass\nclass Order:\n    at: datetime.date\n    count: int = 1\n"
 	tests := map[string]struct {
-		source, input, output, message string
-		rules                          *runtimes.Rules
-		isolation                      runtimes.Isolation
+		source, input, output, message, pointer string
+		rules                                   *runtimes.Rules
+		isolation                               runtimes.Isolation
 	}{
 		"pooled":             {source: order + "def main(order: Order): return [order.at.year, order.count]", input: `{"order":{"at":"2026-01-02"}}`, output: `[2026,1]`},
 		"strict":             {source: order + "def main(order: Order): return [order.at.year, order.count]", input: `{"order":{"at":"2026-01-02"}}`, output: `[2026,1]`, isolation: runtimes.Strict},
 		"restricted":         {source: order + "def main(order: Order): return [order.at.year, order.count]", input: `{"order":{"at":"2026-01-02"}}`, output: `[2026,1]`, rules: &runtimes.Rules{Pack: runtimes.Restricted}},
-		"a bad date":         {source: order + "def main(order: Order): pass", input: `{"order":{"at":"soon"}}`, message: "order.at: Invalid isoformat string"},
-		"a missing field":    {source: order + "def main(order: Order): pass", input: `{"order":{}}`, message: "order: must have at"},
-		"no object":          {source: order + "def main(order: Order): pass", input: `{"order":1}`, message: "order: must be an object"},
-		"no type of a union": {source: order + "def main(order: Order | None): pass", input: `{"order":1}`, message: "order: fits none of the types Order, NoneType"},
+		"a bad date":         {source: order + "def main(order: Order): pass", input: `{"order":{"at":"soon"}}`, message: "order.at: Invalid isoformat string", pointer: "/input/order/at"},
+		"a missing field":    {source: order + "def main(order: Order): pass", input: `{"order":{}}`, message: "order: must have at", pointer: "/input/order"},
+		"no object":          {source: order + "def main(order: Order): pass", input: `{"order":1}`, message: "order: must be an object", pointer: "/input/order"},
+		"no type of a union": {source: order + "def main(order: Order | None): pass", input: `{"order":1}`, message: "order: fits none of the types Order, NoneType", pointer: "/input/order"},
+		"the whole input":    {source: order + "def main(input: dict[str, list[Order]]): pass", input: `{"a/b":[{"at":"2026-01-02"},{"at":7}]}`, message: "input.a/b[1].at", pointer: "/input/a~1b/1/at"},
 		"a typed result":     {source: order + "def main() -> Order: return Order(datetime.date(2026, 1, 2))", input: `{}`, output: `{"at":"2026-01-02","count":1}`},
 		"an untyped result":  {source: order + "def main(): return Order(datetime.date(2026, 1, 2))", input: `{}`, message: "Order is not JSON"},
 		"ctx with a type":    {source: "from typing import Any, Protocol\nclass Context(Protocol): ...\ndef main(input: dict[str, Any], ctx: Context): return ctx.env", input: `{"ctx":1}`, output: `{}`},
@@ -208,6 +209,8 @@ func TestTypedArguments(t *testing.T) {
 			if tt.message != "" {
 				if outcome.Error == nil || !strings.Contains(outcome.Error.Message, tt.message) || outcome.Error.Remedy == "" {
 					t.Errorf("%+v, want %q", outcome.Error, tt.message)
+				} else if tt.pointer != "" && (outcome.Error.Type != runtimes.InvalidInput || len(outcome.Error.Errors) != 1 || outcome.Error.Errors[0].Pointer != tt.pointer) {
+					t.Errorf("%+v, want %s", outcome.Error, tt.pointer)
 				}
 				return
 			}

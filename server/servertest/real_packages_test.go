@@ -3,9 +3,11 @@ package servertest_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -158,7 +160,14 @@ func TestPydantic(t *testing.T) {
 	}
 	order["pages"] = map[string]any{"items": []int{1}, "next": "never"}
 	run = s.Execute(t, "models", "draft", order)
-	if e := run.Error; e == nil || e.Message != "input.pages: Value error, must not be never" || e.File != "main.py" {
+	if e := run.Error; e == nil || e.Message != "input.pages: Value error, must not be never" || e.File != "main.py" || e.Type != runtimes.InvalidInput || !slices.Equal(e.Errors, []runtimes.FieldError{{Pointer: "/input/pages", Message: "Value error, must not be never"}}) {
+		t.Errorf("%+v, %+v", run, run.Error)
+	}
+	// Without the schema, which would refuse it first, every place is named, without the members of unions.
+	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/models", map[string]any{"inputSchema": map[string]any{"type": "object"}}, servertest.Headers{"If-Match": `"1"`})
+	order["pages"], order["pet"] = map[string]any{}, map[string]any{"kind": "dog", "name": "rex"}
+	run = s.Execute(t, "models", "draft", order)
+	if e := run.Error; e == nil || len(e.Errors) != 2 || e.Errors[0].Pointer != "/input/pet/name" || e.Errors[1] != (runtimes.FieldError{Pointer: "/input/pages/items", Message: "Field required"}) {
 		t.Errorf("%+v, %+v", run, run.Error)
 	}
 }

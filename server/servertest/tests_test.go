@@ -269,4 +269,27 @@ func TestGenerateTests(t *testing.T) {
 		t.Errorf("%v", kinds)
 	}
 	s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, agent+"/tests/generate", map[string]any{"count": 101})
+
+	// An input that only the program's own schema refuses is a declared error.
+	s.Create(t, map[string]any{
+		"name": "odd", "language": "javascript", "code": `export const input = {"~standard": {version: 1, vendor: "mine", validate: (value) => (value.n % 2 ? {value} : {issues: [{message: "must be odd", path: ["n"]}]})}}; export default ({n}) => n;`,
+		"inputSchema": map[string]any{"type": "object", "required": []string{"n"}, "additionalProperties": false, "properties": map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "maximum": 50}}},
+	})
+	var declared struct {
+		Failed int
+		Cases  []struct {
+			Kind string
+			Test struct{ Expect struct{ ErrorType string } }
+		}
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/code-agents/odd/tests/generate", map[string]any{"count": 40, "seed": 7}).Into(t, &declared)
+	refused := 0
+	for _, one := range declared.Cases {
+		if one.Kind != "invalid" && one.Test.Expect.ErrorType == "invalid_input" {
+			refused++
+		}
+	}
+	if declared.Failed != 0 || refused == 0 {
+		t.Errorf("%+v", declared)
+	}
 }
