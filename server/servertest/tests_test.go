@@ -151,6 +151,12 @@ func TestPublish_TestsFail_Refused(t *testing.T) {
 			t.Errorf("%s lacks %s", refused.Body, want)
 		}
 	}
+	code, _, stderr := command(t, s, "", "publish", "triple")
+	for _, want := range []string{`The test "two" of 1.0.0 fails`, "triple@1.0.0 is pinned by", "Morning mail"} {
+		if code != 3 || !strings.Contains(stderr, want) {
+			t.Errorf("%d %s lacks %s", code, stderr, want)
+		}
+	}
 	s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, tripled+"/versions", map[string]any{"acceptRegressions": true})
 	small := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, tripled+"/versions", map[string]any{"version": "1.1.0", "acceptRegressions": true, "comment": "Nobody reads parts."})
 	if !strings.Contains(string(small.Body), "bump_too_small") || !strings.Contains(string(small.Body), `"advisedVersion":"2.0.0"`) {

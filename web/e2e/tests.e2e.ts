@@ -64,6 +64,32 @@ test('a result is kept as a test, which fails when the code breaks it and then r
   expect(version.tests.map((t) => t.name)).toEqual(['Oslo in summer']);
 });
 
+test('a type is changed, its form follows, and the test of a result refuses the version that breaks it', async () => {
+  const narrow = 'def main(city: str) -> dict[str, str | int]:\n    return {"city": city, "degrees": 21}\n';
+  const wide = narrow.replace('city: str', 'city: str, days: int = 1').replace('21', '21 * days');
+  await must(atelier, 'POST', '/code-agents', { name: 'shown', language: 'python', code: narrow });
+  await studio.openAgent('shown');
+  await studio.replaceCode(wide);
+  await page.getByRole('tab', { name: 'Input' }).click();
+  await page.getByRole('textbox', { name: /^days/ }).fill('2');
+  await page.getByRole('textbox', { name: 'city' }).fill('Oslo');
+  await studio.start();
+  await studio.ended(/^Succeeded/);
+  await keep('Two days in Oslo');
+  await studio.saved();
+  await studio.replaceCode(wide.replace('21 * days', '21'));
+  await page.getByRole('tab', { name: 'Tests' }).click();
+  await page.getByRole('button', { name: 'Run all' }).click();
+  await page.getByText('0 of 1 test passed').waitFor();
+  const differences = page.getByRole('region', { name: 'Differences of Two days in Oslo' });
+  await differences.getByText('/degrees').waitFor();
+  await differences.getByText('is 21 instead of 42').waitFor();
+  await page.getByRole('button', { name: publishButton }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Publish 1\.0\.0/ }).click();
+  await dialog.getByRole('alert').getByText('The test "Two days in Oslo" fails').waitFor();
+});
+
 test('a test is added and edited, and a refused one changes nothing', async () => {
   await must(atelier, 'POST', '/code-agents', { name: 'typed', language: 'python', code });
   await studio.openAgent('typed');
