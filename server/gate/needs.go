@@ -208,6 +208,7 @@ func needs() map[string]need {
 		"GET " + api + "/packages/installed":             {read, workspace},
 		"GET " + api + "/packages/search":                {read, workspace},
 		"GET " + api + "/packages/versions":              {read, workspace},
+		"GET " + api + "/packages/dependencies":          {read, workspace},
 		"GET " + one + "/packages/types":                 {read, agent},
 		"POST " + api + "/gc":                            {admin, workspace},
 		"POST " + api + "/packages/gc":                   {admin, workspace},

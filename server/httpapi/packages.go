@@ -19,6 +19,7 @@ func (a *API) packageRoutes() {
 	a.collectPackages()
 	a.searchPackages()
 	a.listPackageVersions()
+	a.listPackageDependencies()
 	a.getPackageTypes()
 }
 
@@ -146,6 +147,28 @@ func (a *API) listPackageVersions() {
 	}, func(ctx context.Context, q *in) (*out, error) {
 		all, err := a.Packages.Versions(ctx, actor(ctx).Workspace, q.Language, q.Name)
 		return &out{Body: PackageVersions{Items: all}}, err
+	})
+}
+
+// PackageDependencies lists the packages that a package brings.
+type PackageDependencies struct {
+	Items []packages.Dependency `json:"items"`
+}
+
+func (a *API) listPackageDependencies() {
+	type in struct {
+		PackageLanguageQuery
+		Name    string `query:"name" required:"true" minLength:"1" maxLength:"214" doc:"Exact name of the package."`
+		Version string `query:"version" maxLength:"100" doc:"Version of the package (default: the newest)."`
+	}
+	type out struct{ Body PackageDependencies }
+	add(a, endpoint{
+		id: "listPackageDependencies", method: http.MethodGet, path: Base + "/packages/dependencies", tag: "agents", summary: "List the packages that a package brings",
+		about:    "The other packages that an agent gets if it names this one, by name. They are resolved like those of a draft, and nothing is kept. A package that a rule of the server forbids is refused. The list is complete.",
+		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		all, err := a.Packages.Dependencies(ctx, actor(ctx).Workspace, q.Language, q.Name, q.Version)
+		return &out{Body: PackageDependencies{Items: all}}, err
 	})
 }
 

@@ -253,6 +253,7 @@ func (x exchange) packages() {
 	x.do("getPackageTypes", greeter)
 	x.do("searchPackages", change{"q": "greetings"})
 	x.do("listPackageVersions", change{"name": "greetings"})
+	x.do("listPackageDependencies", change{"name": "greetings"})
 	x.do("listInstalledLocks", nil)
 	x.do("listInstalledPackages", nil)
 	x.do("collectPackages", nil)

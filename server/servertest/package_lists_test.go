@@ -23,19 +23,22 @@ func TestPackages_Search(t *testing.T) {
 	for _, version := range []string{"1.2.0", "1.10.0", "2.0.0-beta.1"} {
 		index.AddNPM(t, packagestest.Tarball{Name: "hello", Version: version, Manifest: map[string]any{"description": "Says hello."}})
 	}
-	index.AddNPM(t, packagestest.Tarball{Name: "@loud/hello-world", Version: "0.1.0"})
+	index.AddNPM(t, packagestest.Tarball{Name: "@loud/hello-world", Version: "0.1.0", Manifest: map[string]any{"dependencies": map[string]string{"hello": "^1.2.0 <1.3"}}})
+	index.AddNPM(t, packagestest.Tarball{Name: "louder", Version: "1.0.0", Manifest: map[string]any{"dependencies": map[string]string{"hello": "1.10.0"}}})
 	s := servertest.New(t, servertest.Flags(t, map[string]string{
 		"python-index": index.Simple(), "npm-registry": index.NPM(), "uv": packagestest.UV(t), "packages-dir": packagestest.Dir(t), "block-packages": "hello@1.10.*",
 	}))
 	for path, want := range map[string]string{
-		"search?language=python&q=Greetings":                      `{"items":[{"name":"greetings","version":"1.10.0.post1"}]}`,
-		"search?language=python&q=greet":                          `{"items":[]}`,
-		"search?language=python&q=..%2f..%2fetc":                  `{"items":[]}`,
-		"search?language=javascript&q=ell":                        `{"items":[{"name":"@loud/hello-world","version":"0.1.0"},{"name":"hello","version":"2.0.0-beta.1","summary":"Says hello."}]}`,
-		"versions?language=python&name=greetings":                 `{"items":["1.10.0.post1","1.10.0","1.9.0"]}`,
-		"versions?language=typescript&name=hello":                 `{"items":["1.2.0"]}`,
-		"versions?language=typescript&name=missing":               `{"items":[]}`,
-		"versions?language=typescript&name=%40loud%2fhello-world": `{"items":["0.1.0"]}`,
+		"search?language=python&q=Greetings":                                        `{"items":[{"name":"greetings","version":"1.10.0.post1"}]}`,
+		"search?language=python&q=greet":                                            `{"items":[]}`,
+		"search?language=python&q=..%2f..%2fetc":                                    `{"items":[]}`,
+		"search?language=javascript&q=ell":                                          `{"items":[{"name":"@loud/hello-world","version":"0.1.0"},{"name":"hello","version":"2.0.0-beta.1","summary":"Says hello."}]}`,
+		"versions?language=python&name=greetings":                                   `{"items":["1.10.0.post1","1.10.0","1.9.0"]}`,
+		"versions?language=typescript&name=hello":                                   `{"items":["1.2.0"]}`,
+		"versions?language=typescript&name=missing":                                 `{"items":[]}`,
+		"versions?language=typescript&name=%40loud%2fhello-world":                   `{"items":["0.1.0"]}`,
+		"dependencies?language=javascript&name=%40loud%2fhello-world&version=0.1.0": `{"items":[{"name":"hello","version":"1.2.0"}]}`,
+		"dependencies?language=typescript&name=hello&version=1.2.0":                 `{"items":[]}`,
 	} {
 		if got := strings.TrimSpace(string(s.Want(t, 200, "GET", "/api/v1/packages/"+path, nil).Body)); got != want {
 			t.Errorf("%s: %s", path, got)
@@ -43,6 +46,17 @@ func TestPackages_Search(t *testing.T) {
 	}
 	s.Want(t, 422, "GET", "/api/v1/packages/search?language=bash&q=x", nil)
 	s.Want(t, 422, "GET", "/api/v1/packages/versions?language=python&name=..%2fx", nil)
+	for query, want := range map[string]string{
+		"language=python&name=..%2fx":                   `"/name"`,
+		"language=python&name=greetings&version=%3E%3D": `"/name"`,
+		"language=bash&name=x":                          `"/language"`,
+		"language=python&name=greetings&version=77":     "greetings",
+		"language=javascript&name=louder":               "hello",
+	} {
+		if refused := string(s.Want(t, 422, "GET", "/api/v1/packages/dependencies?"+query, nil).Body); !strings.Contains(refused, want) {
+			t.Errorf("%s: %s", query, refused)
+		}
+	}
 	index.Close()
 	if refused := s.Want(t, 503, "GET", "/api/v1/packages/versions?language=python&name=greetings", nil).Problem(t); refused.Code != "index_unavailable" || refused.Remedy == "" {
 		t.Errorf("a closed index: %+v", refused)

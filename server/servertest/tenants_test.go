@@ -350,6 +350,7 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/packages/installed":          anything,
 		"GET /api/v1/packages/search":             {query: "language=python&q=x", wants: -1},
 		"GET /api/v1/packages/versions":           {query: "language=python&name=x", wants: -1},
+		"GET /api/v1/packages/dependencies":       {query: "language=python&name=x", wants: -1},
 		"GET " + one + "/packages/types":          agent(""),
 		"POST /api/v1/gc":                         {body: `{}`},
 		"POST /api/v1/packages/gc":                {body: `{"unusedHours":720}`, wants: 403},

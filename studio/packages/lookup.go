@@ -40,6 +40,45 @@ func (s *Service) Versions(ctx context.Context, workspace string, language runti
 	return allowed, nil
 }
 
+// Dependency is a package that another one brings.
+type Dependency struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Bytes   int64  `json:"bytes,omitempty" doc:"Size of the archive. Absent if the index does not say."`
+}
+
+// Dependencies lists the other packages that a package brings, as an agent that names only this one would get them. It
+// resolves them without keeping anything. Without a version it is the newest. A package that a rule forbids is refused.
+func (s *Service) Dependencies(ctx context.Context, workspace string, language runtimes.Language, name, version string) ([]Dependency, error) {
+	if _, err := ecosystemOf(language); err != nil {
+		return nil, err
+	}
+	entry := name
+	if version != "" && language == runtimes.Python {
+		entry += "==" + version
+	} else if version != "" {
+		entry += "@" + version
+	}
+	named, err := packages.Declared(language, []string{entry}, map[string][]byte{})
+	if err != nil {
+		return nil, fault.Invalid("/name", "must be the name of a package, and version one of its versions.")
+	}
+	lock, err := s.Manager.Resolve(ctx, workspace, named)
+	if err == nil {
+		err = s.allowed(workspace, lock)
+	}
+	if err != nil {
+		return nil, faultOf(err, packages.Declaration{})
+	}
+	all := []Dependency{}
+	for _, p := range lock.Packages {
+		if p.Name != named.Requirements[0].Name {
+			all = append(all, Dependency{Name: p.Name, Version: p.Version, Bytes: p.Size})
+		}
+	}
+	return all, nil
+}
+
 func ecosystemOf(language runtimes.Language) (runtimes.Ecosystem, error) {
 	ecosystem, ok := packages.EcosystemOf(language)
 	if !ok {

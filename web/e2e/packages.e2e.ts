@@ -21,6 +21,7 @@ let store: string;
 beforeAll(async () => {
   registry = await startRegistry();
   registry.add('greetings', '1.0.0', 'exports.greet = (name) => `Hello ${name}`;');
+  registry.add('welcomes', '1.0.0', '', { greetings: '1.0.0' });
   registry.addWheel('salutes', '1.0.0', {
     'salutes/__init__.py':
       'def salute(name: str, times: int = 1) -> str:\n    """Salutes a person."""\n    return name * times\n',
@@ -60,10 +61,17 @@ test('a package is named, resolved, published, and compared with the next versio
   const section = page.getByRole('button', { name: /^Packages/ });
   if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
   const group = page.getByRole('group', { name: 'Add a package' });
+  await group.getByRole('textbox', { name: 'Find a package' }).fill('welcomes');
+  await group.getByRole('button', { name: 'Find' }).click();
+  await group.getByRole('button', { name: 'welcomes', exact: true }).click();
+  const brought = group.getByRole('list', { name: 'What welcomes 1.0.0 brings' });
+  await brought.getByText('greetings 1.0.0').waitFor();
+  expect(await violations(page)).toEqual([]);
   await group.getByRole('textbox', { name: 'Find a package' }).fill('greet');
   await group.getByRole('button', { name: 'Find' }).click();
   await group.getByRole('button', { name: 'greetings', exact: true }).click();
   await group.getByRole('combobox', { name: 'Version of greetings' }).selectOption('1.0.0');
+  await group.getByText('It brings no other packages.').waitFor();
   await group.getByRole('button', { name: 'Add greetings' }).click();
   const list = page.getByRole('textbox', { name: 'Packages, one per line' });
   expect(await list.inputValue()).toBe('greetings@1.0.0');

@@ -6,7 +6,7 @@ import { crc32, gzipSync } from 'node:zlib';
 
 export type Registry = {
   url: string;
-  add: (name: string, version: string, code: string) => void;
+  add: (name: string, version: string, code: string, dependencies?: Record<string, string>) => void;
   /** Publishes a wheel with these files. The address of its index is `simple`. */
   addWheel: (name: string, version: string, files: Record<string, string>) => void;
   simple: string;
@@ -58,6 +58,7 @@ function zip(files: Record<string, string>): Buffer {
 
 export async function startRegistry(): Promise<Registry> {
   const packages = new Map<string, Map<string, Buffer>>();
+  const needs = new Map<string, Record<string, string>>(); // dependencies by name@version
   const wheels = new Map<string, Buffer>(); // by file name
   const server: Server = createServer((request, answer) => {
     const address = new URL(request.url ?? '', 'http://localhost');
@@ -81,7 +82,9 @@ export async function startRegistry(): Promise<Registry> {
     if (archive !== undefined) return void answer.end(archive);
     const listed = [...versions].map(([version, tarball]) => {
       const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
-      return [version, { name, version, dist: { tarball: `${url}/${name}/-/${version}.tgz`, integrity } }] as const;
+      const dependencies = needs.get(`${name}@${version}`);
+      const dist = { tarball: `${url}/${name}/-/${version}.tgz`, integrity };
+      return [version, { name, version, dependencies, dist }] as const;
     });
     const latest = listed.at(-1)?.[0];
     answer.end(JSON.stringify({ name, versions: Object.fromEntries(listed), 'dist-tags': { latest } }));
@@ -101,12 +104,13 @@ export async function startRegistry(): Promise<Registry> {
       });
       wheels.set(`${name}-${version}-py3-none-any.whl`, wheel);
     },
-    add: (name, version, code) => {
+    add: (name, version, code, dependencies = {}) => {
       const files = [
-        member('package/package.json', JSON.stringify({ name, version, types: 'index.d.ts' })),
+        member('package/package.json', JSON.stringify({ name, version, types: 'index.d.ts', dependencies })),
         member('package/index.d.ts', 'export declare function greet(name: string): string;\n'),
         member('package/index.js', code),
       ];
+      needs.set(`${name}@${version}`, dependencies);
       const versions = packages.get(name) ?? new Map<string, Buffer>();
       packages.set(name, versions.set(version, gzipSync(Buffer.concat([...files, Buffer.alloc(1024)]))));
     },

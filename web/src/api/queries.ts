@@ -65,6 +65,8 @@ export const keys = {
   unusedPackages: (hours: number) => ['packages', 'unused', hours] as const,
   packageSearch: (language: string, text: string) => ['packages', 'search', language, text] as const,
   packageVersions: (language: string, name: string) => ['packages', 'versions', language, name] as const,
+  packageDependencies: (language: string, name: string, version: string) =>
+    ['packages', 'dependencies', language, name, version] as const,
   packageTypes: (agent: string, version: string, list: string) => ['packages', 'types', agent, version, list] as const,
   calledAgents: (tools: readonly string[], pinned: string) => ['agents', 'called', ...tools, pinned] as const,
   packageChanges: (agent: string, revision: number) => ['packages', 'changes', agent, revision] as const,

@@ -67,6 +67,7 @@ export type Version = With<Wire['Version'], Schemas & { tests?: Test[] }>;
 export type FoundPackage = Wire['Found'];
 export type CollectedPackages = Wire['Collected'];
 export type InstalledPackages = Wire['InstalledPackages'];
+export type PackageDependency = Wire['Dependency'];
 export type PackageTypes = Wire['Types'];
 export type ResolvedPackages = Wire['Resolved'];
 export type Diff = With<Wire['Diff'], { settings: With<Wire['SettingDiff'], { before: Json; after: Json }>[] }>;

@@ -40,6 +40,7 @@ import type {
   NewToken,
   OpenSession,
   OwnQuota,
+  PackageDependency,
   PackageTypes,
   Pin,
   Quotas,
@@ -495,6 +496,16 @@ export async function searchPackages(language: Language, text: string): Promise<
 export async function listPackageVersions(language: Language, name: string): Promise<string[]> {
   const query = new URLSearchParams({ language, name });
   return (await request<Page<string>>(`/packages/versions?${query.toString()}`)).items;
+}
+
+/** The other packages that a package brings. */
+export async function listPackageDependencies(
+  language: Language,
+  name: string,
+  version: string,
+): Promise<PackageDependency[]> {
+  const query = new URLSearchParams({ language, name, version });
+  return (await request<Page<PackageDependency>>(`/packages/dependencies?${query.toString()}`)).items;
 }
 
 export const listInstalledPackages = (): Promise<InstalledPackages> => request('/packages/installed');

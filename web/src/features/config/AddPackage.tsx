@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keys } from '../../api/queries';
 import type { Language } from '../../api/types';
-import { listPackageVersions, searchPackages } from '../../api/verbs';
+import { listPackageDependencies, listPackageVersions, searchPackages } from '../../api/verbs';
 import { packagesSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -81,6 +81,7 @@ export function AddPackage({ language, onAdd }: Props) {
               </select>
             )}
           </Field>
+          {chosen !== '' && <Brings language={language} name={name} version={chosen} />}
           <div className={css.buttons}>
             <Button look="primary" disabled={chosen === ''} onClick={add}>
               {say.add(name)}
@@ -89,5 +90,28 @@ export function AddPackage({ language, onAdd }: Props) {
         </>
       )}
     </div>
+  );
+}
+
+/** The other packages that a package would bring. */
+function Brings({ language, name, version }: { language: Language; name: string; version: string }) {
+  const found = useQuery({
+    queryKey: keys.packageDependencies(language, name, version),
+    queryFn: () => listPackageDependencies(language, name, version),
+  });
+  if (found.isPending) return <p role="status">{say.findingBrings}</p>;
+  if (!found.data) return <NotLoaded found={found} why={say.notResolved} />;
+  if (found.data.length === 0) return <p className={css.hint}>{say.bringsNone}</p>;
+  return (
+    <>
+      <p className={css.hint}>{say.brings(found.data.length)}</p>
+      <ul className={css.brought} aria-label={say.bringsOf(name, version)}>
+        {found.data.map((one) => (
+          <li key={`${one.name} ${one.version}`}>
+            {one.name} <span className={css.hint}>{one.version}</span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
