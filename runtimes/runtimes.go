@@ -69,6 +69,15 @@ type JobStore interface {
 	StoreJob(ctx context.Context, handle string)
 }
 
+// WaitsCode is the code of the error of a host call that has to wait for the end of a run, whose ID is the message. The
+// guest of Monty stores the program and calls AwaitFunction; other guests never get this error.
+const WaitsCode = "waits"
+
+// AwaitFunction is the host function with which a guest waits for the end of a run that its program has called. Its
+// arguments have the run's ID and the state of the program. After a restart of the server the engine gets them as
+// Job.Attach.
+const AwaitFunction = "awaitRun"
+
 // ErrDetached is the cause of the end of a run's context if the program's job at another service goes on.
 var ErrDetached = errors.New("the server is shutting down, and the job goes on")
 
@@ -123,7 +132,7 @@ type Job struct {
 	Packages     *Installed    // packages that the program may import; nil for none
 	GPU          bool          // the program needs a GPU; only for runtimes with the feature gpu
 	Models       bool          // the operator's directory of models is visible, read-only
-	Attach       string        // handle of a job at another service that already executes the program; "" for none
+	Attach       string        // handle of a job at another service that already executes the program, or state of a Monty program that waited; "" for none
 }
 
 // BoundSecret is a header that is added to the run's requests to one host, outside of the jail.

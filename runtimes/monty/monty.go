@@ -170,6 +170,10 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which Monty does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
 		}, Level: e.options.Jailer.Level()}, nil
 	}
+	waiting, refused := waited(job)
+	if refused != nil {
+		return runtimes.Outcome{Error: refused, Level: e.options.Jailer.Level()}, nil
+	}
 	input := job.Input
 	if len(input) == 0 {
 		input = json.RawMessage("null")
@@ -177,6 +181,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	start, err := program.JSON(guest.Job{
 		Entry: job.Entrypoint, Source: string(source), Input: input, Env: job.Environment,
 		Memory: job.Limits.MemoryBytes, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes,
+		Resume: waiting,
 	})
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
@@ -195,6 +200,23 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, session)
 	session.Settle(outcome.Error)
 	return outcome, err
+}
+
+// waited returns the program that a job continues, nil for a new one.
+func waited(job runtimes.Job) (*guest.Waiting, *runtimes.ProgramError) {
+	if job.Attach == "" {
+		return nil, nil //nolint:nilnil // nothing is continued
+	}
+	var waiting guest.Waiting
+	if err := json.Unmarshal([]byte(job.Attach), &waiting); err != nil || len(waiting.State) == 0 {
+		return nil, &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program waited, and its state cannot be read.", Remedy: "Run it again."}
+	}
+	if waiting.Maker != guest.Version {
+		return nil, &runtimes.ProgramError{
+			Type: runtimes.Interrupted, Message: fmt.Sprintf("The server stopped while the program waited. Its state is of Monty %.50s, and this server has Monty %s.", waiting.Maker, guest.Version), Remedy: "Run it again.",
+		}
+	}
+	return &waiting, nil
 }
 
 // crash explains a signal that ended the process next to the interpreter.

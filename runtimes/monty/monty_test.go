@@ -1,11 +1,13 @@
 package monty_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/monty"
+	"github.com/atelier-run/atelier/runtimes/monty/guest"
 	"github.com/atelier-run/atelier/runtimes/monty/montytest"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
@@ -118,5 +120,19 @@ func TestRules(t *testing.T) {
 	outcome, host := runtimetest.Run(t, newEngine(t), programs().Job(programs().Hello, func(j *runtimes.Job) { j.Rules = &runtimes.Rules{Pack: runtimes.Restricted} }))
 	if outcome.Error == nil || outcome.Error.Type != runtimes.Denied || host.Stdout(t) != "" {
 		t.Errorf("%+v, stdout %q", outcome.Error, host.Stdout(t))
+	}
+}
+
+// TestStateOfAnotherVersion checks that a state is continued only by the version of Monty that wrote it.
+func TestStateOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	for state, want := range map[string]string{
+		`{"runId":"r","maker":"0.9.0","state":"AAAA"}`: "Its state is of Monty 0.9.0, and this server has Monty " + guest.Version, `{"runId":"r"}`: "cannot be read", `{`: "cannot be read",
+	} {
+		outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello, func(j *runtimes.Job) { j.Attach = state }))
+		if outcome.Error == nil || outcome.Error.Type != runtimes.Interrupted || !strings.Contains(outcome.Error.Message, want) {
+			t.Errorf("%s: %+v", state, outcome.Error)
+		}
 	}
 }

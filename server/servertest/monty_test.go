@@ -4,9 +4,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/monty/montytest"
 	"github.com/atelier-run/atelier/server/servertest"
@@ -28,6 +30,59 @@ func TestMonty_PublishedAgent_RunsAndCallsAnother(t *testing.T) {
 	}
 	if calls := callsOf(t, s, run.RunID); len(calls) != 2 {
 		t.Errorf("%+v", calls)
+	}
+}
+
+// TestMonty_WaitsForApproval_ContinuesAfterRestart stops the server while a program waits for the approval of a run that
+// it has called. Another process continues the program at its call, with its variables and without repeating its output.
+func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			data, program := t.TempDir(), montytest.Program(t)
+			const token = "a-token-that-is-long-enough-to-be-one"
+			p := servertest.Spawn(t, data, "--token", token, "--monty", program, "--shutdown-grace", "10ms")
+			p.Token = token
+			p.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n * 2", "requiresApproval": true})
+			p.Publish(t, "asks", "1.0.0")
+			p.Create(t, map[string]any{
+				"name": "patient", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"asks@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
+				"code": "def main(n, ctx):\n    print('before')\n    seen = [n]\n    try:\n        seen.append(ctx.call_tool('asks@^1', n=n))\n    except RuntimeError as e:\n        seen.append('refused' if 'not today' in str(e) else str(e))\n    print('after')\n    return seen\n",
+			})
+			p.Publish(t, "patient", "1.0.0")
+			start := func(n int) string {
+				return p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/patient/execute?version=1.0.0", map[string]any{"input": map[string]any{"n": n}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+			}
+			approved, denied := start(4), start(5)
+			for _, id := range []string{approved, denied} {
+				servertest.Eventually(t, "the program waits", func() bool {
+					return strings.Contains(string(p.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+id+"/events", nil).Body), `"awaiting_approval"`)
+				})
+			}
+			p.Signal(t, signal)
+			p.Exit()
+			again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token, "monty": program}))
+			var list struct{ Items []registry.Approval }
+			again.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals?status=pending", nil).Into(t, &list)
+			if len(list.Items) != 2 {
+				t.Fatalf("approvals %+v", list.Items)
+			}
+			for _, one := range list.Items {
+				decision := "approve"
+				var whole registry.Approval
+				again.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals/"+one.ID, nil).Into(t, &whole)
+				if string(whole.Input) == `{"n":5}` {
+					decision = "deny"
+				}
+				decide(t, again.Client, http.StatusOK, one.ID, decision, "", "not today")
+			}
+			for id, output := range map[string]string{approved: "[4,8]", denied: `[5,"refused"]`} {
+				if run := ended(t, again.Client, id); run.Status != "succeeded" || string(run.Output) != output || run.Stdout != "before\nafter\n" {
+					t.Errorf("%+v %+v", run, run.Error)
+				}
+			}
+		})
 	}
 }
 

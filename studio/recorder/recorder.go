@@ -62,8 +62,9 @@ func New(now func() time.Time, m *redact.Redactor) *Recording {
 	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
 }
 
-// Resume returns a recording that continues with the stored events of a run, whose job prints everything again.
-func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event) *Recording {
+// Resume returns a recording that continues with the stored events of a run. repeats says that its job prints everything
+// again, which is then left out.
+func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event, repeats bool) *Recording {
 	r := New(now, m)
 	r.events, r.stored = stored, len(stored)
 	for _, e := range stored {
@@ -82,6 +83,9 @@ func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event) *
 		case runtimes.KindDropped:
 			r.truncated = true
 		}
+	}
+	if !repeats {
+		r.again = repeated{}
 	}
 	return r
 }

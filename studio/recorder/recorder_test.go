@@ -136,7 +136,7 @@ func TestResume_RepeatedOutput_RecordedOnce(t *testing.T) {
 	stored := before.Drain()
 	const text = "grüß Welt\n"
 	for size := 1; size <= len(text); size++ {
-		again := recorder.Resume(time.Now, nil, slices.Clone(stored))
+		again := recorder.Resume(time.Now, nil, slices.Clone(stored), true)
 		for rest := []rune(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			again.Emit(runtimes.Text(runtimes.KindStdout, string(rest[:min(size, len(rest))])))
 		}

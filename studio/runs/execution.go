@@ -63,10 +63,11 @@ type execution struct {
 	egress       atomic.Int64 // bytes between the program and its hosts
 	private      bool         // the record has only digests
 	request      *saved       // of a run that a restarted server can continue; nil for others
-	attached     atomic.Bool  // a job elsewhere executes the program, and its handle is stored
-	caller       string       // ID of the actor
-	hidden       []string     // secrets of this run and of the runs that wait for it
-	created      time.Time    // with the monotonic clock, for durations
+	flushing     sync.Mutex
+	attached     atomic.Bool // a job elsewhere executes the program, and its handle is stored
+	caller       string      // ID of the actor
+	hidden       []string    // secrets of this run and of the runs that wait for it
+	created      time.Time   // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	followed     atomic.Int64     // until when another server follows the run, in nanoseconds
@@ -255,6 +256,8 @@ func (l *execution) outdated() bool {
 }
 
 func (l *execution) flush(ctx context.Context) error {
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
 	events := l.toStore()
 	if len(events) == 0 {
 		return nil

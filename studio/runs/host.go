@@ -41,6 +41,8 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 		return h.askModel(ctx, args)
 	case ToolFunction:
 		return h.callTool(ctx, args)
+	case runtimes.AwaitFunction:
+		return h.await(ctx, args)
 	}
 	if projects.Known(name) {
 		return h.file(ctx, name, args)
@@ -48,7 +50,11 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // atelier call NAME in Bash
 		return h.tool(ctx, declared, args)
 	}
-	return nil, &runtimes.CallError{
+	return nil, unknownFunction(name)
+}
+
+func unknownFunction(name string) error {
+	return &runtimes.CallError{
 		Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions",
 		Remedy: "The host functions are askLLM, callTool, fetch, log and progress, and those of files: readFile, writeFile, deleteFile, listDir, fileExists, searchFiles, searchContent and submitResult.",
 	}

@@ -174,7 +174,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		run: run, request: s.resumable(req, t, name, masked),
 	}
 	if req.attach != "" {
-		l.recording = recorder.Resume(func() time.Time { return stamp(s.Now()) }, hide, req.events)
+		l.recording = recorder.Resume(func() time.Time { return stamp(s.Now()) }, hide, req.events, name.Remote())
 		l.attached.Store(true)
 	}
 	return l, nil, nil

@@ -23,11 +23,12 @@ type RemoteJobs interface {
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
 }
 
-// resumable returns the request of a run whose job a restarted server can follow; nil if it cannot. Drafts change, the
+// resumable returns the request of a run whose job a restarted server can follow, or whose waiting Monty program it can
+// continue; nil if it cannot. Drafts change, the
 // record of a private run has no input, and a calling program does not survive the restart. With several servers the
 // runs of one that is gone become interrupted at once.
 func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bool) *saved {
-	if s.RemoteJobs == nil || s.Others != nil || !name.Remote() || req.outer != nil || masked || req.Version == registry.DraftVersion || private(t.spec, nil) {
+	if s.RemoteJobs == nil || s.Others != nil || !name.Remote() && name != runtimes.MontyEngine || req.outer != nil || masked || req.Version == registry.DraftVersion || private(t.spec, nil) {
 		return nil
 	}
 	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
@@ -131,7 +132,10 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 		return s.unattached(ctx, run, fmt.Sprintf("its request cannot be read: %v.", err))
 	}
 	req := more.request(run)
-	req.resumed, req.attach = &run, job.Handle
+	req.resumed = &run
+	if req.attach, err = s.handleOf(job); err != nil {
+		return s.unattached(ctx, run, fmt.Sprintf("its state cannot be decrypted: %v.", err))
+	}
 	if req.events, err = s.stored(ctx, job); err != nil {
 		return err
 	}

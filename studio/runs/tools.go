@@ -73,7 +73,10 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 		call.Status = "refused"
 	}
 	var refused *runtimes.CallError
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && refused.Code == runtimes.WaitsCode {
+		return nil, err // await tells of the call
+	}
+	if refused != nil {
 		l.noteDenied(refused)
 		call.Error = refused.Message
 	} else if err != nil {
@@ -116,18 +119,26 @@ func (h host) perform(ctx context.Context, declared string, input json.RawMessag
 		return registry.Run{}, callError(declared, call.RunID, err)
 	}
 	call.Status = string(result.Status)
-	reference := registry.Reference{Agent: result.Agent, Version: result.Version}.String()
+	if result.Status == registry.AwaitingApproval && l.waits() {
+		return registry.Run{}, &runtimes.CallError{Code: runtimes.WaitsCode, Message: result.ID}
+	}
+	return result.Run, unusable(result.Run)
+}
+
+// unusable explains why a program does not get the result of a run that it has called; nil if it gets it.
+func unusable(run registry.Run) error {
+	reference := registry.Reference{Agent: run.Agent, Version: run.Version}.String()
 	switch {
-	case result.Status != registry.Succeeded:
-		return registry.Run{}, failed(reference, result.Run)
-	case len(result.Output) > maxToolResult:
-		return registry.Run{}, &runtimes.CallError{
+	case run.Status != registry.Succeeded:
+		return failed(reference, run)
+	case len(run.Output) > maxToolResult:
+		return &runtimes.CallError{
 			Code: "tool_failed", Rule: toolsRule, Remedy: "Return less, for example a part or a summary.",
-			Message: fmt.Sprintf("%s returned %s; a program can receive at most %s.", reference, bytesize.Text(int64(len(result.Output))), bytesize.Text(maxToolResult)),
-			Tool:    &runtimes.ToolFailure{Reference: reference, Type: string(runtimes.OutputLimit), Message: "The output is too large for the calling program.", RunID: result.ID},
+			Message: fmt.Sprintf("%s returned %s; a program can receive at most %s.", reference, bytesize.Text(int64(len(run.Output))), bytesize.Text(maxToolResult)),
+			Tool:    &runtimes.ToolFailure{Reference: reference, Type: string(runtimes.OutputLimit), Message: "The output is too large for the calling program.", RunID: run.ID},
 		}
 	}
-	return result.Run, nil
+	return nil
 }
 
 // remaining returns the time that a called run may take: the rest of the calling program's own time.

@@ -215,17 +215,22 @@ func (s *session) function(call *pb.FunctionCall) (*pb.ParentRequest, error) {
 		return resume(call.GetCallId(), values, s.responses[id[15]].method(call.GetFunctionName(), values)), nil
 	}
 	result, err := s.method(call, values)
+	return s.answered(call.GetCallId(), values, result, err)
+}
+
+// answered is the answer to a call: its result, or the exception for its error.
+func (s *session) answered(id uint32, values *arena, result uint32, err error) (*pb.ParentRequest, error) {
 	var refused *runtimes.CallError
 	var bad *flaw
 	switch {
 	case errors.As(err, &bad):
-		return resume(call.GetCallId(), values, raises("TypeError", bad.message)), nil
+		return resume(id, values, raises("TypeError", bad.message)), nil
 	case errors.As(err, &refused):
-		return resume(call.GetCallId(), values, s.refusal(refused)), nil
+		return resume(id, values, s.refusal(refused)), nil
 	case err != nil:
 		return nil, err
 	}
-	return resume(call.GetCallId(), values, returns(result)), nil
+	return resume(id, values, returns(result)), nil
 }
 
 // refusal is the exception that a program sees for a refused call.
@@ -310,7 +315,7 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 			return 0, g.tooMany("progress", 3)
 		}
 		args := map[string]any{"done": g.pop(0, "done"), "total": orElse(g.pop(1, "total"), "0"), "message": text(g.pop(2, "message"))}
-		return s.host.invoke("progress", args, values)
+		return s.invoke("progress", args, values)
 	case "fetch":
 		return s.fetch(g, values)
 	case "ask_llm", "askLLM":
@@ -318,7 +323,7 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 			return 0, g.tooMany("ask_llm", 2)
 		}
 		args := map[string]any{"prompt": text(orElse(g.pop(0, "prompt"), `""`)), "context": text(orElse(g.pop(1, "context"), `""`))}
-		return s.host.invoke("askLLM", args, values)
+		return s.invoke("askLLM", args, values)
 	case "call_tool", "callTool":
 		return s.callTool(g, values)
 	case "call":
@@ -326,12 +331,24 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 			return 0, g.tooMany("call", 1)
 		}
 		name := text(g.pop(0, "name"))
-		return s.host.invoke(name, g.named, values)
+		if name == runtimes.AwaitFunction {
+			return 0, notForPrograms(name)
+		}
+		return s.invoke(name, g.named, values)
 	}
 	if len(g.list) > 0 {
 		return 0, g.tooMany(call.GetFunctionName(), 0)
 	}
-	return s.host.invoke(camel(call.GetFunctionName()), g.named, values)
+	name := camel(call.GetFunctionName())
+	if name == runtimes.AwaitFunction {
+		return 0, notForPrograms(name)
+	}
+	return s.invoke(name, g.named, values)
+}
+
+// notForPrograms refuses a function that only this process may call.
+func notForPrograms(name string) error {
+	return &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions"}
 }
 
 // tooMany refuses arguments without a name.
@@ -349,9 +366,13 @@ func orElse(value json.RawMessage, other string) json.RawMessage {
 	return value
 }
 
-// invoke calls a host function and adds its result.
-func (c *channel) invoke(name string, args any, values *arena) (uint32, error) {
-	result, err := c.call(name, args)
+// invoke calls a host function and adds its result. If it has to wait, the state of the program is stored meanwhile.
+func (s *session) invoke(name string, args any, values *arena) (uint32, error) {
+	result, err := s.host.call(name, args)
+	var refused *runtimes.CallError
+	if errors.As(err, &refused) && refused.Code == runtimes.WaitsCode {
+		result, err = s.wait(refused.Message)
+	}
 	if err != nil || len(result) == 0 {
 		return values.none(), err
 	}
@@ -400,7 +421,7 @@ func (s *session) log(g given, values *arena) (uint32, error) {
 	if len(fields) > 0 {
 		args["fields"] = fields
 	}
-	return s.host.invoke("log", args, values)
+	return s.invoke("log", args, values)
 }
 
 // callTool calls another agent: ctx.call_tool(reference, input), or with the properties of the input by name.
@@ -420,9 +441,9 @@ func (s *session) callTool(g given, values *arena) (uint32, error) {
 		for name, value := range g.named {
 			properties[name] = value
 		}
-		return s.host.invoke("callTool", map[string]any{"reference": reference, "input": properties}, values)
+		return s.invoke("callTool", map[string]any{"reference": reference, "input": properties}, values)
 	}
-	return s.host.invoke("callTool", map[string]any{"reference": reference, "input": orElse(input, "{}")}, values)
+	return s.invoke("callTool", map[string]any{"reference": reference, "input": orElse(input, "{}")}, values)
 }
 
 // response is the answer to a fetch.

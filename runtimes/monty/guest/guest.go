@@ -27,6 +27,7 @@ type Job struct {
 	Memory    int64             `json:"memory"`    // bytes of the program's values
 	Recursion int64             `json:"recursion"` // depth of calls
 	Largest   int64             `json:"largest"`   // bytes of the result
+	Resume    *Waiting          `json:"resume,omitempty"`
 }
 
 // Main must be called first in main. If args are those of a process that runs a Monty program, it does so and returns

@@ -47,6 +47,9 @@ func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 	if strings.ContainsRune(s.job.Source, 0) {
 		return nil, &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "SyntaxError: source code cannot contain null bytes", File: s.job.Entry, Line: 1}, nil
 	}
+	if s.job.Resume != nil {
+		return s.resume()
+	}
 	if _, failure, err := s.feed(&pb.Feed{Code: s.job.Source}, true); failure != nil || err != nil {
 		return nil, failure, err
 	}
@@ -64,8 +67,14 @@ func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 	if failure != nil || err != nil {
 		return nil, failure, err
 	}
+	return s.result(done)
+}
+
+// result writes the value that main returned.
+func (s *session) result(done *pb.Complete) (json.RawMessage, *runtimes.ProgramError, error) {
 	e := &encoder{nodes: done.GetValues().GetNodes(), largest: int(s.job.Largest)}
-	if err = e.write(done.GetValue(), "output", 0); err == nil && e.out.Len() > e.largest {
+	err := e.write(done.GetValue(), "output", 0)
+	if err == nil && e.out.Len() > e.largest {
 		err = errTooLarge
 	}
 	var bad *flaw
@@ -82,7 +91,7 @@ func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 func (s *session) configure() error {
 	memory, depth, pause, sleep := uint64(s.job.Memory), uint64(s.job.Recursion), uint32(0), uint64(24*3600*1e6)
 	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Configure{Configure: &pb.Configure{
-		ScriptName: s.job.Entry, ProtocolVersion: protocol, MontyVersion: "1.4.0", PrintFlushIntervalMs: &pause,
+		ScriptName: s.job.Entry, ProtocolVersion: protocol, MontyVersion: Version, PrintFlushIntervalMs: &pause,
 		Limits:   &pb.ResourceLimits{MaxMemoryBytes: &memory, MaxRecursionDepth: &depth},
 		OsPolicy: &pb.OsPolicy{Sleep: &pb.SleepMode{Mode: &pb.SleepMode_System{System: &pb.SystemSleep{MaxMicros: &sleep}}}},
 	}}})
@@ -97,7 +106,11 @@ func (s *session) configure() error {
 
 // feed runs code to its end, and answers its calls meanwhile. isProgram: the code is the program itself.
 func (s *session) feed(feed *pb.Feed, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
-	request := &pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}
+	return s.proceed(&pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}, isProgram)
+}
+
+// proceed sends a request and answers calls until the code ends.
+func (s *session) proceed(request *pb.ParentRequest, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
 	for {
 		event, err := s.ask(request)
 		if err != nil {

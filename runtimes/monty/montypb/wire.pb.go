@@ -125,6 +125,8 @@ type ParentRequest struct {
 	//	*ParentRequest_Feed
 	//	*ParentRequest_ResumeCall
 	//	*ParentRequest_ResumeNameLookup
+	//	*ParentRequest_Dump
+	//	*ParentRequest_Load
 	Kind          isParentRequest_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -203,6 +205,24 @@ func (x *ParentRequest) GetResumeNameLookup() *ResumeNameLookup {
 	return nil
 }
 
+func (x *ParentRequest) GetDump() *Unit {
+	if x != nil {
+		if x, ok := x.Kind.(*ParentRequest_Dump); ok {
+			return x.Dump
+		}
+	}
+	return nil
+}
+
+func (x *ParentRequest) GetLoad() *State {
+	if x != nil {
+		if x, ok := x.Kind.(*ParentRequest_Load); ok {
+			return x.Load
+		}
+	}
+	return nil
+}
+
 type isParentRequest_Kind interface {
 	isParentRequest_Kind()
 }
@@ -223,6 +243,14 @@ type ParentRequest_ResumeNameLookup struct {
 	ResumeNameLookup *ResumeNameLookup `protobuf:"bytes,5,opt,name=resume_name_lookup,json=resumeNameLookup,proto3,oneof"`
 }
 
+type ParentRequest_Dump struct {
+	Dump *Unit `protobuf:"bytes,7,opt,name=dump,proto3,oneof"`
+}
+
+type ParentRequest_Load struct {
+	Load *State `protobuf:"bytes,8,opt,name=load,proto3,oneof"`
+}
+
 func (*ParentRequest_Configure) isParentRequest_Kind() {}
 
 func (*ParentRequest_Feed) isParentRequest_Kind() {}
@@ -230,6 +258,55 @@ func (*ParentRequest_Feed) isParentRequest_Kind() {}
 func (*ParentRequest_ResumeCall) isParentRequest_Kind() {}
 
 func (*ParentRequest_ResumeNameLookup) isParentRequest_Kind() {}
+
+func (*ParentRequest_Dump) isParentRequest_Kind() {}
+
+func (*ParentRequest_Load) isParentRequest_Kind() {}
+
+// State is a program that waits at a call, as its interpreter wrote it.
+type State struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         []byte                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *State) Reset() {
+	*x = State{}
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *State) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*State) ProtoMessage() {}
+
+func (x *State) ProtoReflect() protoreflect.Message {
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use State.ProtoReflect.Descriptor instead.
+func (*State) Descriptor() ([]byte, []int) {
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *State) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
 
 type Configure struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
@@ -245,7 +322,7 @@ type Configure struct {
 
 func (x *Configure) Reset() {
 	*x = Configure{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[1]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -257,7 +334,7 @@ func (x *Configure) String() string {
 func (*Configure) ProtoMessage() {}
 
 func (x *Configure) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[1]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -270,7 +347,7 @@ func (x *Configure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure.ProtoReflect.Descriptor instead.
 func (*Configure) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{1}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Configure) GetScriptName() string {
@@ -325,7 +402,7 @@ type ResourceLimits struct {
 
 func (x *ResourceLimits) Reset() {
 	*x = ResourceLimits{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[2]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -337,7 +414,7 @@ func (x *ResourceLimits) String() string {
 func (*ResourceLimits) ProtoMessage() {}
 
 func (x *ResourceLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[2]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -350,7 +427,7 @@ func (x *ResourceLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceLimits.ProtoReflect.Descriptor instead.
 func (*ResourceLimits) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{2}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ResourceLimits) GetMaxMemoryBytes() uint64 {
@@ -376,7 +453,7 @@ type OsPolicy struct {
 
 func (x *OsPolicy) Reset() {
 	*x = OsPolicy{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[3]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -388,7 +465,7 @@ func (x *OsPolicy) String() string {
 func (*OsPolicy) ProtoMessage() {}
 
 func (x *OsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[3]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -401,7 +478,7 @@ func (x *OsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OsPolicy.ProtoReflect.Descriptor instead.
 func (*OsPolicy) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{3}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *OsPolicy) GetSleep() *SleepMode {
@@ -423,7 +500,7 @@ type SleepMode struct {
 
 func (x *SleepMode) Reset() {
 	*x = SleepMode{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[4]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -435,7 +512,7 @@ func (x *SleepMode) String() string {
 func (*SleepMode) ProtoMessage() {}
 
 func (x *SleepMode) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[4]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -448,7 +525,7 @@ func (x *SleepMode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SleepMode.ProtoReflect.Descriptor instead.
 func (*SleepMode) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{4}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SleepMode) GetMode() isSleepMode_Mode {
@@ -486,7 +563,7 @@ type SystemSleep struct {
 
 func (x *SystemSleep) Reset() {
 	*x = SystemSleep{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[5]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +575,7 @@ func (x *SystemSleep) String() string {
 func (*SystemSleep) ProtoMessage() {}
 
 func (x *SystemSleep) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[5]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +588,7 @@ func (x *SystemSleep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSleep.ProtoReflect.Descriptor instead.
 func (*SystemSleep) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{5}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SystemSleep) GetMaxMicros() uint64 {
@@ -532,7 +609,7 @@ type Feed struct {
 
 func (x *Feed) Reset() {
 	*x = Feed{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[6]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +621,7 @@ func (x *Feed) String() string {
 func (*Feed) ProtoMessage() {}
 
 func (x *Feed) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[6]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +634,7 @@ func (x *Feed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feed.ProtoReflect.Descriptor instead.
 func (*Feed) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{6}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Feed) GetCode() string {
@@ -591,7 +668,7 @@ type NamedRef struct {
 
 func (x *NamedRef) Reset() {
 	*x = NamedRef{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[7]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +680,7 @@ func (x *NamedRef) String() string {
 func (*NamedRef) ProtoMessage() {}
 
 func (x *NamedRef) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[7]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +693,7 @@ func (x *NamedRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedRef.ProtoReflect.Descriptor instead.
 func (*NamedRef) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{7}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *NamedRef) GetName() string {
@@ -644,7 +721,7 @@ type ResumeCall struct {
 
 func (x *ResumeCall) Reset() {
 	*x = ResumeCall{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[8]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +733,7 @@ func (x *ResumeCall) String() string {
 func (*ResumeCall) ProtoMessage() {}
 
 func (x *ResumeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[8]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +746,7 @@ func (x *ResumeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeCall.ProtoReflect.Descriptor instead.
 func (*ResumeCall) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{8}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ResumeCall) GetCallId() uint32 {
@@ -708,7 +785,7 @@ type ExtFunctionResult struct {
 
 func (x *ExtFunctionResult) Reset() {
 	*x = ExtFunctionResult{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[9]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +797,7 @@ func (x *ExtFunctionResult) String() string {
 func (*ExtFunctionResult) ProtoMessage() {}
 
 func (x *ExtFunctionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[9]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +810,7 @@ func (x *ExtFunctionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtFunctionResult.ProtoReflect.Descriptor instead.
 func (*ExtFunctionResult) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{9}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExtFunctionResult) GetKind() isExtFunctionResult_Kind {
@@ -819,7 +896,7 @@ type ResumeNameLookup struct {
 
 func (x *ResumeNameLookup) Reset() {
 	*x = ResumeNameLookup{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[10]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +908,7 @@ func (x *ResumeNameLookup) String() string {
 func (*ResumeNameLookup) ProtoMessage() {}
 
 func (x *ResumeNameLookup) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[10]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +921,7 @@ func (x *ResumeNameLookup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeNameLookup.ProtoReflect.Descriptor instead.
 func (*ResumeNameLookup) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{10}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ResumeNameLookup) GetKind() isResumeNameLookup_Kind {
@@ -884,6 +961,7 @@ type ChildEvent struct {
 	//	*ChildEvent_ResolveFutures
 	//	*ChildEvent_Complete
 	//	*ChildEvent_Error
+	//	*ChildEvent_DumpResult
 	//	*ChildEvent_Ok
 	//	*ChildEvent_FatalError
 	Kind          isChildEvent_Kind `protobuf_oneof:"kind"`
@@ -893,7 +971,7 @@ type ChildEvent struct {
 
 func (x *ChildEvent) Reset() {
 	*x = ChildEvent{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[11]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +983,7 @@ func (x *ChildEvent) String() string {
 func (*ChildEvent) ProtoMessage() {}
 
 func (x *ChildEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[11]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +996,7 @@ func (x *ChildEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChildEvent.ProtoReflect.Descriptor instead.
 func (*ChildEvent) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{11}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ChildEvent) GetKind() isChildEvent_Kind {
@@ -991,6 +1069,15 @@ func (x *ChildEvent) GetError() *Error {
 	return nil
 }
 
+func (x *ChildEvent) GetDumpResult() *State {
+	if x != nil {
+		if x, ok := x.Kind.(*ChildEvent_DumpResult); ok {
+			return x.DumpResult
+		}
+	}
+	return nil
+}
+
 func (x *ChildEvent) GetOk() *Unit {
 	if x != nil {
 		if x, ok := x.Kind.(*ChildEvent_Ok); ok {
@@ -1041,6 +1128,10 @@ type ChildEvent_Error struct {
 	Error *Error `protobuf:"bytes,7,opt,name=error,proto3,oneof"`
 }
 
+type ChildEvent_DumpResult struct {
+	DumpResult *State `protobuf:"bytes,9,opt,name=dump_result,json=dumpResult,proto3,oneof"`
+}
+
 type ChildEvent_Ok struct {
 	Ok *Unit `protobuf:"bytes,10,opt,name=ok,proto3,oneof"`
 }
@@ -1063,6 +1154,8 @@ func (*ChildEvent_Complete) isChildEvent_Kind() {}
 
 func (*ChildEvent_Error) isChildEvent_Kind() {}
 
+func (*ChildEvent_DumpResult) isChildEvent_Kind() {}
+
 func (*ChildEvent_Ok) isChildEvent_Kind() {}
 
 func (*ChildEvent_FatalError) isChildEvent_Kind() {}
@@ -1076,7 +1169,7 @@ type Print struct {
 
 func (x *Print) Reset() {
 	*x = Print{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[12]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1181,7 @@ func (x *Print) String() string {
 func (*Print) ProtoMessage() {}
 
 func (x *Print) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[12]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1194,7 @@ func (x *Print) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Print.ProtoReflect.Descriptor instead.
 func (*Print) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{12}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Print) GetSegments() []*PrintSegment {
@@ -1121,7 +1214,7 @@ type PrintSegment struct {
 
 func (x *PrintSegment) Reset() {
 	*x = PrintSegment{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[13]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +1226,7 @@ func (x *PrintSegment) String() string {
 func (*PrintSegment) ProtoMessage() {}
 
 func (x *PrintSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[13]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +1239,7 @@ func (x *PrintSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrintSegment.ProtoReflect.Descriptor instead.
 func (*PrintSegment) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{13}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PrintSegment) GetStream() PrintStream {
@@ -1177,7 +1270,7 @@ type FunctionCall struct {
 
 func (x *FunctionCall) Reset() {
 	*x = FunctionCall{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[14]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1282,7 @@ func (x *FunctionCall) String() string {
 func (*FunctionCall) ProtoMessage() {}
 
 func (x *FunctionCall) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[14]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1295,7 @@ func (x *FunctionCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionCall.ProtoReflect.Descriptor instead.
 func (*FunctionCall) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{14}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FunctionCall) GetFunctionName() string {
@@ -1264,7 +1357,7 @@ type OsCall struct {
 
 func (x *OsCall) Reset() {
 	*x = OsCall{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[15]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1369,7 @@ func (x *OsCall) String() string {
 func (*OsCall) ProtoMessage() {}
 
 func (x *OsCall) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[15]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1382,7 @@ func (x *OsCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OsCall.ProtoReflect.Descriptor instead.
 func (*OsCall) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{15}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *OsCall) GetCallId() uint32 {
@@ -1387,7 +1480,7 @@ type Getenv struct {
 
 func (x *Getenv) Reset() {
 	*x = Getenv{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[16]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1492,7 @@ func (x *Getenv) String() string {
 func (*Getenv) ProtoMessage() {}
 
 func (x *Getenv) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[16]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1505,7 @@ func (x *Getenv) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Getenv.ProtoReflect.Descriptor instead.
 func (*Getenv) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{16}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Getenv) GetKey() string {
@@ -1438,7 +1531,7 @@ type Sleep struct {
 
 func (x *Sleep) Reset() {
 	*x = Sleep{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[17]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1543,7 @@ func (x *Sleep) String() string {
 func (*Sleep) ProtoMessage() {}
 
 func (x *Sleep) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[17]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1556,7 @@ func (x *Sleep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sleep.ProtoReflect.Descriptor instead.
 func (*Sleep) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{17}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Sleep) GetSeconds() float64 {
@@ -1482,7 +1575,7 @@ type AsyncSleep struct {
 
 func (x *AsyncSleep) Reset() {
 	*x = AsyncSleep{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[18]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1587,7 @@ func (x *AsyncSleep) String() string {
 func (*AsyncSleep) ProtoMessage() {}
 
 func (x *AsyncSleep) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[18]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1600,7 @@ func (x *AsyncSleep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AsyncSleep.ProtoReflect.Descriptor instead.
 func (*AsyncSleep) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{18}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AsyncSleep) GetDelay() float64 {
@@ -1527,7 +1620,7 @@ type Complete struct {
 
 func (x *Complete) Reset() {
 	*x = Complete{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[19]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1539,7 +1632,7 @@ func (x *Complete) String() string {
 func (*Complete) ProtoMessage() {}
 
 func (x *Complete) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[19]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1552,7 +1645,7 @@ func (x *Complete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Complete.ProtoReflect.Descriptor instead.
 func (*Complete) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{19}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Complete) GetValue() uint32 {
@@ -1578,7 +1671,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[20]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1590,7 +1683,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[20]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1603,7 +1696,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{20}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Error) GetException() *RaisedException {
@@ -1622,7 +1715,7 @@ type FatalError struct {
 
 func (x *FatalError) Reset() {
 	*x = FatalError{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[21]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1727,7 @@ func (x *FatalError) String() string {
 func (*FatalError) ProtoMessage() {}
 
 func (x *FatalError) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[21]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1740,7 @@ func (x *FatalError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FatalError.ProtoReflect.Descriptor instead.
 func (*FatalError) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{21}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FatalError) GetMessage() string {
@@ -1668,7 +1761,7 @@ type RaisedException struct {
 
 func (x *RaisedException) Reset() {
 	*x = RaisedException{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[22]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1773,7 @@ func (x *RaisedException) String() string {
 func (*RaisedException) ProtoMessage() {}
 
 func (x *RaisedException) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[22]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1786,7 @@ func (x *RaisedException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaisedException.ProtoReflect.Descriptor instead.
 func (*RaisedException) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{22}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RaisedException) GetExcType() string {
@@ -1730,7 +1823,7 @@ type StackFrame struct {
 
 func (x *StackFrame) Reset() {
 	*x = StackFrame{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[23]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +1835,7 @@ func (x *StackFrame) String() string {
 func (*StackFrame) ProtoMessage() {}
 
 func (x *StackFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[23]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +1848,7 @@ func (x *StackFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StackFrame.ProtoReflect.Descriptor instead.
 func (*StackFrame) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{23}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StackFrame) GetFilename() string {
@@ -1803,7 +1896,7 @@ type CodeLoc struct {
 
 func (x *CodeLoc) Reset() {
 	*x = CodeLoc{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[24]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1908,7 @@ func (x *CodeLoc) String() string {
 func (*CodeLoc) ProtoMessage() {}
 
 func (x *CodeLoc) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[24]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1921,7 @@ func (x *CodeLoc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CodeLoc.ProtoReflect.Descriptor instead.
 func (*CodeLoc) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{24}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CodeLoc) GetLine() uint32 {
@@ -1855,7 +1948,7 @@ type Arena struct {
 
 func (x *Arena) Reset() {
 	*x = Arena{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[25]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1867,7 +1960,7 @@ func (x *Arena) String() string {
 func (*Arena) ProtoMessage() {}
 
 func (x *Arena) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[25]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1880,7 +1973,7 @@ func (x *Arena) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arena.ProtoReflect.Descriptor instead.
 func (*Arena) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{25}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Arena) GetNodeCount() uint32 {
@@ -1930,7 +2023,7 @@ type MontyNode struct {
 
 func (x *MontyNode) Reset() {
 	*x = MontyNode{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[26]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2035,7 @@ func (x *MontyNode) String() string {
 func (*MontyNode) ProtoMessage() {}
 
 func (x *MontyNode) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[26]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2048,7 @@ func (x *MontyNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MontyNode.ProtoReflect.Descriptor instead.
 func (*MontyNode) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{26}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MontyNode) GetKind() isMontyNode_Kind {
@@ -2308,7 +2401,7 @@ type Unit struct {
 
 func (x *Unit) Reset() {
 	*x = Unit{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[27]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2413,7 @@ func (x *Unit) String() string {
 func (*Unit) ProtoMessage() {}
 
 func (x *Unit) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[27]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2426,7 @@ func (x *Unit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Unit.ProtoReflect.Descriptor instead.
 func (*Unit) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{27}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{28}
 }
 
 type BigInt struct {
@@ -2346,7 +2439,7 @@ type BigInt struct {
 
 func (x *BigInt) Reset() {
 	*x = BigInt{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[28]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2451,7 @@ func (x *BigInt) String() string {
 func (*BigInt) ProtoMessage() {}
 
 func (x *BigInt) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[28]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2464,7 @@ func (x *BigInt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BigInt.ProtoReflect.Descriptor instead.
 func (*BigInt) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{28}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BigInt) GetNegative() bool {
@@ -2397,7 +2490,7 @@ type Indexes struct {
 
 func (x *Indexes) Reset() {
 	*x = Indexes{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[29]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2409,7 +2502,7 @@ func (x *Indexes) String() string {
 func (*Indexes) ProtoMessage() {}
 
 func (x *Indexes) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[29]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2422,7 +2515,7 @@ func (x *Indexes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Indexes.ProtoReflect.Descriptor instead.
 func (*Indexes) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{29}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Indexes) GetItems() []uint32 {
@@ -2441,7 +2534,7 @@ type NamedTuple struct {
 
 func (x *NamedTuple) Reset() {
 	*x = NamedTuple{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[30]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2546,7 @@ func (x *NamedTuple) String() string {
 func (*NamedTuple) ProtoMessage() {}
 
 func (x *NamedTuple) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[30]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2559,7 @@ func (x *NamedTuple) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedTuple.ProtoReflect.Descriptor instead.
 func (*NamedTuple) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{30}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *NamedTuple) GetValues() []uint32 {
@@ -2485,7 +2578,7 @@ type NodePairs struct {
 
 func (x *NodePairs) Reset() {
 	*x = NodePairs{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[31]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2590,7 @@ func (x *NodePairs) String() string {
 func (*NodePairs) ProtoMessage() {}
 
 func (x *NodePairs) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[31]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2603,7 @@ func (x *NodePairs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePairs.ProtoReflect.Descriptor instead.
 func (*NodePairs) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{31}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *NodePairs) GetPairs() []*NodePair {
@@ -2530,7 +2623,7 @@ type NodePair struct {
 
 func (x *NodePair) Reset() {
 	*x = NodePair{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[32]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +2635,7 @@ func (x *NodePair) String() string {
 func (*NodePair) ProtoMessage() {}
 
 func (x *NodePair) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[32]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +2648,7 @@ func (x *NodePair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePair.ProtoReflect.Descriptor instead.
 func (*NodePair) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{32}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *NodePair) GetKey() uint32 {
@@ -2581,7 +2674,7 @@ type Uuid struct {
 
 func (x *Uuid) Reset() {
 	*x = Uuid{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[33]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2593,7 +2686,7 @@ func (x *Uuid) String() string {
 func (*Uuid) ProtoMessage() {}
 
 func (x *Uuid) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[33]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +2699,7 @@ func (x *Uuid) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Uuid.ProtoReflect.Descriptor instead.
 func (*Uuid) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{33}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Uuid) GetData() []byte {
@@ -2627,7 +2720,7 @@ type Type struct {
 
 func (x *Type) Reset() {
 	*x = Type{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[34]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2639,7 +2732,7 @@ func (x *Type) String() string {
 func (*Type) ProtoMessage() {}
 
 func (x *Type) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[34]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2652,7 +2745,7 @@ func (x *Type) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Type.ProtoReflect.Descriptor instead.
 func (*Type) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{34}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Type) GetName() string {
@@ -2687,7 +2780,7 @@ type ClassInstanceNode struct {
 
 func (x *ClassInstanceNode) Reset() {
 	*x = ClassInstanceNode{}
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[35]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2699,7 +2792,7 @@ func (x *ClassInstanceNode) String() string {
 func (*ClassInstanceNode) ProtoMessage() {}
 
 func (x *ClassInstanceNode) ProtoReflect() protoreflect.Message {
-	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[35]
+	mi := &file_runtimes_monty_montypb_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2805,7 @@ func (x *ClassInstanceNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassInstanceNode.ProtoReflect.Descriptor instead.
 func (*ClassInstanceNode) Descriptor() ([]byte, []int) {
-	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{35}
+	return file_runtimes_monty_montypb_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClassInstanceNode) GetClassType() uint32 {
@@ -2740,14 +2833,18 @@ var File_runtimes_monty_montypb_wire_proto protoreflect.FileDescriptor
 
 const file_runtimes_monty_montypb_wire_proto_rawDesc = "" +
 	"\n" +
-	"!runtimes/monty/montypb/wire.proto\x12\ratelier.monty\"\x8b\x02\n" +
+	"!runtimes/monty/montypb/wire.proto\x12\ratelier.monty\"\xe2\x02\n" +
 	"\rParentRequest\x128\n" +
 	"\tconfigure\x18\x01 \x01(\v2\x18.atelier.monty.ConfigureH\x00R\tconfigure\x12)\n" +
 	"\x04feed\x18\x03 \x01(\v2\x13.atelier.monty.FeedH\x00R\x04feed\x12<\n" +
 	"\vresume_call\x18\x04 \x01(\v2\x19.atelier.monty.ResumeCallH\x00R\n" +
 	"resumeCall\x12O\n" +
-	"\x12resume_name_lookup\x18\x05 \x01(\v2\x1f.atelier.monty.ResumeNameLookupH\x00R\x10resumeNameLookupB\x06\n" +
-	"\x04kind\"\xc1\x02\n" +
+	"\x12resume_name_lookup\x18\x05 \x01(\v2\x1f.atelier.monty.ResumeNameLookupH\x00R\x10resumeNameLookup\x12)\n" +
+	"\x04dump\x18\a \x01(\v2\x13.atelier.monty.UnitH\x00R\x04dump\x12*\n" +
+	"\x04load\x18\b \x01(\v2\x14.atelier.monty.StateH\x00R\x04loadB\x06\n" +
+	"\x04kind\"\x1d\n" +
+	"\x05State\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\fR\x05state\"\xc1\x02\n" +
 	"\tConfigure\x12\x1f\n" +
 	"\vscript_name\x18\x01 \x01(\tR\n" +
 	"scriptName\x125\n" +
@@ -2793,7 +2890,7 @@ const file_runtimes_monty_montypb_wire_proto_rawDesc = "" +
 	"\x04kind\"O\n" +
 	"\x10ResumeNameLookup\x123\n" +
 	"\tundefined\x18\x03 \x01(\v2\x13.atelier.monty.UnitH\x00R\tundefinedB\x06\n" +
-	"\x04kind\"\xfa\x03\n" +
+	"\x04kind\"\xb3\x04\n" +
 	"\n" +
 	"ChildEvent\x12,\n" +
 	"\x05print\x18\x01 \x01(\v2\x14.atelier.monty.PrintH\x00R\x05print\x12B\n" +
@@ -2803,7 +2900,9 @@ const file_runtimes_monty_montypb_wire_proto_rawDesc = "" +
 	"nameLookup\x12>\n" +
 	"\x0fresolve_futures\x18\x05 \x01(\v2\x13.atelier.monty.UnitH\x00R\x0eresolveFutures\x125\n" +
 	"\bcomplete\x18\x06 \x01(\v2\x17.atelier.monty.CompleteH\x00R\bcomplete\x12,\n" +
-	"\x05error\x18\a \x01(\v2\x14.atelier.monty.ErrorH\x00R\x05error\x12%\n" +
+	"\x05error\x18\a \x01(\v2\x14.atelier.monty.ErrorH\x00R\x05error\x127\n" +
+	"\vdump_result\x18\t \x01(\v2\x14.atelier.monty.StateH\x00R\n" +
+	"dumpResult\x12%\n" +
 	"\x02ok\x18\n" +
 	" \x01(\v2\x13.atelier.monty.UnitH\x00R\x02ok\x12<\n" +
 	"\vfatal_error\x18\v \x01(\v2\x19.atelier.monty.FatalErrorH\x00R\n" +
@@ -2942,111 +3041,115 @@ func file_runtimes_monty_montypb_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_runtimes_monty_montypb_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runtimes_monty_montypb_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_runtimes_monty_montypb_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_runtimes_monty_montypb_wire_proto_goTypes = []any{
 	(PrintStream)(0),          // 0: atelier.monty.PrintStream
 	(TypeOrigin)(0),           // 1: atelier.monty.TypeOrigin
 	(*ParentRequest)(nil),     // 2: atelier.monty.ParentRequest
-	(*Configure)(nil),         // 3: atelier.monty.Configure
-	(*ResourceLimits)(nil),    // 4: atelier.monty.ResourceLimits
-	(*OsPolicy)(nil),          // 5: atelier.monty.OsPolicy
-	(*SleepMode)(nil),         // 6: atelier.monty.SleepMode
-	(*SystemSleep)(nil),       // 7: atelier.monty.SystemSleep
-	(*Feed)(nil),              // 8: atelier.monty.Feed
-	(*NamedRef)(nil),          // 9: atelier.monty.NamedRef
-	(*ResumeCall)(nil),        // 10: atelier.monty.ResumeCall
-	(*ExtFunctionResult)(nil), // 11: atelier.monty.ExtFunctionResult
-	(*ResumeNameLookup)(nil),  // 12: atelier.monty.ResumeNameLookup
-	(*ChildEvent)(nil),        // 13: atelier.monty.ChildEvent
-	(*Print)(nil),             // 14: atelier.monty.Print
-	(*PrintSegment)(nil),      // 15: atelier.monty.PrintSegment
-	(*FunctionCall)(nil),      // 16: atelier.monty.FunctionCall
-	(*OsCall)(nil),            // 17: atelier.monty.OsCall
-	(*Getenv)(nil),            // 18: atelier.monty.Getenv
-	(*Sleep)(nil),             // 19: atelier.monty.Sleep
-	(*AsyncSleep)(nil),        // 20: atelier.monty.AsyncSleep
-	(*Complete)(nil),          // 21: atelier.monty.Complete
-	(*Error)(nil),             // 22: atelier.monty.Error
-	(*FatalError)(nil),        // 23: atelier.monty.FatalError
-	(*RaisedException)(nil),   // 24: atelier.monty.RaisedException
-	(*StackFrame)(nil),        // 25: atelier.monty.StackFrame
-	(*CodeLoc)(nil),           // 26: atelier.monty.CodeLoc
-	(*Arena)(nil),             // 27: atelier.monty.Arena
-	(*MontyNode)(nil),         // 28: atelier.monty.MontyNode
-	(*Unit)(nil),              // 29: atelier.monty.Unit
-	(*BigInt)(nil),            // 30: atelier.monty.BigInt
-	(*Indexes)(nil),           // 31: atelier.monty.Indexes
-	(*NamedTuple)(nil),        // 32: atelier.monty.NamedTuple
-	(*NodePairs)(nil),         // 33: atelier.monty.NodePairs
-	(*NodePair)(nil),          // 34: atelier.monty.NodePair
-	(*Uuid)(nil),              // 35: atelier.monty.Uuid
-	(*Type)(nil),              // 36: atelier.monty.Type
-	(*ClassInstanceNode)(nil), // 37: atelier.monty.ClassInstanceNode
+	(*State)(nil),             // 3: atelier.monty.State
+	(*Configure)(nil),         // 4: atelier.monty.Configure
+	(*ResourceLimits)(nil),    // 5: atelier.monty.ResourceLimits
+	(*OsPolicy)(nil),          // 6: atelier.monty.OsPolicy
+	(*SleepMode)(nil),         // 7: atelier.monty.SleepMode
+	(*SystemSleep)(nil),       // 8: atelier.monty.SystemSleep
+	(*Feed)(nil),              // 9: atelier.monty.Feed
+	(*NamedRef)(nil),          // 10: atelier.monty.NamedRef
+	(*ResumeCall)(nil),        // 11: atelier.monty.ResumeCall
+	(*ExtFunctionResult)(nil), // 12: atelier.monty.ExtFunctionResult
+	(*ResumeNameLookup)(nil),  // 13: atelier.monty.ResumeNameLookup
+	(*ChildEvent)(nil),        // 14: atelier.monty.ChildEvent
+	(*Print)(nil),             // 15: atelier.monty.Print
+	(*PrintSegment)(nil),      // 16: atelier.monty.PrintSegment
+	(*FunctionCall)(nil),      // 17: atelier.monty.FunctionCall
+	(*OsCall)(nil),            // 18: atelier.monty.OsCall
+	(*Getenv)(nil),            // 19: atelier.monty.Getenv
+	(*Sleep)(nil),             // 20: atelier.monty.Sleep
+	(*AsyncSleep)(nil),        // 21: atelier.monty.AsyncSleep
+	(*Complete)(nil),          // 22: atelier.monty.Complete
+	(*Error)(nil),             // 23: atelier.monty.Error
+	(*FatalError)(nil),        // 24: atelier.monty.FatalError
+	(*RaisedException)(nil),   // 25: atelier.monty.RaisedException
+	(*StackFrame)(nil),        // 26: atelier.monty.StackFrame
+	(*CodeLoc)(nil),           // 27: atelier.monty.CodeLoc
+	(*Arena)(nil),             // 28: atelier.monty.Arena
+	(*MontyNode)(nil),         // 29: atelier.monty.MontyNode
+	(*Unit)(nil),              // 30: atelier.monty.Unit
+	(*BigInt)(nil),            // 31: atelier.monty.BigInt
+	(*Indexes)(nil),           // 32: atelier.monty.Indexes
+	(*NamedTuple)(nil),        // 33: atelier.monty.NamedTuple
+	(*NodePairs)(nil),         // 34: atelier.monty.NodePairs
+	(*NodePair)(nil),          // 35: atelier.monty.NodePair
+	(*Uuid)(nil),              // 36: atelier.monty.Uuid
+	(*Type)(nil),              // 37: atelier.monty.Type
+	(*ClassInstanceNode)(nil), // 38: atelier.monty.ClassInstanceNode
 }
 var file_runtimes_monty_montypb_wire_proto_depIdxs = []int32{
-	3,  // 0: atelier.monty.ParentRequest.configure:type_name -> atelier.monty.Configure
-	8,  // 1: atelier.monty.ParentRequest.feed:type_name -> atelier.monty.Feed
-	10, // 2: atelier.monty.ParentRequest.resume_call:type_name -> atelier.monty.ResumeCall
-	12, // 3: atelier.monty.ParentRequest.resume_name_lookup:type_name -> atelier.monty.ResumeNameLookup
-	4,  // 4: atelier.monty.Configure.limits:type_name -> atelier.monty.ResourceLimits
-	5,  // 5: atelier.monty.Configure.os_policy:type_name -> atelier.monty.OsPolicy
-	6,  // 6: atelier.monty.OsPolicy.sleep:type_name -> atelier.monty.SleepMode
-	7,  // 7: atelier.monty.SleepMode.system:type_name -> atelier.monty.SystemSleep
-	9,  // 8: atelier.monty.Feed.inputs:type_name -> atelier.monty.NamedRef
-	27, // 9: atelier.monty.Feed.values:type_name -> atelier.monty.Arena
-	11, // 10: atelier.monty.ResumeCall.result:type_name -> atelier.monty.ExtFunctionResult
-	27, // 11: atelier.monty.ResumeCall.values:type_name -> atelier.monty.Arena
-	24, // 12: atelier.monty.ExtFunctionResult.error:type_name -> atelier.monty.RaisedException
-	29, // 13: atelier.monty.ExtFunctionResult.not_handled:type_name -> atelier.monty.Unit
-	29, // 14: atelier.monty.ResumeNameLookup.undefined:type_name -> atelier.monty.Unit
-	14, // 15: atelier.monty.ChildEvent.print:type_name -> atelier.monty.Print
-	16, // 16: atelier.monty.ChildEvent.function_call:type_name -> atelier.monty.FunctionCall
-	17, // 17: atelier.monty.ChildEvent.os_call:type_name -> atelier.monty.OsCall
-	29, // 18: atelier.monty.ChildEvent.name_lookup:type_name -> atelier.monty.Unit
-	29, // 19: atelier.monty.ChildEvent.resolve_futures:type_name -> atelier.monty.Unit
-	21, // 20: atelier.monty.ChildEvent.complete:type_name -> atelier.monty.Complete
-	22, // 21: atelier.monty.ChildEvent.error:type_name -> atelier.monty.Error
-	29, // 22: atelier.monty.ChildEvent.ok:type_name -> atelier.monty.Unit
-	23, // 23: atelier.monty.ChildEvent.fatal_error:type_name -> atelier.monty.FatalError
-	15, // 24: atelier.monty.Print.segments:type_name -> atelier.monty.PrintSegment
-	0,  // 25: atelier.monty.PrintSegment.stream:type_name -> atelier.monty.PrintStream
-	34, // 26: atelier.monty.FunctionCall.kwargs:type_name -> atelier.monty.NodePair
-	35, // 27: atelier.monty.FunctionCall.object_id:type_name -> atelier.monty.Uuid
-	27, // 28: atelier.monty.FunctionCall.values:type_name -> atelier.monty.Arena
-	18, // 29: atelier.monty.OsCall.getenv:type_name -> atelier.monty.Getenv
-	29, // 30: atelier.monty.OsCall.get_environ:type_name -> atelier.monty.Unit
-	19, // 31: atelier.monty.OsCall.system_sleep:type_name -> atelier.monty.Sleep
-	20, // 32: atelier.monty.OsCall.async_system_sleep:type_name -> atelier.monty.AsyncSleep
-	27, // 33: atelier.monty.OsCall.values:type_name -> atelier.monty.Arena
-	27, // 34: atelier.monty.Complete.values:type_name -> atelier.monty.Arena
-	24, // 35: atelier.monty.Error.exception:type_name -> atelier.monty.RaisedException
-	25, // 36: atelier.monty.RaisedException.traceback:type_name -> atelier.monty.StackFrame
-	26, // 37: atelier.monty.StackFrame.start:type_name -> atelier.monty.CodeLoc
-	28, // 38: atelier.monty.Arena.nodes:type_name -> atelier.monty.MontyNode
-	29, // 39: atelier.monty.MontyNode.none:type_name -> atelier.monty.Unit
-	30, // 40: atelier.monty.MontyNode.bigint:type_name -> atelier.monty.BigInt
-	31, // 41: atelier.monty.MontyNode.list:type_name -> atelier.monty.Indexes
-	31, // 42: atelier.monty.MontyNode.tuple:type_name -> atelier.monty.Indexes
-	32, // 43: atelier.monty.MontyNode.named_tuple:type_name -> atelier.monty.NamedTuple
-	33, // 44: atelier.monty.MontyNode.dict:type_name -> atelier.monty.NodePairs
-	29, // 45: atelier.monty.MontyNode.set:type_name -> atelier.monty.Unit
-	29, // 46: atelier.monty.MontyNode.frozen_set:type_name -> atelier.monty.Unit
-	29, // 47: atelier.monty.MontyNode.date:type_name -> atelier.monty.Unit
-	29, // 48: atelier.monty.MontyNode.time:type_name -> atelier.monty.Unit
-	29, // 49: atelier.monty.MontyNode.datetime:type_name -> atelier.monty.Unit
-	36, // 50: atelier.monty.MontyNode.type:type_name -> atelier.monty.Type
-	37, // 51: atelier.monty.MontyNode.class_instance:type_name -> atelier.monty.ClassInstanceNode
-	29, // 52: atelier.monty.MontyNode.function:type_name -> atelier.monty.Unit
-	34, // 53: atelier.monty.NodePairs.pairs:type_name -> atelier.monty.NodePair
-	35, // 54: atelier.monty.Type.id:type_name -> atelier.monty.Uuid
-	1,  // 55: atelier.monty.Type.origin:type_name -> atelier.monty.TypeOrigin
-	35, // 56: atelier.monty.ClassInstanceNode.instance_id:type_name -> atelier.monty.Uuid
-	33, // 57: atelier.monty.ClassInstanceNode.attrs:type_name -> atelier.monty.NodePairs
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	4,  // 0: atelier.monty.ParentRequest.configure:type_name -> atelier.monty.Configure
+	9,  // 1: atelier.monty.ParentRequest.feed:type_name -> atelier.monty.Feed
+	11, // 2: atelier.monty.ParentRequest.resume_call:type_name -> atelier.monty.ResumeCall
+	13, // 3: atelier.monty.ParentRequest.resume_name_lookup:type_name -> atelier.monty.ResumeNameLookup
+	30, // 4: atelier.monty.ParentRequest.dump:type_name -> atelier.monty.Unit
+	3,  // 5: atelier.monty.ParentRequest.load:type_name -> atelier.monty.State
+	5,  // 6: atelier.monty.Configure.limits:type_name -> atelier.monty.ResourceLimits
+	6,  // 7: atelier.monty.Configure.os_policy:type_name -> atelier.monty.OsPolicy
+	7,  // 8: atelier.monty.OsPolicy.sleep:type_name -> atelier.monty.SleepMode
+	8,  // 9: atelier.monty.SleepMode.system:type_name -> atelier.monty.SystemSleep
+	10, // 10: atelier.monty.Feed.inputs:type_name -> atelier.monty.NamedRef
+	28, // 11: atelier.monty.Feed.values:type_name -> atelier.monty.Arena
+	12, // 12: atelier.monty.ResumeCall.result:type_name -> atelier.monty.ExtFunctionResult
+	28, // 13: atelier.monty.ResumeCall.values:type_name -> atelier.monty.Arena
+	25, // 14: atelier.monty.ExtFunctionResult.error:type_name -> atelier.monty.RaisedException
+	30, // 15: atelier.monty.ExtFunctionResult.not_handled:type_name -> atelier.monty.Unit
+	30, // 16: atelier.monty.ResumeNameLookup.undefined:type_name -> atelier.monty.Unit
+	15, // 17: atelier.monty.ChildEvent.print:type_name -> atelier.monty.Print
+	17, // 18: atelier.monty.ChildEvent.function_call:type_name -> atelier.monty.FunctionCall
+	18, // 19: atelier.monty.ChildEvent.os_call:type_name -> atelier.monty.OsCall
+	30, // 20: atelier.monty.ChildEvent.name_lookup:type_name -> atelier.monty.Unit
+	30, // 21: atelier.monty.ChildEvent.resolve_futures:type_name -> atelier.monty.Unit
+	22, // 22: atelier.monty.ChildEvent.complete:type_name -> atelier.monty.Complete
+	23, // 23: atelier.monty.ChildEvent.error:type_name -> atelier.monty.Error
+	3,  // 24: atelier.monty.ChildEvent.dump_result:type_name -> atelier.monty.State
+	30, // 25: atelier.monty.ChildEvent.ok:type_name -> atelier.monty.Unit
+	24, // 26: atelier.monty.ChildEvent.fatal_error:type_name -> atelier.monty.FatalError
+	16, // 27: atelier.monty.Print.segments:type_name -> atelier.monty.PrintSegment
+	0,  // 28: atelier.monty.PrintSegment.stream:type_name -> atelier.monty.PrintStream
+	35, // 29: atelier.monty.FunctionCall.kwargs:type_name -> atelier.monty.NodePair
+	36, // 30: atelier.monty.FunctionCall.object_id:type_name -> atelier.monty.Uuid
+	28, // 31: atelier.monty.FunctionCall.values:type_name -> atelier.monty.Arena
+	19, // 32: atelier.monty.OsCall.getenv:type_name -> atelier.monty.Getenv
+	30, // 33: atelier.monty.OsCall.get_environ:type_name -> atelier.monty.Unit
+	20, // 34: atelier.monty.OsCall.system_sleep:type_name -> atelier.monty.Sleep
+	21, // 35: atelier.monty.OsCall.async_system_sleep:type_name -> atelier.monty.AsyncSleep
+	28, // 36: atelier.monty.OsCall.values:type_name -> atelier.monty.Arena
+	28, // 37: atelier.monty.Complete.values:type_name -> atelier.monty.Arena
+	25, // 38: atelier.monty.Error.exception:type_name -> atelier.monty.RaisedException
+	26, // 39: atelier.monty.RaisedException.traceback:type_name -> atelier.monty.StackFrame
+	27, // 40: atelier.monty.StackFrame.start:type_name -> atelier.monty.CodeLoc
+	29, // 41: atelier.monty.Arena.nodes:type_name -> atelier.monty.MontyNode
+	30, // 42: atelier.monty.MontyNode.none:type_name -> atelier.monty.Unit
+	31, // 43: atelier.monty.MontyNode.bigint:type_name -> atelier.monty.BigInt
+	32, // 44: atelier.monty.MontyNode.list:type_name -> atelier.monty.Indexes
+	32, // 45: atelier.monty.MontyNode.tuple:type_name -> atelier.monty.Indexes
+	33, // 46: atelier.monty.MontyNode.named_tuple:type_name -> atelier.monty.NamedTuple
+	34, // 47: atelier.monty.MontyNode.dict:type_name -> atelier.monty.NodePairs
+	30, // 48: atelier.monty.MontyNode.set:type_name -> atelier.monty.Unit
+	30, // 49: atelier.monty.MontyNode.frozen_set:type_name -> atelier.monty.Unit
+	30, // 50: atelier.monty.MontyNode.date:type_name -> atelier.monty.Unit
+	30, // 51: atelier.monty.MontyNode.time:type_name -> atelier.monty.Unit
+	30, // 52: atelier.monty.MontyNode.datetime:type_name -> atelier.monty.Unit
+	37, // 53: atelier.monty.MontyNode.type:type_name -> atelier.monty.Type
+	38, // 54: atelier.monty.MontyNode.class_instance:type_name -> atelier.monty.ClassInstanceNode
+	30, // 55: atelier.monty.MontyNode.function:type_name -> atelier.monty.Unit
+	35, // 56: atelier.monty.NodePairs.pairs:type_name -> atelier.monty.NodePair
+	36, // 57: atelier.monty.Type.id:type_name -> atelier.monty.Uuid
+	1,  // 58: atelier.monty.Type.origin:type_name -> atelier.monty.TypeOrigin
+	36, // 59: atelier.monty.ClassInstanceNode.instance_id:type_name -> atelier.monty.Uuid
+	34, // 60: atelier.monty.ClassInstanceNode.attrs:type_name -> atelier.monty.NodePairs
+	61, // [61:61] is the sub-list for method output_type
+	61, // [61:61] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_runtimes_monty_montypb_wire_proto_init() }
@@ -3059,23 +3162,25 @@ func file_runtimes_monty_montypb_wire_proto_init() {
 		(*ParentRequest_Feed)(nil),
 		(*ParentRequest_ResumeCall)(nil),
 		(*ParentRequest_ResumeNameLookup)(nil),
+		(*ParentRequest_Dump)(nil),
+		(*ParentRequest_Load)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[1].OneofWrappers = []any{}
 	file_runtimes_monty_montypb_wire_proto_msgTypes[2].OneofWrappers = []any{}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[4].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[3].OneofWrappers = []any{}
+	file_runtimes_monty_montypb_wire_proto_msgTypes[5].OneofWrappers = []any{
 		(*SleepMode_System)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[5].OneofWrappers = []any{}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[9].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[6].OneofWrappers = []any{}
+	file_runtimes_monty_montypb_wire_proto_msgTypes[10].OneofWrappers = []any{
 		(*ExtFunctionResult_ReturnValue)(nil),
 		(*ExtFunctionResult_Error)(nil),
 		(*ExtFunctionResult_NotFound)(nil),
 		(*ExtFunctionResult_NotHandled)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[10].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[11].OneofWrappers = []any{
 		(*ResumeNameLookup_Undefined)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[11].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[12].OneofWrappers = []any{
 		(*ChildEvent_Print)(nil),
 		(*ChildEvent_FunctionCall)(nil),
 		(*ChildEvent_OsCall)(nil),
@@ -3083,18 +3188,19 @@ func file_runtimes_monty_montypb_wire_proto_init() {
 		(*ChildEvent_ResolveFutures)(nil),
 		(*ChildEvent_Complete)(nil),
 		(*ChildEvent_Error)(nil),
+		(*ChildEvent_DumpResult)(nil),
 		(*ChildEvent_Ok)(nil),
 		(*ChildEvent_FatalError)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[15].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[16].OneofWrappers = []any{
 		(*OsCall_Getenv)(nil),
 		(*OsCall_GetEnviron)(nil),
 		(*OsCall_SystemSleep)(nil),
 		(*OsCall_AsyncSystemSleep)(nil),
 	}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[22].OneofWrappers = []any{}
 	file_runtimes_monty_montypb_wire_proto_msgTypes[23].OneofWrappers = []any{}
-	file_runtimes_monty_montypb_wire_proto_msgTypes[26].OneofWrappers = []any{
+	file_runtimes_monty_montypb_wire_proto_msgTypes[24].OneofWrappers = []any{}
+	file_runtimes_monty_montypb_wire_proto_msgTypes[27].OneofWrappers = []any{
 		(*MontyNode_None)(nil),
 		(*MontyNode_Boolean)(nil),
 		(*MontyNode_Int)(nil),
@@ -3124,7 +3230,7 @@ func file_runtimes_monty_montypb_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runtimes_monty_montypb_wire_proto_rawDesc), len(file_runtimes_monty_montypb_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

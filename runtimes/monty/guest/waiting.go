@@ -1,0 +1,77 @@
+package guest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/atelier-run/atelier/runtimes"
+	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
+)
+
+// Version is the version of the interpreter that this package speaks with. Only this version continues a state that it
+// has written.
+const Version = "1.4.0"
+
+// mostState bounds the state of a waiting program, so that it fits into a call. A larger one is not stored.
+const mostState = 640 << 10
+
+// Waiting is a program that waits for the end of a run, as it is stored. Another process continues it.
+type Waiting struct {
+	RunID     string      `json:"runId"`
+	Maker     string      `json:"maker,omitempty"` // version of the interpreter that wrote the state
+	State     []byte      `json:"state,omitempty"` // empty if the program cannot be continued
+	Responses []*response `json:"responses,omitempty"`
+}
+
+// wait waits for the end of a called run and returns its output. The program stays in this process; the server stores its
+// state, and continues it in another process if this one ends with the server.
+func (s *session) wait(runID string) (json.RawMessage, error) {
+	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Dump{Dump: &pb.Unit{}}})
+	if err != nil {
+		return nil, err
+	}
+	waiting := Waiting{RunID: runID}
+	if state := event.GetDumpResult().GetState(); len(state) > 0 && len(state)+s.kept() <= mostState {
+		waiting.Maker, waiting.State, waiting.Responses = Version, state, s.responses
+	}
+	return s.host.call(runtimes.AwaitFunction, waiting)
+}
+
+// kept is the size of the responses that the program may still read.
+func (s *session) kept() (bytes int) {
+	for _, r := range s.responses {
+		bytes += len(r.URL) + len(r.Base64) + 1<<10
+		if r.Text != nil {
+			bytes += 2 * len(*r.Text)
+		}
+	}
+	return bytes
+}
+
+// resume continues a program that waited in an earlier process.
+func (s *session) resume() (json.RawMessage, *runtimes.ProgramError, error) {
+	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Load{Load: &pb.State{State: s.job.Resume.State}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	call := event.GetFunctionCall()
+	if call == nil {
+		return nil, nil, fmt.Errorf("the stored state does not wait at a call: %s", event.GetError().GetException().GetMessage())
+	}
+	s.responses = s.job.Resume.Responses
+	values := &arena{}
+	output, err := s.host.call(runtimes.AwaitFunction, s.job.Resume)
+	var result uint32
+	if err == nil {
+		result, err = values.json(output)
+	}
+	request, err := s.answered(call.GetCallId(), values, result, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	done, failure, err := s.proceed(request, false)
+	if failure != nil || err != nil {
+		return nil, failure, err
+	}
+	return s.result(done)
+}
