@@ -29,7 +29,7 @@ const (
 	maxWait = time.Millisecond
 )
 
-// committer groups the commits of runs. Callers that arrive while a transaction is being synced share the next one, so
+// committer groups the commits of runs and of reserved idempotency keys. Callers that arrive while a transaction is being synced share the next one, so
 // they share the cost of one sync.
 //
 // A transaction also waits a moment for callers that shared the previous one, because their next writes are likely to
@@ -58,6 +58,7 @@ type write struct {
 	by               identity         // identity of the writing server
 	row              []any            // row of a run that started or ended, nil for none
 	key              *registry.KeyRef // key of the request that creates the run, nil for none
+	reservation      *reservation     // of an idempotency key, nil for none
 	used             use              // use of an agent by a run that ended
 	metered          []metered        // use of the workspace by a run that ended
 	events           []runtimes.Event // events of the run
@@ -264,6 +265,9 @@ func (b *batch) apply() error {
 		return err
 	}
 	if err := b.checkOwners(); err != nil {
+		return err
+	}
+	if err := b.reserveKeys(); err != nil {
 		return err
 	}
 	if err := b.markKeys(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -19,7 +20,7 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 		return nil, err
 	}
 	for {
-		reserved, err := s.reserve(ctx, k)
+		reserved, err := s.reserve(k)
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
@@ -37,20 +38,62 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	}
 }
 
-func (s *Store) reserve(ctx context.Context, k registry.IdempotencyKey) (bool, error) {
-	row := keyRow{Owner: k.Owner, Key: k.Key, WorkspaceID: k.Workspace, BodyHash: k.BodyHash, ExpiresAt: instant(k.ExpiresAt)}
-	by := s.identity.Load()
-	row.ServerID, row.Epoch = by.server, by.epoch
-	result, err := s.write.NewInsert().Model(&row).On("CONFLICT (owner, key) DO UPDATE").
-		Set("workspace_id = excluded.workspace_id").Set("body_hash = excluded.body_hash").
-		Set("status = 0").Set("body = NULL").Set("expires_at = excluded.expires_at").
-		Set("server_id = excluded.server_id").Set("epoch = excluded.epoch").Set("made_kind = ''").Set("made_id = ''").
-		Where("k.expires_at <= ?", instant(s.now())).Exec(ctx)
-	if err != nil {
+// reserve shares a transaction with the runs and the other reservations of the moment, and so the sync of the disk.
+func (s *Store) reserve(k registry.IdempotencyKey) (bool, error) {
+	by := *s.identity.Load()
+	w := &write{workspace: k.Workspace, by: by, bytes: len(k.Key) + len(k.BodyHash), reservation: &reservation{
+		key: registry.KeyRef{Owner: k.Owner, Key: k.Key},
+		row: []any{k.Owner, k.Key, k.Workspace, k.BodyHash, 0, "", "", by.server, by.epoch, instant(k.ExpiresAt)},
+		now: instant(s.now()),
+	}}
+	if err := s.runs.commit(w); err != nil {
 		return false, err
 	}
-	n, err := result.RowsAffected()
-	return n == 1, err
+	return !w.reservation.taken, nil
+}
+
+// reservation is the part of a write that reserves an idempotency key.
+type reservation struct {
+	key   registry.KeyRef
+	row   []any // in the order of keyColumns
+	now   time.Time
+	taken bool // another request holds the key
+}
+
+var keyColumns = []string{"owner", "key", "workspace_id", "body_hash", "status", "made_kind", "made_id", "server_id", "epoch", "expires_at"}
+
+// reserveKeys reserves the keys of all writes.
+func (b *batch) reserveKeys() error {
+	var rows []*reservation
+	seen := map[registry.KeyRef]struct{}{}
+	for _, w := range b.writes {
+		if w.reservation == nil {
+			continue
+		}
+		if _, twice := seen[w.reservation.key]; twice {
+			return errApart
+		}
+		seen[w.reservation.key] = struct{}{}
+		rows = append(rows, w.reservation)
+	}
+	for _, size := range runChunks {
+		for len(rows) >= size {
+			args := make([]any, 0, size*len(keyColumns)+1)
+			for _, r := range rows[:size] {
+				args = append(args, r.row...)
+			}
+			reserved, err := b.exec(reserveKeys+strconv.Itoa(size), append(args, rows[0].now)...)
+			if err != nil {
+				return err
+			}
+			if reserved < int64(size) && len(b.writes) > 1 {
+				return errApart
+			}
+			rows[0].taken = reserved == 0
+			rows = rows[size:]
+		}
+	}
+	return nil
 }
 
 // CompleteKey stores the response to the request of this server that holds a key. Errors: NotFound if no request holds it;

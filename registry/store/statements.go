@@ -56,14 +56,15 @@ func (s *statements) transact(ctx context.Context, apply func(exec) error) error
 }
 
 const (
-	putRuns   = "put runs "   // followed by their number
-	addEvents = "add events " // followed by their number
-	findRun   = "find run"
-	findEnded = "find ended run"
-	findOwn   = "find own run"
-	markKey   = "mark key"
-	addUse    = "add use"
-	addUsage  = "add usage " // followed by the number of meters
+	putRuns     = "put runs "     // followed by their number
+	reserveKeys = "reserve keys " // followed by their number
+	addEvents   = "add events "   // followed by their number
+	findRun     = "find run"
+	findEnded   = "find ended run"
+	findOwn     = "find own run"
+	markKey     = "mark key"
+	addUse      = "add use"
+	addUsage    = "add usage " // followed by the number of meters
 )
 
 // runChunks, eventChunks and usageChunks are the numbers of rows in one insert statement. Rows are split into the largest chunks
@@ -95,6 +96,10 @@ func texts(d dialect) map[string]string {
 	for _, n := range runChunks {
 		text[putRuns+strconv.Itoa(n)] = insert(d, "runs", runColumns, n) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
 			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ") AND (" + ownRun + ")"
+	}
+	for _, n := range runChunks {
+		text[reserveKeys+strconv.Itoa(n)] = insert(d, "idempotency_keys", keyColumns, n) + " ON CONFLICT (owner, key) DO UPDATE SET " + excluded(keyColumns[2:]) +
+			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1)
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
