@@ -33,6 +33,8 @@ func (a *App) openKafka(context.Context) error {
 		return 0
 	})
 	a.metrics.Counter("atelier_kafka_results_total", "Results that were published to Kafka.", nil, func() float64 { return float64(a.kafka.State().Results) })
+	a.metrics.Gauge("atelier_kafka_waiting", "Requests from Kafka whose results are not committed yet.", nil, func() float64 { return float64(a.kafka.State().Waiting) })
+	a.metrics.Gauge("atelier_kafka_paused_partitions", "Partitions that are not read, because too many of their requests wait.", nil, func() float64 { return float64(a.kafka.State().Paused) })
 	a.metrics.Counter("atelier_kafka_invalid_total", "Requests from Kafka that were not valid.", nil, func() float64 { return float64(a.kafka.State().Invalid) })
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -19,50 +18,6 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/runs"
 )
-
-// answers runs the requests of a poll. Requests of one session run one after the other, in the order of their records;
-// sessions run at the same time. whole is false if the server is stopping and left a request unanswered.
-func (a *API) answers(ctx, abort context.Context, records []*kgo.Record) (all []*kgo.Record, invalid int64, whole bool) {
-	type outcome struct {
-		records []*kgo.Record
-		invalid bool
-		ok      bool
-	}
-	outcomes := make([]outcome, len(records))
-	sessions := map[string][]int{}
-	var order []string
-	parsed := make([]delivery, len(records))
-	for i, record := range records {
-		parsed[i] = a.receive(record)
-		session := parsed[i].SessionID
-		if sessions[session] == nil {
-			order = append(order, session)
-		}
-		sessions[session] = append(sessions[session], i)
-	}
-	var group sync.WaitGroup
-	for _, session := range order {
-		group.Go(func() {
-			for _, i := range sessions[session] {
-				one := &outcomes[i]
-				one.invalid = parsed[i].err != nil
-				if one.records, one.ok = a.answerTo(ctx, abort, parsed[i]); !one.ok {
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	whole = true
-	for _, one := range outcomes {
-		whole = whole && one.ok
-		all = append(all, one.records...)
-		if one.invalid {
-			invalid++
-		}
-	}
-	return all, invalid, whole
-}
 
 // delivery is a record with its request.
 type delivery struct {

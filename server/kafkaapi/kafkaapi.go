@@ -44,8 +44,9 @@ type API struct {
 	places  chan struct{} // one for each concurrent run
 	side    *kgo.Client   // for side events that tell about a start, which no transaction may delay
 
-	mu    sync.Mutex
-	state State
+	noting sync.Mutex
+	state  State
+	window *window // of the current membership in the group
 }
 
 // State describes the connection to Kafka.
@@ -54,12 +55,17 @@ type State struct {
 	Reason    string // why not
 	Results   int64  // published results
 	Invalid   int64  // requests that went to the dead letter topic
+	Waiting   int    // polled requests whose results are not committed
+	Paused    int    // partitions that are not read, because they have too many of these
+
+	failing bool // the last results could not be published
 }
 
 const (
 	pollRecords   = 500
-	pollEvery     = 500 * time.Millisecond
 	retryEvery    = 2 * time.Second
+	pingEvery     = 5 * time.Second
+	pingWithin    = 10 * time.Second
 	metadataAge   = 500 * time.Millisecond // new topics are found soon
 	fetchBytes    = 24 << 20
 	deliverWithin = 30 * time.Second // then the transaction is aborted and the requests come again
@@ -120,14 +126,18 @@ func (a *API) connection() ([]kgo.Opt, error) {
 
 // State returns the state of the connection.
 func (a *API) State() State {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state
+	a.noting.Lock()
+	defer a.noting.Unlock()
+	state := a.state
+	if a.window != nil {
+		state.Waiting, state.Paused = a.window.load()
+	}
+	return state
 }
 
 func (a *API) note(change func(*State)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.noting.Lock()
+	defer a.noting.Unlock()
 	change(&a.state)
 }
 
@@ -164,68 +174,26 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// session consumes requests until an error that only a new connection can repair, or until ctx ends.
-func (a *API) session(ctx, abort context.Context) error {
-	base, err := a.connection()
-	if err != nil {
-		return err
-	}
-	group, err := kgo.NewGroupTransactSession(append(base,
-		kgo.ConsumerGroup(a.Kafka.Group), kgo.ConsumeTopics(a.Kafka.Requests), kgo.TransactionalID(a.Kafka.Group+"-"+a.Instance),
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(fetchBytes),
-		kgo.InstanceID(a.Instance), // a restarted server takes its partitions back at once
-	)...)
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	reachable, cancel := context.WithTimeout(ctx, 10*time.Second)
-	err = group.Client().Ping(reachable)
-	cancel()
-	if err != nil {
+// ping returns why no broker answers.
+func (a *API) ping(ctx context.Context) error {
+	reachable, cancel := context.WithTimeout(ctx, pingWithin)
+	defer cancel()
+	if err := a.side.Ping(reachable); err != nil {
 		return fmt.Errorf("no broker of %v answers: %w", a.Kafka.Brokers, err)
-	}
-	a.connected()
-	for ctx.Err() == nil {
-		polling, stop := context.WithTimeout(ctx, pollEvery)
-		fetches := group.PollRecords(polling, pollRecords)
-		stop()
-		if fetches.IsClientClosed() {
-			return errors.New("the client is closed")
-		}
-		for _, failed := range fetches.Errors() {
-			if !errors.Is(failed.Err, context.DeadlineExceeded) && !errors.Is(failed.Err, context.Canceled) {
-				return fmt.Errorf("read %s: %w", failed.Topic, failed.Err)
-			}
-		}
-		if fetches.NumRecords() == 0 {
-			continue
-		}
-		if err := a.serve(ctx, abort, group, fetches.Records()); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// serve answers the requests of one poll in one transaction.
-func (a *API) serve(ctx, abort context.Context, group *kgo.GroupTransactSession, records []*kgo.Record) error {
-	answers, invalid, whole := a.answers(ctx, abort, records)
-	if err := group.Begin(); err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
+// watch reports whether a broker answers, also while there is nothing to read or to publish.
+func (a *API) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, pingEvery)
+		switch err := a.ping(ctx); {
+		case ctx.Err() != nil:
+		case err != nil:
+			a.disconnected(ctx, err)
+		case !a.State().failing:
+			a.connected()
+		}
 	}
-	produced := group.ProduceSync(context.WithoutCancel(ctx), answers...)
-	// Without all answers nothing is committed. The requests come again, and those that ran are answered from their record.
-	committed, err := group.End(context.WithoutCancel(ctx), kgo.TransactionEndTry(whole && produced.FirstErr() == nil))
-	if err = errors.Join(produced.FirstErr(), err); err != nil {
-		return fmt.Errorf("publish results: %w", err)
-	}
-	if committed {
-		a.note(func(s *State) {
-			s.Results += int64(len(records)) - invalid
-			s.Invalid += invalid
-		})
-	}
-	return nil
 }

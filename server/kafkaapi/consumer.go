@@ -1,0 +1,243 @@
+package kafkaapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	// sessionTimeout is how long a killed server keeps its partitions.
+	sessionTimeout = 15 * time.Second
+	// releaseWithin is how long a rebalance waits for the running tools of a partition. The next owner waits for the rest.
+	releaseWithin = 45 * time.Second
+	// groupWithin bounds requests to the coordinator of the group.
+	groupWithin = 10 * time.Second
+)
+
+// consumer is one membership in the group.
+type consumer struct {
+	*API
+	*window
+
+	client *kgo.Client
+	tools  sync.WaitGroup
+}
+
+// session consumes requests until an error that only a new membership can repair, or until ctx ends.
+func (a *API) session(ctx, abort context.Context) error {
+	if err := a.ping(ctx); err != nil {
+		return err
+	}
+	base, err := a.connection()
+	if err != nil {
+		return err
+	}
+	c := &consumer{API: a, window: newWindow()}
+	c.client, err = kgo.NewClient(append(base,
+		kgo.ConsumerGroup(a.Kafka.Group), kgo.ConsumeTopics(a.Kafka.Requests), kgo.DisableAutoCommit(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(fetchBytes),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()), kgo.SessionTimeout(sessionTimeout),
+		kgo.InstanceID(a.Instance), // a restarted server takes its partitions back at once
+		kgo.OnPartitionsAssigned(func(ctx context.Context, _ *kgo.Client, assigned map[string][]int32) {
+			c.assigned(ctx, assigned[a.Kafka.Requests])
+		}),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) { c.gone(gone[a.Kafka.Requests], false) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, gone map[string][]int32) { c.gone(gone[a.Kafka.Requests], true) }),
+	)...)
+	if err != nil {
+		return err
+	}
+	defer c.client.Close()
+	a.noting.Lock()
+	a.window = c.window
+	a.noting.Unlock()
+	a.connected()
+	return c.consume(ctx, abort)
+}
+
+// consume polls, runs and publishes until ctx ends or polling fails.
+func (c *consumer) consume(ctx, abort context.Context) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go c.watch(watching)
+	publishing := c.startPublishing(abort)
+	err := c.poll(ctx, abort)
+	c.stopStarting(abort)
+	c.tools.Wait()
+	publishing.finish(err != nil)
+	if ctx.Err() != nil && err == nil {
+		c.leave()
+	}
+	return err
+}
+
+// stopStarting lets running tools finish. After abort nothing is waited for.
+func (c *consumer) stopStarting(abort context.Context) {
+	c.mu.Lock()
+	c.stopped = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	context.AfterFunc(abort, func() {
+		c.mu.Lock()
+		c.expired = true
+		c.changed.Broadcast()
+		c.mu.Unlock()
+	})
+}
+
+// poll starts the requests that arrive, until ctx ends.
+func (c *consumer) poll(ctx, abort context.Context) error {
+	for ctx.Err() == nil {
+		c.awaitRoom(ctx)
+		fetches := c.client.PollRecords(ctx, pollRecords)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if fetches.IsClientClosed() {
+			return errors.New("the client is closed")
+		}
+		for _, failed := range fetches.Errors() {
+			if !kerr.IsRetriable(failed.Err) {
+				return fmt.Errorf("read %s: %w", failed.Topic, failed.Err)
+			}
+		}
+		fetches.EachRecord(func(r *kgo.Record) { c.start(ctx, abort, r) })
+		c.rebalanceLoad()
+	}
+	return nil
+}
+
+// awaitRoom waits while the unanswered requests of all partitions have too many bytes.
+func (c *consumer) awaitRoom(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed.Broadcast()
+	})
+	defer stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.bytes >= allBytes && ctx.Err() == nil {
+		c.changed.Wait()
+	}
+}
+
+// rebalanceLoad pauses full partitions, and resumes those with room.
+func (c *consumer) rebalanceLoad() {
+	pause, resume := c.balance()
+	if len(pause) > 0 {
+		c.client.PauseFetchPartitions(map[string][]int32{c.Kafka.Requests: pause})
+	}
+	if len(resume) > 0 {
+		c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: resume})
+	}
+}
+
+// start runs a request after the earlier ones of its session.
+func (c *consumer) start(ctx, abort context.Context, r *kgo.Record) {
+	d := c.receive(r)
+	if _, first := c.add(d); first {
+		c.tools.Go(func() {
+			for item := c.begin(d.SessionID); item != nil; item = c.begin(d.SessionID) {
+				answers, ok := c.answerTo(ctx, abort, item.delivery)
+				c.end(item, answers, ok)
+			}
+		})
+	}
+}
+
+// assigned begins partitions at their committed offsets.
+func (c *consumer) assigned(ctx context.Context, ids []int32) {
+	if len(ids) == 0 {
+		return
+	}
+	positions, err := c.committed(ctx)
+	if err != nil { // the group reads the offsets too; only requests that were answered ahead of it are not known
+		c.Log.LogAttrs(ctx, slog.LevelWarn, "Kafka: the committed offsets could not be read", slog.Any("error", err))
+	}
+	for _, id := range ids {
+		at := positions[id]
+		c.assign(id, at.offset, at.metadata)
+	}
+}
+
+// gone releases partitions.
+func (c *consumer) gone(ids []int32, lost bool) {
+	if len(ids) == 0 {
+		return
+	}
+	until := time.Now().Add(releaseWithin)
+	timer := time.AfterFunc(releaseWithin, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed.Broadcast()
+	})
+	defer timer.Stop()
+	c.release(ids, lost, func() bool { return !time.Now().Before(until) })
+	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // in case they come back
+}
+
+// committed returns the committed positions of the group.
+func (c *consumer) committed(ctx context.Context) (map[int32]position, error) {
+	ctx, cancel := context.WithTimeout(ctx, groupWithin)
+	defer cancel()
+	request := kmsg.NewPtrOffsetFetchRequest()
+	request.Group, request.RequireStable = c.Kafka.Group, true
+	for {
+		response, err := request.RequestWith(ctx, c.side)
+		if err != nil {
+			return nil, err
+		}
+		positions, err := c.positionsOf(response)
+		if !kerr.IsRetriable(err) {
+			return positions, err
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+}
+
+func (c *consumer) positionsOf(response *kmsg.OffsetFetchResponse) (map[int32]position, error) {
+	if err := kerr.ErrorForCode(response.ErrorCode); err != nil {
+		return nil, err
+	}
+	positions := map[int32]position{}
+	for _, topic := range response.Topics {
+		if topic.Topic != c.Kafka.Requests {
+			continue
+		}
+		for _, p := range topic.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return nil, err
+			}
+			at := position{offset: p.Offset}
+			if p.Metadata != nil {
+				at.metadata = *p.Metadata
+			}
+			positions[p.Partition] = at
+		}
+	}
+	return positions, nil
+}
+
+// leave gives the partitions of a server that stops to the others at once. The client does not leave by itself, because
+// it has an instance ID.
+func (c *consumer) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), groupWithin)
+	defer cancel()
+	request := kmsg.NewPtrLeaveGroupRequest()
+	request.Group = c.Kafka.Group
+	member := kmsg.NewLeaveGroupRequestMember()
+	member.InstanceID = &c.Instance
+	request.Members = append(request.Members, member)
+	if _, err := request.RequestWith(ctx, c.side); err != nil {
+		c.Log.LogAttrs(ctx, slog.LevelDebug, "Kafka: leave the group", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,244 @@
+package kafkaapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// publishEvery is the shortest interval between transactions. Results that end meanwhile share the next one.
+const publishEvery = 25 * time.Millisecond
+
+// publishing is the goroutine that publishes results and commits the offsets of their requests.
+type publishing struct {
+	*consumer
+
+	producer *kgo.Client
+	ctx      context.Context // of waits between attempts
+	cancel   context.CancelFunc
+	done     chan struct{}
+	draining bool // ends when nothing is left; guarded by the window
+}
+
+func (c *consumer) startPublishing(abort context.Context) *publishing {
+	p := &publishing{consumer: c, done: make(chan struct{})}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(abort))
+	go p.loop()
+	return p
+}
+
+// finish waits until the results that are there are published. If at once is set, it only waits for the transaction in
+// progress.
+func (p *publishing) finish(atOnce bool) {
+	p.mu.Lock()
+	p.draining = true
+	if atOnce {
+		p.expired = true
+	}
+	p.changed.Broadcast()
+	p.mu.Unlock()
+	if atOnce {
+		p.cancel()
+	}
+	<-p.done
+	p.cancel()
+}
+
+func (p *publishing) loop() {
+	defer close(p.done)
+	defer func() {
+		if p.producer != nil {
+			p.producer.Close()
+		}
+	}()
+	for {
+		began := time.Now()
+		more, err := p.publishNext()
+		switch {
+		case err != nil:
+			p.note(func(s *State) { s.failing = true })
+			p.disconnected(p.ctx, fmt.Errorf("publish results: %w", err))
+			if p.ended() {
+				return
+			}
+			pause(p.ctx, retryEvery/4)
+		case !more:
+			return
+		default:
+			pause(p.ctx, publishEvery-time.Since(began))
+		}
+	}
+}
+
+// publishNext publishes the next results in one transaction. It returns false after the last ones.
+func (p *publishing) publishNext() (bool, error) {
+	if err := p.open(); err != nil {
+		return true, err
+	}
+	next, ok := p.wait()
+	if !ok {
+		return false, nil
+	}
+	if err := p.transact(next); err != nil {
+		return true, err
+	}
+	p.published(next.commit)
+	p.rebalanceLoad()
+	p.count(next.commit)
+	return true, nil
+}
+
+// ended reports whether failed transactions are not repeated any more.
+func (p *publishing) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.expired
+}
+
+// round is a transaction with the membership that it belongs to.
+type round struct {
+	commit
+
+	member     string
+	generation int32
+}
+
+// wait returns the next results, or false after the last ones.
+func (p *publishing) wait() (round, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		if c := p.collect(); len(c.items) > 0 {
+			r := round{commit: c}
+			r.member, r.generation = p.client.GroupMetadata()
+			return r, true
+		}
+		if p.draining {
+			return round{}, false
+		}
+		p.changed.Wait()
+	}
+}
+
+// count adds the published results to the state.
+func (p *publishing) count(c commit) {
+	var invalid int64
+	for _, item := range c.items {
+		if item.err != nil {
+			invalid++
+		}
+	}
+	p.note(func(s *State) {
+		s.Connected, s.Reason, s.failing = true, "", false
+		s.Results += int64(len(c.items)) - invalid
+		s.Invalid += invalid
+	})
+}
+
+// transact publishes results and commits their requests. After an error nothing is published, or it is not known; then
+// the next attempt finds out.
+func (p *publishing) transact(r round) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), deliverWithin+groupWithin)
+	defer cancel()
+	if err := p.producer.BeginTransaction(); err != nil {
+		p.close()
+		return err
+	}
+	err := p.producer.ProduceSync(ctx, r.answers()...).FirstErr()
+	if err == nil {
+		err = p.commitOffsets(ctx, r)
+	}
+	if err == nil {
+		if err = p.producer.EndTransaction(ctx, kgo.TryCommit); err != nil {
+			p.close() // whether it was committed is not known
+		}
+		return err
+	}
+	if aborted := errors.Join(p.producer.AbortBufferedRecords(ctx), p.producer.EndTransaction(ctx, kgo.TryAbort)); aborted != nil {
+		p.close()
+	}
+	return err
+}
+
+// open connects a producer. Its start ends the last transaction of this server. Then the committed offsets say which
+// results were published.
+func (p *publishing) open() error {
+	if p.producer != nil {
+		return nil
+	}
+	base, err := p.connection()
+	if err != nil {
+		return err
+	}
+	producer, err := kgo.NewClient(append(base, kgo.TransactionalID(p.Kafka.Group+"-"+p.Instance), kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(0))...)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, deliverWithin)
+	defer cancel()
+	_, _, err = producer.ProducerID(ctx)
+	var positions map[int32]position
+	if err == nil {
+		positions, err = p.committed(ctx)
+	}
+	if err != nil {
+		producer.Close()
+		return err
+	}
+	for id, at := range positions {
+		p.settle(id, at.offset, at.metadata)
+	}
+	p.producer = producer
+	return nil
+}
+
+func (p *publishing) close() {
+	p.producer.Close()
+	p.producer = nil
+}
+
+// commitOffsets adds offsets to the transaction. Only the current owner of the partitions can do this.
+func (p *publishing) commitOffsets(ctx context.Context, r round) error {
+	id, epoch, err := p.producer.ProducerID(ctx)
+	if err != nil {
+		return err
+	}
+	transaction := p.Kafka.Group + "-" + p.Instance
+	add := kmsg.NewPtrAddOffsetsToTxnRequest()
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = transaction, id, epoch, p.Kafka.Group
+	added, err := add.RequestWith(ctx, p.producer)
+	if err == nil {
+		err = kerr.ErrorForCode(added.ErrorCode)
+	}
+	if err != nil {
+		return fmt.Errorf("add offsets to the transaction: %w", err)
+	}
+	request := kmsg.NewPtrTxnOffsetCommitRequest()
+	request.TransactionalID, request.Group, request.ProducerID, request.ProducerEpoch = transaction, p.Kafka.Group, id, epoch
+	request.MemberID, request.Generation, request.InstanceID = r.member, r.generation, &p.Instance
+	topic := kmsg.NewTxnOffsetCommitRequestTopic()
+	topic.Topic = p.Kafka.Requests
+	for id, at := range r.offsets {
+		one := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+		one.Partition, one.Offset, one.Metadata = id, at.offset, &at.metadata
+		topic.Partitions = append(topic.Partitions, one)
+	}
+	request.Topics = append(request.Topics, topic)
+	response, err := request.RequestWith(ctx, p.producer)
+	if err != nil {
+		return fmt.Errorf("commit offsets: %w", err)
+	}
+	for _, topic := range response.Topics {
+		for _, one := range topic.Partitions {
+			if err := kerr.ErrorForCode(one.ErrorCode); err != nil {
+				return fmt.Errorf("commit offset of partition %d: %w", one.Partition, err)
+			}
+		}
+	}
+	return nil
+}

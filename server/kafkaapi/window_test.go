@@ -1,0 +1,121 @@
+package kafkaapi
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func received(offset int64, session string, bytes int) delivery {
+	return delivery{request: request{EventID: fmt.Sprint(offset), SessionID: session}, record: &kgo.Record{Partition: 1, Offset: offset, Value: make([]byte, bytes)}}
+}
+
+// Results behind a slow request are published at once. The committed offset stays at the slow request, and its metadata
+// mark the others, so that the next owner of the partition does not answer them again.
+func TestWindow_SlowRequest_OthersArePublished(t *testing.T) {
+	t.Parallel()
+	w := newWindow()
+	w.assign(1, 10, "")
+	for offset := int64(10); offset < 15; offset++ {
+		if taken, first := w.add(received(offset, fmt.Sprint("session ", offset), 1)); !taken || !first {
+			t.Fatalf("offset %d: taken %t, first %t", offset, taken, first)
+		}
+	}
+	for _, offset := range []int{10, 12, 14, 11} {
+		item := w.begin(fmt.Sprint("session ", offset))
+		if offset != 11 {
+			w.end(item, []*kgo.Record{{Value: []byte("result")}}, true)
+		}
+	}
+	c := w.collect()
+	at := c.offsets[1]
+	if len(c.items) != 3 || at.offset != 11 {
+		t.Fatalf("%d results with offset %d, want 3 with 11", len(c.items), at.offset)
+	}
+	w.published(c)
+	if again := w.collect(); len(again.items) > 0 {
+		t.Errorf("%d results are published twice", len(again.items))
+	}
+
+	next := newWindow()
+	next.assign(1, at.offset, at.metadata)
+	for offset, want := range map[int64]bool{9: false, 10: false} {
+		if taken, _ := next.add(received(offset, "s", 1)); taken != want {
+			t.Errorf("offset %d is taken", offset)
+		}
+	}
+	for _, one := range []struct {
+		offset int64
+		want   bool
+	}{{11, true}, {12, false}, {13, true}, {14, false}, {15, true}} {
+		if taken, _ := next.add(received(one.offset, fmt.Sprint(one.offset), 1)); taken != one.want {
+			t.Errorf("the next owner takes offset %d: %t, want %t", one.offset, taken, one.want)
+		}
+	}
+}
+
+// A partition with too many unanswered requests is paused, by number and by bytes, and resumed when half are answered.
+func TestWindow_FullPartition_Paused(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseRecords, 1}, "large": {17, 1 << 20}} {
+		w := newWindow()
+		w.assign(1, 0, "")
+		for offset := range tt.count {
+			w.add(received(int64(offset), fmt.Sprint(offset), tt.bytes))
+		}
+		if pause, _ := w.balance(); len(pause) != 1 {
+			t.Errorf("%s: the partition is not paused", name)
+		}
+		for n := range tt.count {
+			w.end(w.begin(fmt.Sprint(n)), nil, true)
+			if n != tt.count/2+1 {
+				continue
+			}
+			w.published(w.collect())
+			if _, resume := w.balance(); len(resume) != 1 {
+				t.Errorf("%s: the partition is not resumed", name)
+			}
+		}
+		w.published(w.collect())
+		if requests, paused := w.load(); requests != 0 || paused != 0 || w.bytes != 0 {
+			t.Errorf("%s: %d requests with %d bytes and %d paused partitions are left", name, requests, w.bytes, paused)
+		}
+	}
+}
+
+// A released partition waits for its running tool and the commit of its result, and starts nothing new. A lost one does
+// not wait, and its results are not committed.
+func TestWindow_ReleasedPartition_RunningToolFinishes(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []bool{false, true} {
+		w := newWindow()
+		w.assign(1, 0, "")
+		w.add(received(0, "a", 1))
+		w.add(received(1, "b", 1))
+		running := w.begin("a")
+		released := make(chan struct{})
+		go func() {
+			defer close(released)
+			w.release([]int32{1}, lost, func() bool { return false })
+		}()
+		if lost {
+			<-released
+		}
+		w.mu.Lock()
+		for !running.partition.closing {
+			w.changed.Wait()
+		}
+		w.mu.Unlock()
+		if item := w.begin("b"); item != nil {
+			t.Error("a request of a released partition starts")
+		}
+		w.end(running, []*kgo.Record{{}}, true)
+		c := w.collect()
+		if lost == (len(c.items) == 1) {
+			t.Errorf("lost %t: %d results", lost, len(c.items))
+		}
+		w.published(c)
+		<-released
+	}
+}
