@@ -1340,6 +1340,26 @@ export interface paths {
     patch: operations['setRole'];
     trace?: never;
   };
+  '/api/v1/packages/dependencies': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the packages that a package brings
+     * @description The other packages that an agent gets if it names this one, by name. They are resolved like those of a draft, and nothing is kept. A package that a rule of the server forbids is refused. The list is complete.
+     */
+    get: operations['listPackageDependencies'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/packages/gc': {
     parameters: {
       query?: never;
@@ -3546,6 +3566,15 @@ export interface components {
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
+    Dependency: {
+      /**
+       * Format: int64
+       * @description Size of the archive. Absent if the index does not say.
+       */
+      bytes?: number;
+      name: string;
+      version: string;
+    };
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
@@ -4765,6 +4794,9 @@ export interface components {
       /** @description YAML. */
       source: string;
       title: string;
+    };
+    PackageDependencies: {
+      items: components['schemas']['Dependency'][];
     };
     PackageDetail: {
       license?: string;
@@ -7548,7 +7580,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.378,
+           *         "durationMs": 4.713,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7857,7 +7889,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 1.623,
+           *         "durationMs": 2.541,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -8070,7 +8102,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 5.377,
+           *         "durationMs": 2.445,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -12850,16 +12882,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 14.279,
+           *         "executionTime": 2.439,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.95,
-           *         "peakMemoryBytes": 1150976,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.02,
-           *         "startMs": 4.567,
-           *         "totalMs": 14.279
+           *         "cpuMs": 1.159,
+           *         "peakMemoryBytes": 1343488,
+           *         "queuedMs": 0,
+           *         "runMs": 0.066,
+           *         "startMs": 1.978,
+           *         "totalMs": 2.439
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12874,7 +12906,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 14.279,
+           *         "executionTimeMs": 2.439,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -14575,7 +14607,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 0.038
+           *             "runMs": 0.031
            *           },
            *           "test": {
            *             "expect": {
@@ -14596,7 +14628,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 633.022,
+           *       "totalMs": 89.719,
            *       "version": "draft"
            *     }
            */
@@ -14782,10 +14814,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.037
+           *           "runMs": 0.119
            *         }
            *       ],
-           *       "totalMs": 45.164,
+           *       "totalMs": 3.016,
            *       "version": "draft"
            *     }
            */
@@ -16318,15 +16350,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 7.439
+           *         "executionTime": 10.242
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.225,
-           *         "peakMemoryBytes": 1155072,
+           *         "cpuMs": 1.333,
+           *         "peakMemoryBytes": 1343488,
            *         "queuedMs": 0.001,
-           *         "runMs": 0.034,
-           *         "startMs": 6.881,
-           *         "totalMs": 7.439
+           *         "runMs": 0.039,
+           *         "startMs": 1.942,
+           *         "totalMs": 10.242
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -16336,7 +16368,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 7.439,
+           *         "executionTimeMs": 10.242,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -18319,7 +18351,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "79538a4263ecb31091acf216df2c6570",
+           *           "id": "c8e361d67c82313eb8d16894b26611d6",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -18864,6 +18896,135 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listPackageDependencies: {
+    parameters: {
+      query: {
+        /**
+         * @description Language whose packages are meant.
+         * @example python
+         */
+        language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+        /**
+         * @description Exact name of the package.
+         * @example weather
+         */
+        name: string;
+        /**
+         * @description Version of the package (default: the newest).
+         * @example 1.0.0
+         */
+        version?: string;
+        /**
+         * @description Same as X-Workspace.
+         * @example default
+         */
+        workspace?: string;
+      };
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "name": "shout",
+           *           "version": "1.0.0"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PackageDependencies'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };
@@ -21459,7 +21620,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016394000000000002,
+           *         "cpuSecondsPerDay": 0.016808,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21579,7 +21740,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016394000000000002,
+           *         "cpuSecondsPerDay": 0.016808,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21704,7 +21865,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016394000000000002,
+           *         "cpuSecondsPerDay": 0.016808,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -22705,10 +22866,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1155072,
+           *           "peakMemoryBytes": 1343488,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 7.439,
+           *           "totalMs": 10.242,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -22832,15 +22993,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 7.439
+           *         "executionTime": 10.242
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.225,
-           *         "peakMemoryBytes": 1155072,
+           *         "cpuMs": 1.333,
+           *         "peakMemoryBytes": 1343488,
            *         "queuedMs": 0.001,
-           *         "runMs": 0.034,
-           *         "startMs": 6.881,
-           *         "totalMs": 7.439
+           *         "runMs": 0.039,
+           *         "startMs": 1.942,
+           *         "totalMs": 10.242
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -22850,7 +23011,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 7.439,
+           *         "executionTimeMs": 10.242,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -22870,7 +23031,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "bec482f1e6d8555cbd970dd8d8ae6f89",
+           *       "traceId": "82d5d955494d630910bc0bfd462464d4",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -22996,15 +23157,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 475.432
+           *         "executionTime": 5.855
            *       },
            *       "metrics": {
-           *         "cpuMs": 3.882,
-           *         "peakMemoryBytes": 888832,
-           *         "queuedMs": 0.024,
-           *         "runMs": 359.035,
-           *         "startMs": 22.021,
-           *         "totalMs": 475.432
+           *         "cpuMs": 0.284,
+           *         "peakMemoryBytes": 299008,
+           *         "queuedMs": 0.001,
+           *         "runMs": 0.26,
+           *         "startMs": 4.441,
+           *         "totalMs": 5.855
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -23014,7 +23175,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 475.432,
+           *         "executionTimeMs": 5.855,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -23033,7 +23194,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "b9fc8b63e45f6c1c7edc8aa8d603d3ad",
+           *       "traceId": "208d99964a2ed3a5206e2550b5868926",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -24345,7 +24506,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795705705"
+           *       "version": "1.0.1795719831"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -24815,7 +24976,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "79538a4263ecb31091acf216df2c6570",
+           *           "id": "c8e361d67c82313eb8d16894b26611d6",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -25040,7 +25201,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed2888177109/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed2515624680/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -25179,6 +25340,12 @@ export interface operations {
            *       "language": "python",
            *       "name": "hello",
            *       "origin": "created",
+           *       "problem": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/hello",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "safetyFlags": [],
            *       "source": "",
            *       "state": "active",
@@ -25471,6 +25638,12 @@ export interface operations {
            *       "language": "python",
            *       "name": "hello",
            *       "origin": "created",
+           *       "problem": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/hello",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "safetyFlags": [],
            *       "source": "",
            *       "state": "active",
@@ -28799,7 +28972,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 7.797,
+           *       "execution_time_ms": 4.222,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -28815,7 +28988,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 7.797,
+           *         "execution_time_ms": 4.222,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -30252,12 +30425,7 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": {
-           *         "at": "2026-11-26T09:00:00Z",
-           *         "details": [],
-           *         "folder": "_drafts/goodbye",
-           *         "message": "could not be loaded; see the server's log."
-           *       },
+           *       "error": null,
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -30265,7 +30433,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": false,
+           *       "success": true,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }
@@ -30541,7 +30709,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 4.241,
+           *       "execution_time_ms": 6.629,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },
