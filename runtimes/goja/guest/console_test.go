@@ -243,3 +243,22 @@ func TestBriefJobs(t *testing.T) {
 		t.Error("another entrypoint is the same program")
 	}
 }
+
+// TestBriefJobs_LargePackages_StayCached expects that unused files of a package do not push programs out of the cache.
+func TestBriefJobs_LargePackages_StayCached(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, name := range []string{"a", "b"} {
+		whole := js(`export default () => 1`, "1")
+		whole.Files["node_modules/large/index.js"] = strings.Repeat("// unused\n", 600_000)
+		whole.Digest = name
+		if got := s.run(whole); got.Error != nil {
+			t.Fatal(text(got.Error))
+		}
+	}
+	brief := js(`export default () => 1`, "1")
+	brief.Files, brief.Digest = nil, "a"
+	if got := s.run(brief); got.need {
+		t.Error("the first program is not in the cache any more")
+	}
+}

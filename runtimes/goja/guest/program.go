@@ -25,10 +25,11 @@ type program struct {
 	globals     []maker
 	corrections []string          // functions of patch.js
 	files       map[string][]byte // names of the agent's files, without their content
-	size        int
+	size        int               // bytes that count for maxProgramBytes
 }
 
-// These bounds limit the number of programs in the cache and their total source text.
+// These bounds limit the number of programs in the cache and their total bundled text. Sources that the bundle leaves out are not kept, and do not
+// count: packages have megabytes of them.
 const (
 	maxPrograms     = 64
 	maxProgramBytes = 8 << 20
@@ -60,9 +61,9 @@ func (j Job) key() string {
 func compile(job Job) *program {
 	p := build(job)
 	p.files = make(map[string][]byte, len(job.Files))
-	for name, text := range job.Files {
+	for name := range job.Files {
 		p.files[name] = nil
-		p.size += len(text)
+		p.size += len(name)
 	}
 	return p
 }
@@ -89,5 +90,5 @@ func build(job Job) *program {
 		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
 	named := scan(bundled.Code)
-	return &program{code: code, wordSet: named, globals: named.globals(), corrections: named.corrections(), size: len(bundled.Code)}
+	return &program{code: code, wordSet: named, globals: named.globals(), corrections: named.corrections(), size: len(bundled.Code) + len(bundled.Map)}
 }
