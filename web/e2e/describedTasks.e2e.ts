@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
@@ -59,6 +59,19 @@ afterAll(async () => {
   await new Promise((done) => model.close(done));
 });
 
+/** Checks that nothing overflows, and takes pictures if a folder for them is set. */
+async function photograph(page: Page, name: string): Promise<void> {
+  const shots = process.env.ATELIER_TEST_SHOTS;
+  for (const scheme of ['light', 'dark'] as const)
+    for (const width of [1440, 390]) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-${String(width)}-${scheme}.png`) });
+    }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
 test('a described task shows its attempts, its log and its program live, and is accepted', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'atelier-project-'));
   writeFileSync(join(folder, 'a.txt'), 'one\n');
@@ -66,16 +79,6 @@ test('a described task shows its attempts, its log and its program live, and is 
   rmSync(folder, { recursive: true });
   const session = await signIn(browser, atelier);
   const { page } = session;
-  const shots = process.env.ATELIER_TEST_SHOTS;
-  const photograph = async (name: string): Promise<void> => {
-    for (const scheme of ['light', 'dark'] as const)
-      for (const width of [1440, 390]) {
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.setViewportSize({ width, height: 900 });
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-        if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-${String(width)}-${scheme}.png`) });
-      }
-  };
   await page.goto('/studio/tasks');
   await page.getByRole('button', { name: 'New task' }).click();
   const asked = page.getByRole('dialog', { name: 'New task' });
@@ -83,7 +86,7 @@ test('a described task shows its attempts, its log and its program live, and is 
   await asked.getByLabel('Change').fill('Add a line to the text file.');
   await asked.getByLabel('Project').selectOption('shop');
   expect(await violations(page)).toEqual([]);
-  await photograph('describe');
+  await photograph(page, 'describe');
   await asked.getByRole('button', { name: 'Submit' }).click();
   await page.getByRole('heading', { name: 'Add a line to the text file.' }).waitFor();
   const events = page.getByRole('list', { name: 'Events' });
@@ -94,11 +97,34 @@ test('a described task shows its attempts, its log and its program live, and is 
   await page.getByRole('region', { name: 'main.py' }).getByText("+    ctx.submit_result('Added a line'").waitFor();
   await page.getByRole('region', { name: 'The proposed change of a.txt' }).getByText('+done').waitFor();
   expect(await violations(page)).toEqual([]);
-  await photograph('described');
+  await photograph(page, 'described');
   await page.getByRole('button', { name: 'Accept all' }).click();
   await page.getByRole('region', { name: 'a.txt', exact: true }).getByText('accepted').waitFor();
   expect((await atelier.api('GET', '/api/v1/projects/shop/file?path=a.txt')).body).toMatchObject({
     content: 'one\ndone\n',
   });
+  await session.close();
+});
+
+test('an administrator switches the language model off, and the form of tasks no longer offers it', async () => {
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  await page.goto('/studio/usage');
+  const model = page.getByRole('region', { name: 'Language model' });
+  await model.getByText(/^scripted is on\./).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await photograph(page, 'model');
+  await model.getByRole('button', { name: 'Switch off' }).click();
+  await model.getByText('scripted is switched off.').waitFor();
+  expect((await atelier.api('POST', '/api/v1/tasks', { description: 'x', project: 'shop' })).status).toBe(503);
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await page.getByRole('button', { name: 'New task' }).click();
+  const asked = page.getByRole('dialog', { name: 'New task' });
+  await asked.getByLabel('Agent').waitFor();
+  expect(await asked.getByRole('radio', { name: 'Describe it' }).count()).toBe(0);
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await page.goto('/studio/usage');
+  await model.getByRole('button', { name: 'Switch on' }).click();
+  await model.getByText(/^scripted is on\./).waitFor();
   await session.close();
 });

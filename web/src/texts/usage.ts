@@ -48,6 +48,23 @@ export const usagePage = {
   askToRaise: 'An administrator can raise the amount.',
 };
 
+export const languageModel = {
+  title: 'Language model',
+  about: 'It helps to write programs, and programs may ask it. Switched off, nothing of this workspace is sent to it.',
+  theModel: 'the language model',
+  notLoaded: (reason: string) => `The language model could not be loaded. ${reason}`,
+  none: 'The operator of the server has no language model for this workspace.',
+  off: (model: string) => `${model} is switched off.`,
+  on: (model: string, used: number, limit: number) =>
+    limit > 0
+      ? `${model} is on. ${number(used)} of ${number(limit)} tokens are used this month.`
+      : `${model} is on. ${number(used)} tokens are used this month.`,
+  switchOn: 'Switch on',
+  switchOff: 'Switch off',
+  switchedOn: 'The language model is on.',
+  switchedOff: 'The language model is off.',
+};
+
 export const budgetDialog = {
   newBudget: 'New budget',
   change: (name: string) => `Change the budget ${name}`,

@@ -9,6 +9,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { BudgetList } from './BudgetList';
 import { MeterChart } from './MeterChart';
+import { ModelSwitch } from './ModelSwitch';
 import css from './UsagePage.module.css';
 
 /** Shows the usage, the costs and the budgets of the workspace in a month. */
@@ -32,6 +33,7 @@ export function UsagePage() {
           </div>
         </section>
         {usage && <BudgetList currency={usage.currency} />}
+        <ModelSwitch />
         <section className={entries.section} aria-labelledby="meters">
           <h2 id="meters">{say.meters}</h2>
           <div className={css.tools}>

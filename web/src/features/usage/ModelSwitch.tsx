@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { explain } from '../../api/http';
+import { switchLanguageModel, useLanguageModel } from '../../api/languageModel';
+import { useRights } from '../../api/rights';
+import { notify } from '../../state/notices';
+import { languageModel as say } from '../../texts/usage';
+import { Button } from '../../ui/Button';
+import entries from '../../ui/Entries.module.css';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Waiting } from '../../ui/Waiting';
+
+/** The language model of the workspace and its tokens of the month. Administrators switch it off and on. */
+export function ModelSwitch() {
+  const found = useLanguageModel();
+  const { mayAnywhere } = useRights();
+  const [busy, setBusy] = useState(false);
+  const state = found.data;
+  const turn = async (on: boolean): Promise<void> => {
+    setBusy(true);
+    try {
+      await switchLanguageModel(on);
+      notify('done', on ? say.switchedOn : say.switchedOff);
+    } catch (fault) {
+      notify('failed', explain(fault));
+    }
+    setBusy(false);
+  };
+  return (
+    <section className={entries.section} aria-labelledby="model">
+      <div className={entries.head}>
+        <div>
+          <h2 id="model">{say.title}</h2>
+          <p className={entries.lead}>{say.about}</p>
+        </div>
+        {state?.allowed === true && mayAnywhere('admin') && (
+          <Button disabled={busy} onClick={() => void turn(!state.on)}>
+            {state.on ? say.switchOff : say.switchOn}
+          </Button>
+        )}
+      </div>
+      {found.isPending && <Waiting shape="text" what={say.theModel} retry />}
+      <NotLoaded found={found} why={say.notLoaded} />
+      {state && <p role="status">{summaryOf(state)}</p>}
+    </section>
+  );
+}
+
+type State = NonNullable<ReturnType<typeof useLanguageModel>['data']>;
+
+function summaryOf({ allowed, on, model, used, limit }: State): string {
+  if (!allowed) return say.none;
+  if (!on) return say.off(model ?? '');
+  return say.on(model ?? '', used.input + used.output, limit);
+}
