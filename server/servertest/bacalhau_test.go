@@ -2,9 +2,11 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -33,6 +35,7 @@ func TestBacalhau_StoppedServer_JobsFollowed(t *testing.T) {
 func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	service, data := bacalhautest.New(t), t.TempDir()
+	followed := followedJobs(service)
 	const token = "a-token-that-is-long-enough-to-be-one"
 	settings := map[string]string{"data": data, "token": token, "bacalhau-api-host": service.Host, "bacalhau-api-port": service.Port, "bacalhau-api-key": bacalhautest.Key}
 	p := servertest.Spawn(t, data, "--token", token, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", service.Host, "--bacalhau-api-port", service.Port, "--shutdown-grace", "10ms")
@@ -69,6 +72,7 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	}
 	p.Signal(t, signal)
 	p.Exit()
+	followed() // by the server that has ended
 	if left := len(service.Running()); left != 3 && (signal == syscall.SIGKILL || left != 2) {
 		t.Fatalf("jobs %v", service.Running())
 	}
@@ -77,7 +81,12 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	if run := again.Get(t, draft.RunID); run.Status != "interrupted" {
 		t.Errorf("%+v", run)
 	}
-	servertest.Eventually(t, "the inline code runs", func() bool { return again.Get(t, inline.RunID).Status == "running" })
+	// Before that, a cancelled run leaves its job to the janitor, which comes each minute.
+	jobs := map[string]bool{}
+	servertest.Eventually(t, "the server follows the other jobs", func() bool {
+		maps.Copy(jobs, followed())
+		return len(jobs) == 2
+	})
 	again.Want(t, http.StatusOK, http.MethodPost, "/api/v1/runs/"+inline.RunID+"/cancel", nil)
 	release()
 	servertest.Eventually(t, "the version ends", func() bool { return again.Get(t, version.RunID).Status == "succeeded" })
@@ -85,8 +94,29 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 		t.Errorf("%+v", run)
 	}
 	servertest.Eventually(t, "no job is left", func() bool { return len(service.Running()) == 0 })
-	if jobs := service.Jobs(); jobs != 5 {
-		t.Errorf("%d jobs", jobs)
+	if all := service.Jobs(); all != 5 {
+		t.Errorf("%d jobs", all)
+	}
+}
+
+// followedJobs returns a function with the paths of the jobs whose live output was asked for since its last call.
+func followedJobs(service *bacalhautest.Service) func() map[string]bool {
+	var mu sync.Mutex
+	paths := map[string]bool{}
+	service.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/logs") {
+			mu.Lock()
+			defer mu.Unlock()
+			paths[r.URL.Path] = true
+		}
+		return false
+	}
+	return func() map[string]bool {
+		mu.Lock()
+		defer mu.Unlock()
+		seen := paths
+		paths = map[string]bool{}
+		return seen
 	}
 }
 
