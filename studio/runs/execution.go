@@ -249,10 +249,10 @@ func (l *execution) begin(ctx context.Context) error {
 	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(run))
 }
 
-// outdated reports whether other servers see an old status, or may have interrupted the run. Without the second, a
-// program that prints nothing would not notice it.
+// outdated reports whether the record has an old status, or other servers may have interrupted the run. Without the
+// second, a program that prints nothing would not notice it.
 func (l *execution) outdated() bool {
-	return l.service.Others != nil && (l.snapshot().Status != l.shown || l.service.Others.Epoch() != l.epoch)
+	return l.snapshot().Status != l.shown || l.service.Others != nil && l.service.Others.Epoch() != l.epoch
 }
 
 func (l *execution) flush(ctx context.Context) error {
