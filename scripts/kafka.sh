@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A private Apache Kafka for the tests: one KRaft node on loopback. It needs Java 17 and Maven.
 #   kafka.sh where            prints the directory of its libraries, and downloads them once; nothing if that fails
-#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT
+#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT; again after a stop, with its data
 #   kafka.sh stop DIR
 set -eu
 
@@ -38,9 +38,11 @@ case ${1:-} in
     lib=$(where)
     [ -n "$lib" ] || { echo "kafka.sh: no libraries" >&2; exit 1; }
     mkdir -p "$2"
-    broker=$(free_port)
-    controller=$(free_port)
-    cat >"$2/server.properties" <<PROPERTIES
+    run=(java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*")
+    if [ ! -f "$2/server.properties" ]; then
+      broker=$(free_port)
+      controller=$(free_port)
+      cat >"$2/server.properties" <<PROPERTIES
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:$controller
@@ -59,8 +61,9 @@ transaction.state.log.num.partitions=4
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 PROPERTIES
-    run=(java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*")
-    "${run[@]}" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$2/server.properties" >"$2/format.log" 2>&1 || { cat "$2/format.log" >&2; exit 1; }
+      "${run[@]}" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$2/server.properties" >"$2/format.log" 2>&1 || { cat "$2/format.log" >&2; exit 1; }
+    fi
+    broker=$(sed -n 's/^advertised.listeners=.*://p' "$2/server.properties")
     setsid "${run[@]}" kafka.Kafka "$2/server.properties" >"$2/server.log" 2>&1 </dev/null &
     echo $! >"$2/pid"
     for _ in $(seq 600); do

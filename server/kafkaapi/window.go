@@ -23,7 +23,6 @@ const (
 type work struct {
 	delivery
 	partition *partition
-	started   bool
 	ended     bool // answers are complete
 	answers   []*kgo.Record
 	published bool // in a committed transaction
@@ -34,7 +33,8 @@ type partition struct {
 	id      int32
 	next    int64 // offset after the last polled request
 	items   []*work
-	bytes   int64
+	open    int   // requests whose results are not committed; the others wait for an earlier one
+	bytes   int64 // of these
 	running int
 	marked  marks // answered offsets beyond the committed one, by an earlier owner
 	paused  bool
@@ -120,16 +120,36 @@ func (w *window) add(d delivery) (taken, first bool) {
 	item := &work{delivery: d, partition: p}
 	p.next = d.record.Offset + 1
 	p.items = append(p.items, item)
-	p.bytes += item.size()
-	w.records++
-	w.bytes += item.size()
 	if p.marked.has(d.record.Offset) {
-		item.started, item.ended, item.published = true, true, true
+		item.ended = true
+		item.forget()
 		return false, false
 	}
+	w.count(item, 1)
 	queue := w.sessions[d.SessionID]
 	w.sessions[d.SessionID] = append(queue, item)
 	return true, len(queue) == 0
+}
+
+// forget keeps only the offset of a published request.
+func (i *work) forget() {
+	i.published, i.answers, i.delivery = true, nil, delivery{record: &kgo.Record{Offset: i.record.Offset}, err: i.err}
+}
+
+// count adds a request to the open ones, or removes it.
+func (w *window) count(item *work, sign int) {
+	item.partition.open += sign
+	w.records += sign
+	item.partition.bytes += int64(sign) * item.size()
+	w.bytes += int64(sign) * item.size()
+}
+
+// settled removes a request whose results are committed from the open ones.
+func (w *window) settled(item *work) {
+	if !item.published && !item.partition.closed {
+		w.count(item, -1)
+	}
+	item.forget()
 }
 
 func (i *work) size() int64 { return int64(len(i.record.Value)+len(i.record.Key)) + 512 }
@@ -144,7 +164,6 @@ func (w *window) begin(session string) *work {
 			continue
 		}
 		w.sessions[session] = queue
-		item.started = true
 		item.partition.running++
 		return item
 	}
@@ -197,9 +216,9 @@ func (w *window) release(ids []int32, lost bool, expired func() bool) {
 	}
 	for _, p := range all {
 		p.closed = true
-		w.records -= len(p.items)
+		w.records -= p.open
 		w.bytes -= p.bytes
-		p.items, p.bytes = nil, 0
+		p.items, p.open, p.bytes = nil, 0, 0
 		if w.partitions[p.id] == p {
 			delete(w.partitions, p.id)
 		}
@@ -266,25 +285,31 @@ func (w *window) published(c commit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, item := range c.items {
-		item.published, item.answers = true, nil
+		w.settled(item)
 	}
 	for id := range c.offsets {
 		if p := w.partitions[id]; p != nil {
-			w.shorten(p)
+			p.shorten()
 		}
 	}
 	w.changed.Broadcast()
 }
 
 // shorten removes the published requests at the beginning of a partition.
-func (w *window) shorten(p *partition) {
+func (p *partition) shorten() {
 	for len(p.items) > 0 && p.items[0].published {
-		p.bytes -= p.items[0].size()
-		w.bytes -= p.items[0].size()
-		w.records--
 		p.items[0] = nil
 		p.items = p.items[1:]
 	}
+}
+
+// full reports whether a partition has more than a part of the unanswered requests that it may have, or the oldest one
+// is too far behind to mark others.
+func (p *partition) full(part int) bool {
+	if p.open >= pauseRecords/part || p.bytes >= int64(pauseBytes/part) {
+		return true
+	}
+	return len(p.items) > 0 && p.next-p.items[0].record.Offset >= int64(markedOffsets/part)
 }
 
 // settle forgets the requests whose results an earlier transaction committed although its end was not seen.
@@ -298,10 +323,10 @@ func (w *window) settle(id int32, committed int64, metadata string) {
 	answered := parseMarks(committed, metadata)
 	for _, item := range p.items {
 		if item.ended && (item.record.Offset < committed || answered.has(item.record.Offset)) {
-			item.published, item.answers = true, nil
+			w.settled(item)
 		}
 	}
-	w.shorten(p)
+	p.shorten()
 	w.changed.Broadcast()
 }
 
@@ -311,10 +336,10 @@ func (w *window) balance() (pause, resume []int32) {
 	defer w.mu.Unlock()
 	for id, p := range w.partitions {
 		switch {
-		case !p.paused && (len(p.items) >= pauseRecords || p.bytes >= pauseBytes):
+		case !p.paused && p.full(1):
 			p.paused = true
 			pause = append(pause, id)
-		case p.paused && len(p.items) <= pauseRecords/2 && p.bytes <= pauseBytes/2:
+		case p.paused && !p.full(2):
 			p.paused = false
 			resume = append(resume, id)
 		}

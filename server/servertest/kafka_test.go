@@ -32,8 +32,16 @@ func withKafka(t *testing.T) *kafka {
 	if brokers == "" {
 		t.Skip("no Kafka: ATELIER_TEST_KAFKA is not set; scripts/kafka.sh start DIR starts one")
 	}
-	k := &kafka{brokers: brokers, prefix: fmt.Sprintf("test.%d.", time.Now().UnixNano()), seen: map[string][]*kgo.Record{}}
+	k := &kafka{prefix: fmt.Sprintf("test.%d.", time.Now().UnixNano()), seen: map[string][]*kgo.Record{}}
+	k.connect(t, brokers)
+	return k
+}
+
+// connect connects to a broker.
+func (k *kafka) connect(t *testing.T, brokers string) {
+	t.Helper()
 	var err error
+	k.brokers = brokers
 	k.client, err = kgo.NewClient(kgo.SeedBrokers(brokers), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ProducerBatchMaxBytes(24<<20),
 		kgo.ConsumeTopics(k.prefix+"results", k.prefix+"requests.dlq", k.prefix+"events"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second))
@@ -41,7 +49,6 @@ func withKafka(t *testing.T) *kafka {
 		t.Fatal(err)
 	}
 	t.Cleanup(k.client.Close)
-	return k
 }
 
 // flags returns the flags of a server that works with the topics of the test.
