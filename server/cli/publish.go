@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/httpapi"
@@ -69,6 +70,11 @@ func (c *publishCommand) tell(p Process) func(json.RawMessage) error {
 		}
 		if made.Existing {
 			return p.say("no changes since %s; nothing was published", made.Reference())
+		}
+		for _, d := range made.Warnings {
+			if err := p.say("warning: %s %s", strings.TrimPrefix(d.Pointer, "/"), d.Message); err != nil {
+				return err
+			}
 		}
 		if made.RuntimeChoice == nil {
 			return nil

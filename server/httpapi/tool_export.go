@@ -65,7 +65,7 @@ func (a *API) export(ctx context.Context, agent string, request agents.ExportReq
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := quoted(exported.Warnings)
+	warnings, err := quoted(exported.Result.Warnings)
 	answer := &manifestAnswer{Warnings: warnings, Renamed: renamed(agent, exported.Version), Body: exported.Manifest}
 	if exported.DraftRevision != 0 {
 		answer.Draft = strconv.FormatInt(exported.DraftRevision, 10)

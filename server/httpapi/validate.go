@@ -24,6 +24,9 @@ type ValidateBody struct {
 	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
 	Input        json.RawMessage          `json:"input,omitempty"`
 	Output       json.RawMessage          `json:"output,omitempty"`
+	Name         string                   `json:"name,omitempty" doc:"Of the agent. The description must say more."`
+	Title        string                   `json:"title,omitempty" doc:"Of the agent. The description must say more."`
+	Description  *string                  `json:"description,omitempty" doc:"Of the agent. A warning says if it is missing, short or long for models."`
 	Infer        bool                     `json:"infer,omitempty" doc:"Also infer the schemas from the code, as POST /infer does. A Python program is loaded for that."`
 }
 
@@ -43,7 +46,7 @@ func (a *API) validate() {
 		}
 		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
 			Language: b.Language, Runtime: b.Runtime, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
-			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output, Infer: b.Infer,
+			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output, Infer: b.Infer, Name: b.Name, Title: b.Title, Description: b.Description,
 		})
 		if err != nil {
 			return nil, err

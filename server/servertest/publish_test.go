@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -144,6 +145,30 @@ func TestDiffOfVersions(t *testing.T) {
 }
 
 // Publishing a draft without changes is refused with the existing version, or answered with it if the client asks.
+// A missing or poor description is a warning, because models read it, and does not prevent publishing.
+func TestPublish_PoorDescription_Warns(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "mute", "language": "javascript", "code": "export default () => 1"})
+	var made struct{ Warnings []fault.Detail }
+	s.Want(t, 201, "POST", "/api/v1/code-agents/mute/versions", `{"version":"1.0.0"}`).Into(t, &made)
+	if len(made.Warnings) != 1 || made.Warnings[0].Pointer != "/description" || !strings.HasPrefix(made.Warnings[0].Message, "is missing.") {
+		t.Errorf("without a description: %+v", made.Warnings)
+	}
+	s.Want(t, 200, "PATCH", "/api/v1/code-agents/mute", map[string]any{"description": "Mute."})
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/mute", map[string]any{"code": "export default () => 2"}, servertest.Headers{"If-Match": "*"})
+	if code, stdout, stderr := command(t, s, "", "publish", "mute"); code != 0 || stdout != "mute@1.0.1\n" || !strings.Contains(stderr, "warning: description only repeats the name.") {
+		t.Errorf("%d %q %q", code, stdout, stderr)
+	}
+	for description, want := range map[string]int{"": 1, "Short.": 1, "Returns the number that follows the input.": 0} {
+		made.Warnings = nil
+		s.Want(t, 200, "POST", "/api/v1/validate", map[string]any{"name": "mute", "description": description}).Into(t, &made)
+		if len(made.Warnings) != want {
+			t.Errorf("%q: %+v", description, made.Warnings)
+		}
+	}
+}
+
 func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

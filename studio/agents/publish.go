@@ -49,7 +49,11 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	}
 	req.Seen = registry.SeenRevision(draft.Revision) // from here on the draft is fixed, even if others save
 	v, existing, err := s.publish(ctx, actor, a, draft.Spec, draft.Tests, req, false)
-	return Published{Version: v, DraftRevision: draft.Revision, Existing: existing}, err
+	made := Published{Version: v, DraftRevision: draft.Revision, Existing: existing}
+	if err == nil && !existing {
+		made.Warnings = registry.DescriptionWarnings(v.Agent, v.Title, v.Description)
+	}
+	return made, err
 }
 
 // Published is a version and the draft from which it was made.
@@ -57,6 +61,8 @@ type Published struct {
 	registry.Version
 	DraftRevision int64 `json:"draftRevision" doc:"The revision of the draft that was published."`
 	Existing      bool  `json:"existing,omitempty" doc:"true if the draft has no changes since this version, so nothing was published. Only with ifChanged."`
+	// Warnings do not prevent publishing.
+	Warnings []fault.Detail `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
 // publish creates a version of an agent from a spec and tests, under the agent's title and description. It does not inspect code

@@ -24,6 +24,8 @@ type ValidateRequest struct {
 	Input        json.RawMessage
 	Output       json.RawMessage
 	Infer        bool // whether to infer the schemas from the code
+	Name, Title  string
+	Description  *string // nil is not checked
 }
 
 // ValidateReport lists errors and warnings.
@@ -65,6 +67,9 @@ func (s *Service) Validate(ctx context.Context, actor registry.Actor, req Valida
 	}
 	if err := s.validateDocument("/output", req.OutputSchema, req.Output, &report); err != nil {
 		return report, err
+	}
+	if req.Description != nil {
+		report.Warnings = append(report.Warnings, registry.DescriptionWarnings(req.Name, req.Title, *req.Description)...)
 	}
 	report.Valid = len(report.Errors) == 0
 	return report, nil

@@ -105,6 +105,26 @@ describe('publishing', () => {
     await dialog('Published 1.1.0').waitFor();
   });
 
+  test('warns of a missing description, which can be written in the dialog', async () => {
+    await publishedAgent(atelier, 'undescribed');
+    await saveDraft(atelier, 'undescribed', program('Fog'));
+    await studio.openAgent('undescribed');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const publish = dialog('Publish undescribed');
+    const check = publish.getByRole('region', { name: 'Description for models' });
+    await check.getByText(/^The description is missing\./).waitFor();
+    const field = check.getByRole('textbox', { name: 'Description' });
+    await field.fill('Weather.');
+    await check.getByText(/^The description is short/).waitFor();
+    await field.fill('Returns the weather of a city in one sentence.');
+    await check.getByText('The description is good for models.').waitFor();
+    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await dialog('Published 1.0.1').waitFor();
+    expect(await must(atelier, 'GET', '/code-agents/undescribed/versions/1.0.1')).toMatchObject({
+      description: 'Returns the weather of a city in one sentence.',
+    });
+  });
+
   test('says what the editor marks first, and leads there', async () => {
     await publishedAgent(atelier, 'marked');
     await saveDraft(atelier, 'marked', {

@@ -58,6 +58,7 @@ export const keys = {
   approvals: ['approvals'] as const,
   approval: (id: string) => ['approvals', 'one', id] as const,
   blocked: ['blocked'] as const,
+  description: (name: string, title: string, text: string) => ['description', name, title, text] as const,
   verdict: (name: string, revision: number) => ['agent', name, 'verdict', revision] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,

@@ -158,6 +158,9 @@ export const listAgents = (
     signal,
   );
 
+export const listTags = async (): Promise<{ tag: string; count: number }[]> =>
+  (await request<{ tags?: { tag: string; count: number }[] }>('/code-agents?limit=1&withTags=true')).tags ?? [];
+
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
 export const getDraftSave = (agent: string, revision: number): Promise<Draft> =>
   request(`${agentPath(agent)}/draft/history/${revision}`);
@@ -521,5 +524,12 @@ export function getPackageTypes(agent: string, version: string): Promise<Package
 }
 
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {
+  return request('/validate', { method: 'POST', body, signal });
+}
+/** Warns of a description that is missing or poor for models. */
+export function checkDescription(
+  body: { name: string; title: string; description: string },
+  signal: AbortSignal,
+): Promise<Validation> {
   return request('/validate', { method: 'POST', body, signal });
 }

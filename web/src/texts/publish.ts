@@ -46,6 +46,14 @@ export const heard = {
     `${n} of ${plural(all, { one: 'recorded input', other: 'recorded inputs' })} ${form(n, { one: 'fails or is', other: 'fail or are' })} refused now`,
 };
 
+export const describedDialog = {
+  title: 'Description for models',
+  /** The server's message follows the name of the field. */
+  warns: (message: string) => `The description ${message}`,
+  good: 'The description is good for models.',
+  example: 'For example: Returns the forecast of a city for the next days. Use it for questions about the weather.',
+};
+
 export const editorErrors = {
   title: 'Errors in the editor',
   marks: (n: number) =>

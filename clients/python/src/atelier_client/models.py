@@ -396,6 +396,7 @@ class Published(TypedDict):
     title: str
     verdict: NotRequired[Verdict]
     version: str
+    warnings: NotRequired[list[Detail]]
 
 
 class Reason(TypedDict):

@@ -38,6 +38,7 @@ import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { RuntimeReason } from '../../agent/RuntimeReason';
 import { fieldLabel } from '../../agent/fieldLabel';
 import { VerdictView } from '../../verdict/VerdictView';
+import { DescriptionCheck } from './DescriptionCheck';
 import { EditorErrors, type EditorErrorsProps } from './EditorErrors';
 import { differs, heard } from './heard';
 import { OlderSchemas } from './OlderSchemas';
@@ -195,6 +196,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     >
       <form id="publish" onSubmit={(e) => void submit(e)} className={css.form}>
         {editor && <EditorErrors {...editor} />}
+        <DescriptionCheck />
         <OlderSchemas />
         {!first && (
           <fieldset>

@@ -1,0 +1,42 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// mostDescription is the number of characters of a description that all model providers accept.
+const mostDescription = 1024
+
+// fewestDescription is the number of bytes below which a description cannot say what an agent returns, for which input.
+// Bytes are fair to scripts that need few characters.
+const fewestDescription = 20
+
+// DescriptionWarnings returns the weaknesses of a description that models read to decide when to call an agent. They do not
+// prevent publishing.
+func DescriptionWarnings(name, title, description string) []fault.Detail {
+	text := strings.TrimSpace(description)
+	length := utf8.RuneCountInString(text)
+	message := ""
+	switch {
+	case text == "":
+		message = "is missing. Models read it to decide when to call the agent: say what it returns, for which input."
+	case plainText(text) == plainText(title) || plainText(text) == plainText(name):
+		message = "only repeats the name. Say what the agent returns, for which input."
+	case len(text) < fewestDescription:
+		message = fmt.Sprintf("is short (%d characters). Say what the agent returns, for which input.", length)
+	case length > mostDescription:
+		message = fmt.Sprintf("has %d characters. Some models accept at most %d.", length, mostDescription)
+	default:
+		return nil
+	}
+	return []fault.Detail{{Pointer: "/description", Code: "poor_description", Message: message}}
+}
+
+// plainText removes case, spaces and punctuation that do not change a name.
+func plainText(s string) string {
+	return strings.ToLower(strings.Trim(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -_\t\n", r) }), " "), ".!"))
+}
