@@ -45,6 +45,12 @@ type AgentPage struct {
 	NextCursor string
 }
 
+// TagCount is a tag and the number of agents that have it.
+type TagCount struct {
+	Tag   string `json:"tag" bun:"tag"`
+	Count int    `json:"count" bun:"count"`
+}
+
 // RunFilter narrows a list of runs; zero fields do not narrow it.
 type RunFilter struct {
 	Agent   string // name or ID

@@ -57,6 +57,18 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 	return page, wrap("list agents", err)
 }
 
+// mostTags is the maximum number of tags that CountTags returns.
+const mostTags = 200
+
+// CountTags returns the tags of a workspace's agents, the most frequent first. Deleted agents do not count.
+func (s *Store) CountTags(ctx context.Context, workspace string) ([]registry.TagCount, error) {
+	counts := []registry.TagCount{}
+	err := s.read.NewSelect().TableExpr("agents AS a").Join("CROSS JOIN "+s.dialect.eachTag()+" AS t").
+		ColumnExpr("t.value AS tag, COUNT(*) AS count").Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
+		GroupExpr("t.value").OrderExpr("2 DESC, 1").Limit(mostTags).Scan(ctx, &counts)
+	return counts, wrap("count the tags of agents", err)
+}
+
 // unpublished compares a draft d and its agent a with the latest version v by content. The runtime auto fits every
 // version, because publishing replaces it.
 const unpublished = "(a.title <> v.title OR a.description <> v.description OR d.authored <> v.authored OR (d.runtime <> 'auto' AND d.runtime <> v.runtime))"

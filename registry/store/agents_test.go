@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -317,6 +318,10 @@ func TestListAgentsNarrows(t *testing.T) {
 			"underscore is no joker": {registry.AgentFilter{Query: "a_"}, []string{"gamma_1"}},
 			"backslash":              {registry.AgentFilter{Query: `\`}, nil},
 			"in tags":                {registry.AgentFilter{Query: "tag1"}, []string{"beta", "delta"}},
+		}
+		counts, err := s.CountTags(t.Context(), ws)
+		if want := []registry.TagCount{{Tag: "It's", Count: 4}, {Tag: "tag0", Count: 2}, {Tag: "tag1", Count: 2}}; err != nil || !slices.Equal(counts, want) {
+			t.Errorf("the tags are %v, %v, want %v", counts, err, want)
 		}
 		for name, tt := range tests {
 			page, err := s.ListAgents(t.Context(), ws, tt.filter)

@@ -35,6 +35,14 @@ func (d dialect) hasTag() string {
 	return "EXISTS (SELECT 1 FROM json_each(a.tags) WHERE json_each.value = ?)"
 }
 
+// eachTag returns a table expression that lists the tags of an agent a in the column value.
+func (d dialect) eachTag() string {
+	if d == postgresDialect {
+		return "LATERAL jsonb_array_elements_text(a.tags)"
+	}
+	return "json_each(a.tags)"
+}
+
 // eachSecret returns a function that builds a table expression. The table lists, in the column value, the secrets that
 // the spec of an aliased table declares.
 func (d dialect) eachSecret() func(alias string) string {

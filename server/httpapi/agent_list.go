@@ -13,6 +13,8 @@ import (
 type AgentPage struct {
 	Items      []AgentSummary `json:"items"`
 	NextCursor string         `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
+	// Tags are those of all agents of the workspace.
+	Tags []registry.TagCount `json:"tags,omitempty" doc:"With withTags: the tags of all agents of the workspace and how many agents have them, the most frequent first. At most 200."`
 }
 
 func (a *API) listAgents() {
@@ -25,6 +27,7 @@ func (a *API) listAgents() {
 		Code     bool               `query:"code" doc:"Search for q in the draft's code too."`
 		Unused   time.Time          `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
 		View     registry.AgentView `query:"view" enum:"mine,changed,failing" doc:"mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out."`
+		WithTags bool               `query:"withTags" doc:"Also count the tags of all agents."`
 		Order    string             `query:"order" enum:"name,updated" default:"name" doc:"Order of the list. updated: newest first."`
 	}
 	type out struct{ Body AgentPage }
@@ -44,6 +47,9 @@ func (a *API) listAgents() {
 			summary.CreatedBy, summary.UpdatedBy = &creator, &editor // the public registry names no people
 			answer.Body.Items = append(answer.Body.Items, summary)
 		}
-		return answer, nil
+		if q.WithTags {
+			answer.Body.Tags, err = a.Agents.Tags(ctx, actor(ctx))
+		}
+		return answer, err
 	})
 }

@@ -32,6 +32,7 @@ type Agents interface {
 	CreateAgent(ctx context.Context, a registry.Agent) error
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
+	CountTags(ctx context.Context, workspace string) ([]registry.TagCount, error)
 	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
 	PatchAgent(ctx context.Context, a registry.Agent, read time.Time) error
 	DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error
@@ -211,6 +212,11 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, ref string) (re
 // List returns a page of agents without their files.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.AgentFilter) (registry.AgentPage, error) {
 	return s.Agents.ListAgents(ctx, actor.Workspace, filter)
+}
+
+// Tags returns the tags of the workspace's agents, the most frequent first.
+func (s *Service) Tags(ctx context.Context, actor registry.Actor) ([]registry.TagCount, error) {
+	return s.Agents.CountTags(ctx, actor.Workspace)
 }
 
 // Save replaces the draft's fields that the input contains. The caller must have seen the current revision, else StaleDraft.

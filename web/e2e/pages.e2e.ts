@@ -49,6 +49,23 @@ describe('the start page', () => {
     expect(await panel.getByRole('link', { name: 'steady' }).count()).toBe(2);
   });
 
+  test('counts the tags of all agents, not only of the loaded ones', async () => {
+    for (let n = 0; n < 55; n += 1)
+      await must(atelier, 'POST', '/code-agents', {
+        name: `z-${String(n).padStart(2, '0')}`,
+        language: 'javascript',
+        code: 'export default () => 1',
+        tags: ['many', ...(n === 54 ? ['last'] : [])],
+      });
+    await studio.home();
+    const tags = page.getByRole('combobox', { name: 'Tag' });
+    await tags.getByRole('option', { name: 'many (55)' }).waitFor({ state: 'attached' });
+    await tags.selectOption('last');
+    const panel = page.getByRole('navigation', { name: 'Agents and files' });
+    await panel.getByRole('link', { name: 'z-54' }).waitFor();
+    expect(await panel.getByRole('link', { name: /z-\d/ }).count()).toBe(1);
+  });
+
   test('loads no editor, and an agent reached from it has one', async () => {
     const scripts: string[] = [];
     page.on('request', (request) => scripts.push(request.url()));

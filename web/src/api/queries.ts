@@ -36,6 +36,7 @@ import {
   listSecrets,
   listSkills,
   listSessions,
+  listTags,
   listTokens,
   listToolSets,
   listVersions,
@@ -150,6 +151,8 @@ export const useApprovalDiff = (id: string, enabled: boolean) =>
   useQuery({ queryKey: [...keys.approval(id), 'diff'], queryFn: () => diffApproval(id), retry: false, enabled });
 export const refreshBlocked = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.blocked });
 /** The verdict about the draft in its saved revision. */
+/** The tags of all agents, the most frequent first. */
+export const useTags = () => useQuery({ queryKey: [...keys.agents, 'tags'], queryFn: listTags });
 export const useVerdict = (name: string, revision: number, enabled: boolean) =>
   useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });

@@ -2,7 +2,7 @@ import { CircleX, Ellipsis, Plus, Search, Tag } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../api/listing';
-import { useFacts, useSession } from '../api/queries';
+import { useFacts, useSession, useTags } from '../api/queries';
 import { useRights } from '../api/rights';
 import type { AgentSummary } from '../api/types';
 import { showDialog } from '../state/dialogs';
@@ -32,8 +32,8 @@ function All({ current }: { current?: string }) {
   const [typed, setSearch] = useState('');
   const search = useDeferredValue(typed);
   const chosen = useLayout((layout) => layout.tag);
-  const tags = useTags();
-  // A tag that no loaded agent has any more would hide every agent.
+  const tags = useTags().data ?? [];
+  // A tag that no agent has any more would hide every agent.
   const tag = tags.some((one) => one.tag === chosen) ? chosen : '';
   const drafts = useAgentListing({ search, state: 'draft', ...(tag !== '' && { tag }) });
   const published = useAgentListing({ search, state: 'published', ...(tag !== '' && { tag }) });
@@ -107,18 +107,6 @@ function All({ current }: { current?: string }) {
       </div>
     </section>
   );
-}
-
-/** The tags of the loaded agents, the most frequent first. It asks for the same lists as the unfiltered panel. */
-function useTags(): { tag: string; count: number }[] {
-  const lists = [useAgentListing({ search: '', state: 'draft' }), useAgentListing({ search: '', state: 'published' })];
-  const counts = new Map<string, number>();
-  for (const list of lists)
-    if (list.kind === 'loaded')
-      for (const tag of list.items.flatMap(({ tags }) => tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts]
-    .map(([tag, count]) => ({ tag, count }))
-    .sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag));
 }
 
 /** Narrows the panel to the agents with a tag. The choice stays between visits. */
