@@ -291,6 +291,18 @@ describe('A47 in both themes', () => {
     }
   });
 
+  test.each(['Agents', 'Code', 'Output', 'Configuration'])('a phone with the pane %s', async (pane) => {
+    const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 844 });
+    try {
+      await new Studio(session.page).openAgent('old');
+      await session.page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: pane }).click();
+      await session.page.getByRole('main').waitFor();
+      await judge(session.page, 'light');
+    } finally {
+      await session.close();
+    }
+  });
+
   test('the sign-in page', async () => {
     const session = await openSession(browser, atelier, { theme: 'light' });
     try {

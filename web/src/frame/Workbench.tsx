@@ -1,9 +1,17 @@
-import type { MouseEvent, ReactNode } from 'react';
+import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 import { workbench as say } from '../texts/app';
 import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
 import { setLayout, useLayout, type Pane } from '../state/layout';
 import css from './Workbench.module.css';
+
+/** The width below which one pane is shown, as in the style. */
+const phone = matchMedia('(width < 760px)');
+const usePhone = (): boolean => useSyncExternalStore(followPhone, () => phone.matches);
+function followPhone(changed: () => void): () => void {
+  phone.addEventListener('change', changed);
+  return () => phone.removeEventListener('change', changed);
+}
 
 interface Props {
   header: ReactNode;
@@ -25,6 +33,8 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
   ];
   const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';
+  // A phone shows one pane, which is then the main content of the page.
+  const only = usePhone() ? pane : undefined;
   return (
     <div className={classes(css.bench, layout.maximised && css.maximised)} data-pane={pane}>
       <a className={css.skip} href="#editor" onClick={(e) => skip(e)}>
@@ -34,10 +44,11 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
         {header}
       </header>
       <div className={css.body}>
-        <nav
+        <div
           aria-label={say.agentsAndFiles}
           data-region
           tabIndex={-1}
+          role={only === 'files' ? 'main' : 'navigation'}
           className={classes(css.left, !layout.leftOpen && css.closed)}
         >
           <div className={css.panel} style={{ width: layout.left }}>
@@ -53,7 +64,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
               onChange={(left) => setLayout({ left })}
             />
           )}
-        </nav>
+        </div>
         <div className={css.centre}>
           <main
             id="editor"
@@ -65,9 +76,9 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
           >
             {main}
           </main>
-          {bottom !== undefined && <Bottom>{bottom}</Bottom>}
+          {bottom !== undefined && <Bottom main={only === 'output'}>{bottom}</Bottom>}
         </div>
-        {right !== undefined && <Right>{right}</Right>}
+        {right !== undefined && <Right main={only === 'config'}>{right}</Right>}
       </div>
       <footer className={css.status}>{status}</footer>
       <nav className={css.panes} aria-label={say.panes}>
@@ -81,10 +92,17 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
   );
 }
 
-function Bottom({ children }: { children: ReactNode }) {
+interface PaneProps {
+  /** Whether it is the only pane. */
+  main: boolean;
+  children: ReactNode;
+}
+
+function Bottom({ main, children }: PaneProps) {
   const { bottom, bottomOpen } = useLayout();
   return (
     <section
+      role={main ? 'main' : undefined}
       aria-label={say.output}
       data-tour="output"
       data-region
@@ -109,10 +127,11 @@ function Bottom({ children }: { children: ReactNode }) {
   );
 }
 
-function Right({ children }: { children: ReactNode }) {
+function Right({ main, children }: PaneProps) {
   const { right, rightOpen, sheetOpen } = useLayout();
   return (
-    <aside
+    <div
+      role={main ? 'main' : 'complementary'}
       aria-label={say.configuration}
       data-tour="config"
       data-region
@@ -135,7 +154,7 @@ function Right({ children }: { children: ReactNode }) {
       <div className={css.panel} style={{ width: right }}>
         {children}
       </div>
-    </aside>
+    </div>
   );
 }
 

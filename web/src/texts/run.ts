@@ -79,6 +79,8 @@ export const historyTab = {
   time: 'Time',
   when: 'When',
   actions: 'Actions',
+  actionsOf: (when: string) => `Actions for the run of ${when}`,
+  runIsActive: 'A run is active.',
   compareTheRun: (when: string, totalMs: number) => `Compare the run of ${when}, ${milliseconds(totalMs)}`,
   show: 'Show',
   rerun: 'Re-run with this input',

@@ -1,3 +1,4 @@
+import { Ellipsis } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { explain } from '../../api/http';
 import type { Json } from '../../api/json';
@@ -10,9 +11,10 @@ import { showDialog } from '../../state/dialogs';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../state/notices';
 import { RunMark } from '../../agent/RunMark';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Empty } from '../../ui/Empty';
+import { Menu } from '../../ui/Menu';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
@@ -131,7 +133,19 @@ interface RunsProps {
   onUse: (runId: string) => void;
 }
 
-function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: RunsProps) {
+/** The actions of a run. Without `run` an action is not possible now. */
+function actions(r: RunSummary, on: RunsProps): { label: string; run: (() => void) | undefined }[] {
+  const { onRerun, onKeep } = on;
+  return [
+    { label: say.show, run: () => on.onOpen(r.runId) },
+    { label: say.rerun, run: onRerun && (() => onRerun(r.runId)) },
+    { label: say.useInput, run: () => on.onUse(r.runId) },
+    ...(onKeep && hasEnded(r) ? [{ label: testsTab.keep, run: () => onKeep(r.runId) }] : []),
+  ];
+}
+
+function Runs(props: RunsProps) {
+  const { runs, chosen, now, onChoose } = props;
   return (
     <table>
       <thead>
@@ -178,20 +192,31 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onKeep, onRerun, onUse }: R
               <td>{hasEnded(r) && milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>
               <td>
-                <Button look="link" onClick={() => onOpen(r.runId)}>
-                  {say.show}
-                </Button>{' '}
-                <Button look="link" disabled={onRerun === undefined} onClick={() => onRerun?.(r.runId)}>
-                  {say.rerun}
-                </Button>{' '}
-                <Button look="link" onClick={() => onUse(r.runId)}>
-                  {say.useInput}
-                </Button>{' '}
-                {onKeep && hasEnded(r) && (
-                  <Button look="link" onClick={() => onKeep(r.runId)}>
-                    {testsTab.keep}
-                  </Button>
-                )}
+                <span className={css.actions}>
+                  {actions(r, props).map(({ label, run }) => (
+                    <Button key={label} look="link" disabled={run === undefined} onClick={run}>
+                      {label}
+                    </Button>
+                  ))}
+                </span>
+                <span className={css.menu}>
+                  <Menu
+                    trigger={
+                      <IconButton small label={say.actionsOf(when)}>
+                        <Ellipsis size={16} aria-hidden />
+                      </IconButton>
+                    }
+                    entries={() =>
+                      actions(r, props).map(({ label, run }) => ({
+                        kind: 'item',
+                        label,
+                        later: true,
+                        why: run ? undefined : say.runIsActive,
+                        run: () => run?.(),
+                      }))
+                    }
+                  />
+                </span>
               </td>
             </tr>
           );
