@@ -3083,6 +3083,8 @@ export interface components {
       items: components['schemas']['AgentSummary'][];
       /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
+      /** @description With withTags: the tags of all agents of the workspace and how many agents have them, the most frequent first. At most 200. */
+      tags?: components['schemas']['TagCount'][];
     };
     AgentPatch: {
       description?: string;
@@ -5159,6 +5161,8 @@ export interface components {
       title: string;
       verdict?: components['schemas']['Verdict'];
       version: string;
+      /** @description Weaknesses of the version that do not prevent publishing, such as a missing description. */
+      warnings?: components['schemas']['Detail'][];
     };
     QueueState: {
       /** Format: int64 */
@@ -6001,6 +6005,11 @@ export interface components {
       /** @description Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run. */
       writable: boolean;
     };
+    TagCount: {
+      /** Format: int64 */
+      count: number;
+      tag: string;
+    };
     Task: {
       /** @description Empty for a described task. */
       agent: string;
@@ -6337,6 +6346,8 @@ export interface components {
     };
     ValidateBody: {
       code?: string;
+      /** @description Of the agent. A warning says if it is missing, short or long for models. */
+      description?: string;
       entrypoint?: string;
       files?: {
         [key: string]:
@@ -6351,11 +6362,15 @@ export interface components {
       inputSchema?: unknown;
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** @description Of the agent. The description must say more. */
+      name?: string;
       output?: unknown;
       outputSchema?: unknown;
       rules?: components['schemas']['RulesBody'];
       /** @description Runtime (default: auto). */
       runtime?: string;
+      /** @description Of the agent. The description must say more. */
+      title?: string;
     };
     ValidateReport: {
       errors: components['schemas']['Detail'][];
@@ -9449,6 +9464,8 @@ export interface operations {
          * @example failing
          */
         view?: 'mine' | 'changed' | 'failing';
+        /** @description Also count the tags of all agents. */
+        withTags?: boolean;
         /**
          * @description Order of the list. updated: newest first.
          * @example updated
@@ -15331,7 +15348,14 @@ export interface operations {
            *         "score": 1,
            *         "verdict": "APPROVE"
            *       },
-           *       "version": "1.1.0"
+           *       "version": "1.1.0",
+           *       "warnings": [
+           *         {
+           *           "code": "poor_description",
+           *           "message": "is missing. Models read it to decide when to call the agent: say what it returns, for which input.",
+           *           "pointer": "/description"
+           *         }
+           *       ]
            *     }
            */
           'application/json': components['schemas']['Published'];
