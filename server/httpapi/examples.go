@@ -79,7 +79,7 @@ func parameterExamples() map[string]any {
 		"diffAgent from": "latest", "getUsage format": "json", "inferFromRuns runs": 20, "exportArchive agent": []string{"weather"}, "id": run, "Idempotency-Key": "order-4711", "If-Match": `"7"`, "invitation": run, "language": "python", "Last-Event-ID": "12", "limit": 20, "month": "2026-11", "budget": "gpu", "listed": false, "name": "weather",
 		"order": "updated", "other": "1.1.0", "owner": "workflow:42/node:3", "Prefer": "respond-async", "publisher": "default", "q": "weather", "revision": 7,
 		"run": run, "safety_flag": "external_call", "session": run, "reference": "weather@^1", "set": "travel", "since": "2026-01-01T00:00:00Z", "state": "published", "status": "failed",
-		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0",
+		"tag": "demo", "tags": []string{"demo"}, "to": "draft", "token": run, "unusedSince": "2026-01-01T00:00:00Z", "user": run, "version": "1.0.0", "withTags": true,
 		"workspace": "default", "X-Workspace": "default",
 		"agentId": run, "all": true, "approval": run, "kind": "run", "listApprovals status": "pending", "listDeliveries state": "failed", "pack": "our-rules", "project": "shop", "overlay": run, "path": "src/main.py", "summary": "Import of the main branch", "strip": true, "description": "The shop", "listOverlays status": "open", "listTasks status": "reviewing", "task": run, "parentRunId": run, "request": run, "view": "failing",
 	}

@@ -9464,7 +9464,10 @@ export interface operations {
          * @example failing
          */
         view?: 'mine' | 'changed' | 'failing';
-        /** @description Also count the tags of all agents. */
+        /**
+         * @description Also count the tags of all agents.
+         * @example true
+         */
         withTags?: boolean;
         /**
          * @description Order of the list. updated: newest first.
