@@ -168,14 +168,17 @@ func errArchive(err error) error {
 	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
 }
 
+// zipSignature is the beginning of a zip archive.
+const zipSignature = "PK\x03\x04"
+
 func (i *importer) read(from io.Reader) error {
 	in := bufio.NewReader(&tarball.Bounded{Reader: from, Left: MaxUpload, TooLong: fault.Invalid("/archive", "must have at most %d MiB.", MaxUpload>>20)})
-	head, _ := in.Peek(len(gitbundle.Signature))
+	head, _ := in.Peek(len(zipSignature))
 	var err error
 	switch {
-	case string(head) == gitbundle.Signature:
+	case strings.HasPrefix(string(head), gitbundle.Signature):
 		err = i.bundle(in)
-	case strings.HasPrefix(string(head), "PK\x03\x04"):
+	case string(head) == zipSignature:
 		err = i.zip(in)
 	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
 		var unpacked *gzip.Reader
