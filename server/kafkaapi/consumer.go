@@ -27,8 +27,9 @@ type consumer struct {
 	*API
 	*window
 
-	client *kgo.Client
-	tools  sync.WaitGroup
+	client  *kgo.Client
+	tools   sync.WaitGroup
+	pausing sync.Mutex // held from a decision to pause or resume partitions until the client knows it
 }
 
 // session consumes requests until an error that only a new membership can repair, or until ctx ends.
@@ -132,6 +133,8 @@ func (c *consumer) awaitRoom(ctx context.Context) {
 
 // rebalanceLoad pauses full partitions, and resumes those with room.
 func (c *consumer) rebalanceLoad() {
+	c.pausing.Lock()
+	defer c.pausing.Unlock()
 	pause, resume := c.balance()
 	if len(pause) > 0 {
 		c.client.PauseFetchPartitions(map[string][]int32{c.Kafka.Requests: pause})
@@ -182,6 +185,8 @@ func (c *consumer) gone(ids []int32, lost bool) {
 	})
 	defer timer.Stop()
 	c.release(ids, lost, func() bool { return !time.Now().Before(until) })
+	c.pausing.Lock()
+	defer c.pausing.Unlock()
 	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // in case they come back
 }
 

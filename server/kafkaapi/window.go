@@ -64,6 +64,15 @@ func (m *marks) has(offset int64) bool {
 	return at >= 0 && at/8 < int64(len(m.bits)) && m.bits[at/8]&(1<<(at%8)) != 0
 }
 
+// from calls do with each offset of the set that is not below a bound.
+func (m *marks) from(bound int64, do func(int64)) {
+	for offset := max(bound, m.base); offset < m.base+8*int64(len(m.bits)); offset++ {
+		if m.has(offset) {
+			do(offset)
+		}
+	}
+}
+
 func (m *marks) String() string {
 	if len(m.bits) == 0 {
 		return ""
@@ -256,7 +265,7 @@ func (w *window) collect() commit {
 			continue
 		}
 		at := position{offset: p.next}
-		var beyond marks
+		beyond := marks{base: p.next}
 		first := p.items[0].record.Offset
 		open := false
 		for _, item := range p.items {
@@ -274,6 +283,7 @@ func (w *window) collect() commit {
 				beyond.add(offset)
 			}
 		}
+		p.marked.from(p.next, beyond.add) // an earlier owner answered them, and they are not polled yet
 		at.metadata = beyond.String()
 		c.offsets[p.id] = at
 	}

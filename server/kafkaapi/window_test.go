@@ -119,3 +119,23 @@ func TestWindow_ReleasedPartition_RunningToolFinishes(t *testing.T) {
 		<-released
 	}
 }
+
+// A new owner that commits before it has polled all answered requests keeps their marks.
+func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
+	t.Parallel()
+	answered := marks{base: 10}
+	for offset := int64(11); offset < 30; offset++ {
+		answered.add(offset)
+	}
+	w := newWindow()
+	w.assign(1, 10, answered.String())
+	for offset := int64(10); offset < 20; offset++ {
+		w.add(received(offset, fmt.Sprint(offset), 1))
+	}
+	w.end(w.begin("10"), []*kgo.Record{{Value: []byte("result")}}, true)
+	at := w.collect().offsets[1]
+	kept := parseMarks(at.offset, at.metadata)
+	if at.offset != 20 || !kept.has(20) || !kept.has(29) || kept.has(30) {
+		t.Errorf("offset %d with marks %+v, want 20 with 20 to 29", at.offset, kept)
+	}
+}
