@@ -145,12 +145,13 @@ func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (reg
 	return g, nil
 }
 
-// settled reports whether no publication can succeed under the name of a blob any more.
+// settled reports whether no publication can succeed under the name of a blob any more. A blob of an agent that this
+// database does not know may belong to another database that uses the same bucket, so it stays.
 func (s *Store) settled(ctx context.Context, name string) (bool, error) {
 	agent, version, _ := strings.Cut(name, "/")
 	known, err := s.read.NewSelect().TableExpr("agents").Where("id = ?", agent).Exists(ctx)
 	if err != nil || !known {
-		return err == nil, err
+		return false, err
 	}
 	return s.read.NewSelect().TableExpr("versions").Where("agent_id = ?", agent).Where("version = ?", version).Exists(ctx)
 }
