@@ -55,11 +55,11 @@ func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
 		return err
 	}
 	body := map[string]any{"project": c.Project, "title": c.Title, "priority": c.Priority, "input": input}
+	if c.Language != "" { // the server refuses it with an agent
+		body["language"] = c.Language
+	}
 	if c.Describe != "" {
 		body["description"] = c.Describe
-		if c.Language != "" {
-			body["language"] = c.Language
-		}
 		return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
 	}
 	ref, err := registry.ParseReference(c.Reference)

@@ -247,7 +247,7 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 		return nil
 	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
 		return s.again(lasting, t, "The server stopped. The task is queued again.")
-	case errors.As(cause, &known) && passes(known.Code):
+	case errors.As(cause, &known) && passes(known):
 		wait := s.postpone(t.Workspace, known)
 		time.AfterFunc(wait, s.look)
 		return s.again(lasting, t, "The task waits: "+known.Message)
@@ -289,9 +289,12 @@ func unknown(cause error, known *fault.Error) error {
 	return cause
 }
 
-// passes reports whether a run may start later that cannot start now.
-func passes(code fault.Code) bool {
-	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, code)
+// passes reports whether a run may start later that cannot start now. A busy language model says when to ask again.
+func passes(refusal *fault.Error) bool {
+	if refusal.Code == fault.ModelUnavailable {
+		return refusal.RetryAfter > 0
+	}
+	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, refusal.Code)
 }
 
 // again queues a task for the same attempt. It keeps its place in the queue.

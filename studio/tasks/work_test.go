@@ -11,11 +11,18 @@ func TestPasses(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]bool{
 		fault.QueueFull: true, fault.QuotaExceeded: true, fault.BudgetExceeded: true, fault.TooManyRequests: true, fault.StorageUnavailable: true, fault.SandboxUnavailable: true,
-		fault.InvalidInput: false, fault.NotFound: false, fault.StorageFull: false,
+		fault.InvalidInput: false, fault.ModelUnavailable: false, fault.NotFound: false, fault.StorageFull: false,
 	} {
-		if got := passes(code); got != want {
+		if got := passes(&fault.Error{Code: code}); got != want {
 			t.Errorf("%s: %v, want %v", code, got, want)
 		}
+	}
+}
+
+func TestPasses_BusyModel_Later(t *testing.T) {
+	t.Parallel()
+	if !passes(&fault.Error{Code: fault.ModelUnavailable, RetryAfter: time.Second}) {
+		t.Error("a task does not wait for a busy model")
 	}
 }
 
