@@ -51,7 +51,12 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	call.Status, call.Ms = string(run.Status), ms(l.service.Now().Sub(began))
 	l.emit(runtimes.KindCall, call)
 	// From now on the program goes on: its stored state would do the same again.
-	l.forget(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.forget(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
 	l.attached.Store(false)
 	if run.Withheld && run.Status == registry.Succeeded {
 		return nil, &runtimes.CallError{Code: "tool_failed", Rule: toolsRule, Message: "The called run succeeded, but its output is not stored, because its program has the flag pii_risk."}
@@ -103,10 +108,10 @@ func (s *Service) handleOf(job registry.RemoteJob) (string, error) {
 func (l *execution) whenEnded(ctx context.Context, run registry.Run) (registry.Run, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, mostAwaitPause) {
 		now, _, err := l.service.ended(ctx, l.run.Actor, run.ID)
-		if err != nil {
+		if err != nil && !fault.Is(err, fault.StorageUnavailable) {
 			return run, err
 		}
-		if l.service.find(l.run.Actor, run.ID) == nil && now.Status.Final() {
+		if err == nil && l.service.find(l.run.Actor, run.ID) == nil && now.Status.Final() {
 			return l.service.Archive.Run(ctx, l.job.Workspace, run.ID)
 		}
 		wait := time.NewTimer(pause)

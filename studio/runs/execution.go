@@ -148,8 +148,9 @@ func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
 // perform waits in the queue and executes the program.
 func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	defer l.cancel(nil)
+	running := false
 	defer func() { // a step before the program may return the cancellation as its error
-		if errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
+		if !running && errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
 			outcome, err = runtimes.Failed(runtimes.Cancelled, "The run was cancelled before its program started."), nil
 		}
 	}()
@@ -191,6 +192,7 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})
 	ctx, span := s.step(l.ctx, "run")
 	defer span.End()
+	running = true
 	return s.Router.Run(ctx, l.job, host{l})
 }
 
@@ -374,7 +376,7 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 		s.keep(l, recorded)
 	}
 	if storeErr == nil {
-		l.forget(ctx)
+		_ = l.forget(ctx) // it is logged
 	}
 	s.leave(l)
 }

@@ -72,13 +72,15 @@ func (l *execution) detach(ctx context.Context) {
 }
 
 // forget removes the job of a run that was recorded.
-func (l *execution) forget(ctx context.Context) {
+func (l *execution) forget(ctx context.Context) error {
 	if !l.attached.Load() {
-		return
+		return nil
 	}
-	if err := l.service.RemoteJobs.ForgetRemoteJob(ctx, l.job.RunID); err != nil { // the next start of the server removes it
+	err := l.service.RemoteJobs.ForgetRemoteJob(ctx, l.job.RunID)
+	if err != nil { // the next start of the server removes it
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "remove the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 	}
+	return err
 }
 
 // Reattach continues the runs whose jobs at other services an earlier process left. It tries again while the database does
