@@ -23,11 +23,12 @@ const Signature = "# v"
 
 const (
 	maxHeader  = 1 << 20
-	maxObjects = 1_000_000
+	maxObjects = 250_000
 	maxTrees   = 100_000 // entries of the commit's trees
 	maxDepth   = 100     // of folders, and of deltas
 	maxWork    = 4 << 30 // bytes that are unpacked in all
 	keptBytes  = 64 << 20
+	readCost   = 4 << 10 // bytes that each read counts in addition, so that small deltas cannot be read for ever
 )
 
 // Entry is an entry of the commit's trees.
@@ -144,8 +145,11 @@ func choose(refs []ref) (name, commit string, err error) {
 // index finds the name of each object. Bases come before their deltas in most bundles; the others take further rounds.
 func (b *Bundle) index() error {
 	_, count, err := b.scanner.Header()
-	if err != nil || count > maxObjects {
-		return errors.Join(err, fmt.Errorf("has %d objects; the most are %d", count, maxObjects))
+	if err != nil {
+		return err
+	}
+	if count > maxObjects {
+		return fmt.Errorf("has %d objects; the most are %d", count, maxObjects)
 	}
 	offsets := make([]int64, 0, min(count, 4096))
 	for range count {
@@ -217,7 +221,7 @@ func (b *Bundle) read(offset int64, depth int) (object, error) {
 	if _, _, err := b.scanner.NextObject(&content); err != nil {
 		return object{}, err
 	}
-	if err := b.spend(content.Len()); err != nil {
+	if err := b.spend(content.Len() + readCost); err != nil {
 		return object{}, err
 	}
 	o := object{kind: header.Type, content: content.Bytes()}
