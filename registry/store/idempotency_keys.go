@@ -19,12 +19,21 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
 		return nil, err
 	}
+	// A taken key would make the writes of the moment commit one by one, so repeated requests are found before.
+	var row keyRow
+	err := s.read.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
+	if err == nil {
+		return row.idempotencyKey(), nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, wrap("read idempotency key", err)
+	}
 	for {
 		reserved, err := s.reserve(k)
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
-		var row keyRow
+		row = keyRow{}
 		// The writing connection sees the row that caused the conflict. If the row was removed meanwhile, the key is
 		// free again.
 		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
