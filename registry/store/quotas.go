@@ -76,7 +76,7 @@ func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 
 // storedProjects adds up the records of the changes and overlays of a workspace's projects. Their files are contents.
 func (s *Store) storedProjects(ctx context.Context, workspace string) (total int64, err error) {
-	for table, columns := range map[string][]string{"project_changes": {"summary", "paths"}, "overlays": {"summary", "entries"}, "tasks": {"input", "feedback", "summary"}} {
+	for table, columns := range map[string][]string{"project_changes": {"summary", "paths"}, "overlays": {"summary", "entries"}, "tasks": {"input", "feedback", "summary", "description", "program"}} {
 		var bytes int64
 		err := s.read.NewSelect().TableExpr("projects AS p").Join("JOIN "+table+" AS t ON t.project_id = p.id").ColumnExpr(s.sizeOf("t", columns)).
 			Where("p.workspace_id = ?", workspace).Scan(ctx, &bytes)
