@@ -160,6 +160,12 @@ func TestPublish_PoorDescription_Warns(t *testing.T) {
 	if code, stdout, stderr := command(t, s, "", "publish", "mute"); code != 0 || stdout != "mute@1.0.1\n" || !strings.Contains(stderr, "warning: description only repeats the name.") {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
+	for _, field := range []string{"name", "title", "description"} {
+		p := s.Want(t, 422, "POST", "/api/v1/validate", map[string]any{"language": "javascript", field: "a\u0001b"}).Problem(t)
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/"+field {
+			t.Errorf("a control character in %s: %+v", field, p)
+		}
+	}
 	for description, want := range map[string]int{"": 1, "Short.": 1, "Returns the number that follows the input.": 0} {
 		made.Warnings = nil
 		s.Want(t, 200, "POST", "/api/v1/validate", map[string]any{"name": "mute", "description": description}).Into(t, &made)

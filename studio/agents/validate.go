@@ -42,9 +42,27 @@ type ValidateReport struct {
 	Inferred *registry.InferredSchemas `json:"inferred,omitempty"`
 }
 
+// description returns the description, "" for none, after a check of all texts.
+func (r ValidateRequest) description() (string, error) {
+	description := ""
+	if r.Description != nil {
+		description = *r.Description
+	}
+	for _, one := range [][2]string{{"/name", r.Name}, {"/title", r.Title}, {"/description", description}} {
+		if err := registry.CheckText(one[0], one[1]); err != nil {
+			return "", err
+		}
+	}
+	return description, nil
+}
+
 // Validate parses code in the sandbox, compiles schemas and checks documents against them. It runs no code.
 func (s *Service) Validate(ctx context.Context, actor registry.Actor, req ValidateRequest) (ValidateReport, error) {
 	report := ValidateReport{Errors: []fault.Detail{}, Warnings: []fault.Detail{}}
+	described, err := req.description()
+	if err != nil {
+		return report, err
+	}
 	if req.Code != "" || len(req.Files) > 0 {
 		spec := registry.Spec{Language: req.Language, Runtime: req.Runtime, Files: req.Files, Entrypoint: req.Entrypoint, Rules: req.Rules}
 		if req.Code != "" {
@@ -69,7 +87,7 @@ func (s *Service) Validate(ctx context.Context, actor registry.Actor, req Valida
 		return report, err
 	}
 	if req.Description != nil {
-		report.Warnings = append(report.Warnings, registry.DescriptionWarnings(req.Name, req.Title, *req.Description)...)
+		report.Warnings = append(report.Warnings, registry.DescriptionWarnings(req.Name, req.Title, described)...)
 	}
 	report.Valid = len(report.Errors) == 0
 	return report, nil
