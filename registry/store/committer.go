@@ -29,7 +29,7 @@ const (
 	maxWait = time.Millisecond
 )
 
-// committer groups the commits of runs and of reserved idempotency keys. Callers that arrive while a transaction is being synced share the next one, so
+// committer groups the commits of runs and of reserved idempotency keys. Callers that arrive during a sync share the next one, so
 // they share the cost of one sync.
 //
 // A transaction also waits a moment for callers that shared the previous one, because their next writes are likely to

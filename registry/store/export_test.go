@@ -157,7 +157,7 @@ func (s *Store) Value(ctx context.Context, query string) (string, error) {
 // Asked returns the queries of a reader, or a writer.
 func (s *Store) Asked(ask func(s *Store)) []string {
 	var heard listener
-	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs, probe: s.probe}
+	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs, orphans: s.orphans, probe: s.probe}
 	watched.identity.Store(s.identity.Load())
 	watched.read, watched.write = s.read.WithQueryHook(&heard), s.write.WithQueryHook(&heard)
 	ask(watched)

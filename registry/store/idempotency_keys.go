@@ -19,9 +19,20 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
 		return nil, err
 	}
+	ref := registry.KeyRef{Owner: k.Owner, Key: k.Key}
+	orphan, leave, err := s.orphans.enter(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if orphan {
+		if err := s.adopt(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
 	// A taken key would make the writes of the moment commit one by one, so repeated requests are found before.
 	var row keyRow
-	err := s.read.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
+	err = s.read.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
 	if err == nil {
 		return row.idempotencyKey(), nil
 	}
@@ -30,6 +41,9 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	}
 	for {
 		reserved, err := s.reserve(k)
+		if err != nil {
+			s.orphans.add(ref) // the database may have it
+		}
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
@@ -137,6 +151,9 @@ func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	by := s.identity.Load()
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).Where("k.owner = ?", owner).Where("k.key = ?", key).
 		Where("k.server_id = ?", by.server).Where("k.epoch = ?", by.epoch).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)
+	if err != nil {
+		s.orphans.add(registry.KeyRef{Owner: owner, Key: key})
+	}
 	return wrap("release idempotency key", err)
 }
 

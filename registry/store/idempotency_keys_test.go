@@ -120,6 +120,26 @@ func TestOneOfManyReservesAKey(t *testing.T) {
 	})
 }
 
+// The database did not answer when a request released its key. Repeated requests waited for it until the key expired.
+func TestReleaseKey_Failed_OneRepetitionGetsTheKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		k := registry.IdempotencyKey{Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+		reserve(t, s, k)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.ReleaseKey(ctx, "o", "k"); err == nil {
+			t.Fatal("the key was released")
+		}
+		if got := reserve(t, s, k); got != nil {
+			t.Errorf("a repetition waits for %+v", got)
+		}
+		if reserve(t, s, k) == nil {
+			t.Error("two repetitions got the key")
+		}
+	})
+}
+
 // A server died after the work of a request and before its answer: the retry did the work again, or was refused because
 // of it.
 func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {

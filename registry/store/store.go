@@ -64,6 +64,7 @@ type Store struct {
 	notice      registry.Notice
 	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
 	runs        *committer
+	orphans     *orphans
 	identity    atomic.Pointer[identity] // identity of this server in its rows
 	exclusive   *exclusive               // nil for a store that shares its database
 	probe       *probe
@@ -88,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Watch == 0 {
 		o.Watch = watchEvery
 	}
-	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, notice: o.Notice, probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, notice: o.Notice, orphans: newOrphans(), probe: &probe{wake: make(chan struct{}, 1)}, stopWatch: func() {}}
 	s.identity.Store(&identity{server: uuid.NewString()})
 	if o.Exclusive {
 		s.exclusive = &exclusive{shared: o.Member != nil}
