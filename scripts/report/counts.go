@@ -18,6 +18,8 @@ type Counts struct {
 	Skips    []string  `json:"skips,omitempty"`
 	// Unstable lists tests that failed and then passed when they were run again alone. They count as passed.
 	Unstable []Failure `json:"unstable,omitempty"`
+	// Races holds the reports of the race detector, which fail every test that runs at the time.
+	Races []string `json:"races,omitempty"`
 	// Command starts the runner. The arguments that choose one test follow it.
 	Command []string `json:"command,omitempty"`
 }
@@ -67,6 +69,9 @@ func readCounts(file string) ([]Counts, error) {
 	return all, lines.Err()
 }
 
+// mostRaces bounds the reports of races at the end. The same race is often reported for several tests.
+const mostRaces = 3
+
 // printTotal lists every failure, skip and unstable test and ends with one line of sums. In CI a skip is a failure: CI
 // machines can install everything that tests need, and a suite that stops running unnoticed protects nobody.
 func printTotal(file string, out io.Writer, ci bool) error {
@@ -79,7 +84,11 @@ func printTotal(file string, out io.Writer, ci bool) error {
 		sum.Passed, sum.Failed, sum.Skipped = sum.Passed+c.Passed, sum.Failed+c.Failed, sum.Skipped+c.Skipped
 		sum.Failures, sum.Skips = append(sum.Failures, c.Failures...), append(sum.Skips, c.Skips...)
 		sum.Unstable = append(sum.Unstable, c.Unstable...)
+		sum.Races = append(sum.Races, c.Races...)
 		fmt.Fprintf(out, "%-12s %5d passed  %3d failed  %3d skipped\n", c.Name, c.Passed, c.Failed, c.Skipped)
+	}
+	for _, race := range sum.Races[:min(mostRaces, len(sum.Races))] {
+		fmt.Fprint(out, "data race: ", race)
 	}
 	for _, skip := range sum.Skips {
 		fmt.Fprintln(out, "skipped:", skip)

@@ -75,6 +75,13 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 	tests := r.results[event.Package]
 	pkg := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
 	failed := r.counts.Failed
+	for name, lines := range r.output {
+		if strings.HasPrefix(name, event.Package+" ") {
+			for _, race := range races(strings.Join(lines, "")) {
+				r.counts.Races = append(r.counts.Races, pkg+"\n"+race)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		action := tests[name]
 		children := childrenOf(name, tests)

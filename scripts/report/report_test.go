@@ -67,6 +67,10 @@ func TestFailuresSayWhy(t *testing.T) {
 			events("==================", "WARNING: DATA RACE", "Read at 0x00c000014108 by goroutine 9:", "  p.f()", "      /src/p/x.go:12 +0x3c") + failed,
 			"p TestX\n      WARNING: DATA RACE\n      /src/p/x.go:12 +0x3c",
 		},
+		"a race elsewhere, and a server's log": {
+			events("    testing.go:1712: race detected during execution of test", "    servertest.go:108: the server's log:", "        level=INFO") + failed,
+			"p TestX\n      testing.go:1712: race detected during execution of test",
+		},
 		"a panic that took the others along": {
 			events("panic: test timed out after 20m0s", "goroutine 1 [running]:", "\t/go/src/testing/testing.go:2484 +0x1") + `{"Action":"fail","Package":"p"}`,
 			"p\n      panic: test timed out after 20m0s",
@@ -83,6 +87,27 @@ func TestFailuresSayWhy(t *testing.T) {
 		if len(got.Failures) != 1 || got.Failures[0].String() != tt.want {
 			t.Errorf("%s: failures are %q, want %q", name, got.Failures, tt.want)
 		}
+	}
+}
+
+func TestRace_InATestThatPasses_Shown(t *testing.T) {
+	t.Parallel()
+	stream := `{"Action":"output","Package":"p","Test":"TestX","Output":"WARNING: DATA RACE\nRead at 0x1\n"}
+{"Action":"output","Package":"p","Test":"TestX","Output":"      /src/p/x.go:12 +0x3c\n==================\n"}
+{"Action":"pass","Package":"p","Test":"TestX"}
+{"Action":"fail","Package":"p"}
+`
+	counts, err := readGo(strings.NewReader(stream), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "counts")
+	if err := counts.save(file); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := printTotal(file, &out, true); err == nil || !strings.Contains(out.String(), "data race: p\nRead at 0x1\n      /src/p/x.go:12") {
+		t.Errorf("the total is %v:\n%s", err, &out)
 	}
 }
 

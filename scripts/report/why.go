@@ -15,6 +15,8 @@ var (
 	ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 	// A message of a test or the compiler, or the crash of a Go program.
 	goWhy = regexp.MustCompile(`^\s*\S+\.go:\d+:|^\s*(panic|fatal error): |DATA RACE`)
+	// The title of a server's log, which follows the reason of a failure.
+	goLog = regexp.MustCompile(`^\s*\S+\.go:\d+: the server's log:$`)
 	// The location of a race, which the first lines of its report contain.
 	goRace = regexp.MustCompile(`^\s+\S+\.go:\d+ \+0x`)
 )
@@ -44,8 +46,25 @@ func whyGo(text string) string {
 	race := false
 	return why(text, func(line string) bool {
 		race = race || strings.Contains(line, "DATA RACE")
+		if goLog.MatchString(line) {
+			return false
+		}
 		return goWhy.MatchString(line) || race && goRace.MatchString(line)
 	})
+}
+
+// races returns the reports of the race detector in an output, each without its frame of equals signs. The detector
+// writes a report into the output of any test that runs at the time, also one that passes.
+func races(text string) []string {
+	var found []string
+	for {
+		_, rest, ok := strings.Cut(text, "WARNING: DATA RACE\n")
+		if !ok {
+			return found
+		}
+		report, rest, _ := strings.Cut(rest, "==================")
+		found, text = append(found, report), rest
+	}
 }
 
 // whyVitest omits the location, because the failure's name contains it.
