@@ -62,7 +62,8 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 		return nil, err
 	}
 	rows = append(rows, row{what: name + ", filled", measured: fmt.Sprintf("in %.0f s", time.Since(began).Seconds())})
-	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: h.flags})
+	// The seeded runs are older than a server keeps them by default.
+	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: append([]string{"--keep-runs", "0s"}, h.flags...)})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func questions(h history) []question {
 }
 
 func cursorAt(at time.Time) string {
-	return encodeCursor(map[string]any{"t": at, "i": ""})
+	return encodeCursor(map[string]any{"list": "runs", "key": map[string]any{"t": at, "i": ""}})
 }
 
 // atLeast requests a page and checks its length.
