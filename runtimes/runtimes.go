@@ -122,6 +122,7 @@ type Job struct {
 	Files        map[string][]byte // slash-separated relative path → content; Entrypoint is one of them
 	Entrypoint   string
 	CodeDigest   string // "sha256:…" of files and entrypoint; may key caches
+	KeepsNoCode  bool   // Python keeps no code that this job compiled, because the process reads untrusted source
 	Input        json.RawMessage
 	Environment  map[string]string
 	Capabilities Capabilities

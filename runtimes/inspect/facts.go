@@ -76,13 +76,28 @@ func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes
 	for name, content := range scripts(job, []string{job.Entrypoint}) {
 		files[name] = latin1(content)
 	}
-	input, err := json.Marshal(map[string]any{"files": files, "most": runtimes.MaxFacts})
+	job.Files, job.Entrypoint, job.CodeDigest = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, analysisFile
+	var err error
+	i.compiled.Do(func() { // without files, so that the process that compiles the analysis parses no untrusted source
+		if job.Input, err = analysisInput(nil); err == nil {
+			_, err = i.programs.Run(context.WithoutCancel(ctx), job, silent{})
+		}
+	})
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
-	// Without a code digest the engine keeps no compiled code of a process that has parsed untrusted source.
-	job.Files, job.Entrypoint, job.CodeDigest, job.Input = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, "", input
+	if job.Input, err = analysisInput(files); err != nil {
+		return runtimes.Outcome{}, err
+	}
+	job.KeepsNoCode = true
 	return i.programs.Run(ctx, job, silent{})
+}
+
+func analysisInput(files map[string]string) ([]byte, error) {
+	if files == nil {
+		files = map[string]string{}
+	}
+	return json.Marshal(map[string]any{"files": files, "most": runtimes.MaxFacts})
 }
 
 // latin1 returns a string with the character U+0000 to U+00FF for each byte, because source in another encoding has no

@@ -30,17 +30,30 @@ def secret_value(name, value):
     return bool(re.search(r"\d", value) and re.search(r"[A-Za-z]", value)) or bool(re.search(r"[^\w.-]", value))
 
 
+FIELDS = {}
+
+
+def fields(kind):
+    FIELDS[kind] = [field for field in kind._fields if field not in ("ctx", "op", "ops")]
+    return FIELDS[kind]
+
+
 class File:
     def __init__(self, name, raw):
         self.name, self.names, self.parents, self.called = name, {}, {}, set()
         self.lines = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self.tree = ast.parse(raw, name)
-        self.nodes = [self.tree]  # in the order of ast.walk
-        for node in self.nodes:
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-                self.nodes.append(child)
-            if isinstance(node, ast.Call):
+        self.nodes = nodes = [self.tree]  # in the order of ast.walk, without contexts and operators
+        parents = self.parents
+        for node in nodes:
+            kind = type(node)
+            for field in FIELDS.get(kind) or fields(kind):
+                value = getattr(node, field, None)
+                for child in value if type(value) is list else (value,):
+                    if isinstance(child, ast.AST):
+                        parents[child] = node
+                        nodes.append(child)
+            if kind is ast.Call:
                 self.called.add(node.func)
 
     def add(self, node, kind, name, given=None):
@@ -62,18 +75,20 @@ class File:
         own = set()
         assigned = []
         for node in self.nodes:
-            if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
-                assigned.append(node)
-            if isinstance(node, ast.Import):
+            kind = type(node)
+            if kind is ast.Assign:
+                if type(node.value) is not ast.Constant:
+                    assigned.append(node)
+            elif kind is ast.Import:
                 for alias in node.names:
                     self.names[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                for alias in node.names:
+            elif kind is ast.ImportFrom:
+                for alias in node.names if not node.level else ():
                     self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef or kind is ast.ClassDef:
                 if not isinstance(self.parents.get(node), ast.ClassDef):
                     own.add(node.name)
-            elif isinstance(node, ast.arg):
+            elif kind is ast.arg:
                 own.add(node.arg)
         for name in BUILTINS.union(dir(builtins)) - own:
             self.names.setdefault(name, name)
@@ -278,31 +293,41 @@ class File:
     def list(self):
         self.bind()
         for node in self.nodes:
-            if isinstance(node, ast.Import):
+            kind = type(node)
+            if kind is ast.Name:
+                self.refers(node)
+            elif kind is ast.Call:
+                self.call(node)
+            elif kind is ast.Constant:
+                if type(node.value) is str:
+                    self.strings(node)
+                    if node.value in ATTRIBUTES and isinstance(self.parents.get(node), ast.Call):
+                        self.add(node, "attribute", node.value)
+            elif kind is ast.Attribute or kind is ast.Subscript:
+                if kind is ast.Attribute and node.attr in ATTRIBUTES:
+                    self.add(node, "attribute", node.attr)
+                self.reads(node)
+                self.refers(node)
+            elif kind is ast.Import:
                 for alias in node.names:
                     self.add(node, "import", alias.name)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                self.add(node, "import", node.module, {alias.name: "" for alias in node.names[:50]})
-            elif isinstance(node, ast.Call):
-                self.call(node)
-            elif isinstance(node, (ast.While, ast.For)):
+            elif kind is ast.ImportFrom:
+                if not node.level:
+                    self.add(node, "import", node.module, {alias.name: "" for alias in node.names[:50]})
+            elif kind is ast.While or kind is ast.For:
                 self.endless(node)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self.strings(node)
-            elif isinstance(node, ast.MatchClass) if hasattr(ast, "MatchClass") else False:
+            elif kind.__name__ == "MatchClass":
                 for name in node.kwd_attrs:
                     if name in ATTRIBUTES:
                         self.add(node, "attribute", name)
-            if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
-                self.add(node, "attribute", node.attr)
-            if isinstance(node, (ast.Subscript, ast.Attribute)):
-                self.reads(node)
-            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and node not in self.called and isinstance(getattr(node, "ctx", None), ast.Load) and not isinstance(self.parents.get(node), ast.Attribute):
-                name = self.qualified(node)
-                if name and (name in BUILTINS or "." in name or isinstance(node, ast.Subscript)):
-                    self.add(node, "reference", name)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ATTRIBUTES and isinstance(self.parents.get(node), ast.Call):
-                self.add(node, "attribute", node.value)
+
+    def refers(self, node):
+        """Notes a function or module that is used without a call, for example given to another function."""
+        if node in self.called or type(node.ctx) is not ast.Load or isinstance(self.parents.get(node), ast.Attribute):
+            return
+        name = self.qualified(node)
+        if name and (name in BUILTINS or "." in name or type(node) is ast.Subscript):
+            self.add(node, "reference", name)
 
 
 def read(name, raw):

@@ -14,6 +14,8 @@ func under(digest, workspace string) func(*runtimes.Job) {
 	return func(j *runtimes.Job) { j.CodeDigest, j.Workspace = digest, workspace }
 }
 
+func keepsNone(j *runtimes.Job) { j.KeepsNoCode = true }
+
 func returns(value string) string { return "def main():\n    return '" + value + "'\n" }
 
 // TestAProgramIsCompiledOnce expects that later runs of the same program in the same workspace reuse its compiled code,
@@ -38,6 +40,9 @@ func TestAProgramIsCompiledOnce(t *testing.T) {
 		{"another name", returns("b"), []func(*runtimes.Job){under("y", "one")}, "b"},
 		{"another workspace", returns("c"), []func(*runtimes.Job){under("x", "two")}, "c"},
 		{"another file", returns("d"), []func(*runtimes.Job){under("x", "one"), entry("other.py")}, "d"},
+		{"one that keeps no code", returns("g"), []func(*runtimes.Job){under("z", "one"), keepsNone}, "g"},
+		{"the next of its name", returns("h"), []func(*runtimes.Job){under("z", "one")}, "h"},
+		{"one that keeps no code, of a known name", returns("i"), []func(*runtimes.Job){under("z", "one"), keepsNone}, "h"},
 		{"no name", returns("e"), []func(*runtimes.Job){under("", "one")}, "e"},
 		{"no name again", returns("f"), []func(*runtimes.Job){under("", "one")}, "f"},
 	} {

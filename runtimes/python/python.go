@@ -244,7 +244,7 @@ func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Ho
 	if known {
 		greets.Code, _ = e.codes.Get(key)
 	}
-	if greets.Keep = known && greets.Code == nil; greets.Keep {
+	if greets.Keep = known && greets.Code == nil && !job.KeepsNoCode; greets.Keep {
 		greets.Modules = modules(job)
 	}
 	greeting, err := program.JSON(greets)
