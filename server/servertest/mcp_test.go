@@ -587,7 +587,7 @@ func TestMCP_ManyParallelCalls_EachHasATypedAnswer(t *testing.T) {
 			case ok && strings.Contains(content.Text, "retryAfterSeconds"):
 				refused.Add(1)
 			default:
-				t.Errorf("a call gives %+v", result)
+				t.Errorf("a call gives %s", textOf(t, result))
 			}
 		})
 	}
