@@ -57,7 +57,7 @@ const (
 )
 
 // Detail describes one error. Pointer is an RFC 6901 JSON pointer into the request; File, Line and Column (both from 1)
-// point into a source file instead. Details never repeat values of the request.
+// point into a source file instead, or say where the value of the pointer came from. Details never repeat values of the request.
 type Detail struct {
 	Pointer string `json:"pointer,omitempty"`
 	File    string `json:"file,omitempty"`

@@ -631,8 +631,8 @@ def infer(function, root):
         gives = Describer(places, notes, space, True)
         result = gives.root(hints.get("return", inspect.Parameter.empty), places.parameter(function, "return"))
     except TooLarge as error:
-        return {"failed": {**error.args[0], "message": f"The schema has more than {NODES} nodes. Use a type that contains itself, or dict."}}
-    return {"inputSchema": accepted(schema, notes, places.parameter(function, "")), "outputSchema": result, "source": "python", "notes": notes}
+        return {"failed": {**error.args[0], "code": "too_large", "message": f"The schema has more than {NODES} nodes. Use a type that contains itself, or dict."}}
+    return {"inputSchema": accepted(schema, notes, places.parameter(function, "")), "outputSchema": result, "source": "python", "notes": notes, "main": places.parameter(function, "")}
 
 
 def accepted(schema, notes, place):
@@ -690,28 +690,114 @@ def parameters(function, listed, hints, describer):
 def by_pydantic(function, listed, hints, places, notes):
     """Describes the parameters with Pydantic's own conversion: it alone knows the bounds of its fields."""
     import pydantic
+    describer = Describer(places, notes, {}, False)
+    texts = described(inspect.getdoc(function))
     given, whole = {}, None
     for at, one in enumerate(listed):
         if takes_context(one.name) or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             continue
-        hint = hints.get(one.name, typing.Any)
+        hint, place = hints.get(one.name, one.empty), places.parameter(function, one.name)
+        if hint is one.empty or isinstance(hint, Unresolved):
+            reason = f"The parameter {one.name} has no annotation" if hint is one.empty else hint.reason
+            hint = describer.nothing(place, f"{reason}: any value is accepted.") or typing.Any
+        else:
+            lossy(hint, place, describer, set())
         if at == 0 and one.name.lstrip("_") in ("input", ""):
             whole = hint
-        else:
-            given[one.name] = (hint, ... if one.default is one.empty else one.default)
-    if whole is not None:
-        schema = pydantic.TypeAdapter(whole).json_schema()
-    else:
-        schema = pydantic.create_model("Input", **given).model_json_schema()
-    name = schema.get("$ref", "").removeprefix("#/$defs/")
-    if name:
-        schema = {**schema["$defs"][name], "$defs": schema["$defs"]}
+            continue
+        text = {"description": texts[one.name]} if one.name in texts else {}
+        given[one.name] = (hint, pydantic.Field(... if one.default is one.empty else one.default, **text))
     try:
-        result = pydantic.TypeAdapter(hints["return"]).json_schema(mode="serialization") if "return" in hints else {}
-    except pydantic.errors.PydanticInvalidForJsonSchema as error:
-        notes.append({**places.parameter(function, "return"), "message": f"{error}"[:TEXT]})
+        schema = {} if whole is None else schema_of(whole, "validation", describer, places.parameter(function, listed[0].name))
+        if given or whole is None:
+            schema = joined(schema, schema_of(given, "validation", describer, places.parameter(function, "")))
+        place = places.parameter(function, "return")
         result = {}
-    return {"inputSchema": accepted(schema, notes, places.parameter(function, "")), "outputSchema": result, "source": "pydantic", "notes": notes}
+        if isinstance(hints.get("return"), Unresolved):
+            describer.nothing(place, hints["return"].reason + ": any value is accepted.")
+        elif "return" in hints:
+            lossy(hints["return"], place, describer, set())
+            result = schema_of(hints["return"], "serialization", describer, place)
+    except NotDescribed as error:
+        return {"failed": {**error.args[0], "code": "not_described", "message": error.args[1][:TEXT]}}
+    place = places.parameter(function, "")
+    return {"inputSchema": accepted(schema, notes, place), "outputSchema": result, "source": "pydantic", "notes": notes, "main": place}
+
+
+def joined(whole, named):
+    """Adds named parameters to the schema of the whole input."""
+    both, required = {**named, **whole}, [*whole.get("required", ()), *named.get("required", ())]
+    for name in ("properties", "$defs"):
+        if name in named:
+            both[name] = {**whole.get(name, {}), **named[name]}
+    return {**both, "required": required} if required else both
+
+
+class NotDescribed(Exception):
+    """Pydantic cannot describe a type. It has the place and the reason."""
+
+
+def schema_of(hint, mode, describer, place):
+    """Returns the schema that Pydantic prints for a type, or for parameters. A part that it cannot describe accepts any value, with a note."""
+    import pydantic
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Generator(GenerateJsonSchema):
+        def handle_invalid_for_json_schema(self, schema, error_info):
+            if schema["type"] != "callable":  # lossy has a note with the field
+                describer.note(place, f"Pydantic has no JSON Schema for a part of this type ({error_info}): any value is accepted.")
+            return {}
+
+    try:
+        of = pydantic.create_model("Input", __config__={"arbitrary_types_allowed": True}, **hint) if type(hint) is dict else hint
+        schema = pydantic.TypeAdapter(of).json_schema(mode=mode, schema_generator=Generator)
+    except Exception as error:
+        inside = [one for one, _ in hint.values()] if type(hint) is dict else [hint]
+        found = next(filter(None, (undefined(one, describer.places, set()) for one in inside)), None)
+        at, reason = found or (place, str(error).split("\n")[0])
+        raise NotDescribed(at, f"Pydantic cannot describe this type: {reason}") from None
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    return {**schema["$defs"][name], "$defs": schema["$defs"]} if name and mode == "validation" else schema
+
+
+def parts_of(hint, places):
+    """Yields the types inside a type, and the place of each that is a field."""
+    if is_model(hint):
+        cls = (getattr(hint, "__pydantic_generic_metadata__", None) or {}).get("origin") or hint
+        for name, field in hint.model_fields.items():
+            yield field.annotation, places.field(cls, name)
+    elif isinstance(hint, type) and (dataclasses.is_dataclass(hint) or is_typed_dict(hint) or is_named_tuple(hint)):
+        for name, one in hints_of(hint).items():
+            yield one, places.field(hint, name)
+    elif typing.get_origin(hint) is not typing.Literal:
+        for one in typing.get_args(hint):
+            yield one, {}
+
+
+def lossy(hint, place, describer, seen):
+    """Notes the types inside Pydantic models that JSON Schema cannot express."""
+    hint, _ = unwrapped(hint)
+    if hint is typing.Any:
+        describer.note(place, "The type is Any: any value is accepted.")
+    elif collections.abc.Callable in (hint, typing.get_origin(hint)):
+        describer.note(place, "A function has no JSON form: any value is accepted.")
+    elif hashable(hint) and hint not in seen:
+        seen.add(hint)
+        for one, at in parts_of(hint, describer.places):
+            lossy(one, at or place, describer, seen)
+
+
+def undefined(hint, places, seen):
+    """Finds an annotation inside Pydantic models that cannot be resolved, and returns its place and a message."""
+    if hashable(hint) and hint not in seen:
+        seen.add(hint)
+        for one, at in parts_of(hint, places):
+            if at and isinstance(one, (str, typing.ForwardRef, Unresolved)):
+                return at, one.reason if isinstance(one, Unresolved) else f"The annotation {shown(one)} cannot be resolved."
+            found = undefined(one, places, seen)
+            if found:
+                return found
+    return None
 
 
 def converts(hint, seen=()):

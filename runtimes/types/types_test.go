@@ -134,6 +134,38 @@ func TestImportedTypes(t *testing.T) {
 	}
 }
 
+// TestUnresolvedTypes_InAnyFile_Noted expects a note with file and line for each type that cannot be found.
+func TestUnresolvedTypes_InAnyFile_Noted(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	for name, tt := range map[string]struct {
+		files map[string]string
+		entry string
+		want  string
+	}{
+		"another file": {map[string]string{
+			"main.ts": "import type { Order } from './lib/order';\nexport default (input: Order) => 1;\n", "lib/order.ts": "export interface Order {\n  id: number;\n  odd: Missing;\n}\n",
+		}, "main.ts", `{"file":"lib/order.ts","line":3,"message":"Cannot find name 'Missing'."}`},
+		"a module of another file": {map[string]string{
+			"main.ts": "import type { Order } from './order';\nexport default (input: Order) => 1;\n", "order.ts": "import type { Odd } from './odd';\nexport interface Order { odd: Odd }\n",
+		}, "main.ts", `{"file":"order.ts","line":1,"message":"Cannot find module './odd'`},
+		"JavaScript": {map[string]string{
+			"main.js": "/**\n * @typedef {object} Order\n * @property {Missing} odd\n */\n\n/** @param {Order} input */\nexport default (input) => 1;\n",
+		}, "main.js", `"message":"odd: the type cannot be found, so any value is accepted."`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outcome, err := engine.Run(t.Context(), jobOf(tt.files, tt.entry), runtimetest.NewHost())
+			if err != nil || outcome.Error != nil {
+				t.Fatalf("%v, %+v", err, outcome.Error)
+			}
+			if !strings.Contains(string(outcome.Output), tt.want) || !strings.Contains(string(outcome.Output), `"odd":{}`) {
+				t.Errorf("%s, want %s", outcome.Output, tt.want)
+			}
+		})
+	}
+}
+
 // TestTypesRefused expects an error with file and line for a program whose types cannot be described.
 func TestTypesRefused(t *testing.T) {
 	t.Parallel()
@@ -151,33 +183,38 @@ func TestTypesRefused(t *testing.T) {
 		wide.WriteString("}\n")
 	}
 	tests := map[string]struct {
-		source, message string
-		line            int
+		source, file, message, code string
+		line                        int
 	}{
-		"a syntax error":         {source: "const a = 1;\nexport default function main( {\n", message: "expected", line: 3},
-		"no main":                {source: "export const other = 1;\n", message: "no main function", line: 1},
-		"main is no function":    {source: "export default 1;\n", message: "no main function", line: 1},
-		"more than 10,000 nodes": {source: wide.String() + "export default (input: L0) => 1;\n", message: "10000 nodes", line: 70},
-		"an endless type":        {source: "interface G<T> {\n  deep: G<G<T>>;\n}\nexport default (input: G<string>) => 1;\n", message: "levels deep", line: 2},
+		"a syntax error":         {source: "const a = 1;\nexport default function main( {\n", message: "expected", code: "syntax_error", line: 3},
+		"in another file":        {source: "import { Order } from './order';\nexport default (input: Order) => 1;\n", file: "order.ts", message: "expected", code: "syntax_error", line: 2},
+		"no main":                {source: "export const other = 1;\n", message: "no main function", code: "no_main", line: 1},
+		"main is no function":    {source: "export default 1;\n", message: "no main function", code: "no_main", line: 1},
+		"more than 10,000 nodes": {source: wide.String() + "export default (input: L0) => 1;\n", message: "10000 nodes", code: "too_large", line: 70},
+		"an endless type":        {source: "interface G<T> {\n  deep: G<G<T>>;\n}\nexport default (input: G<string>) => 1;\n", message: "levels deep", code: "too_large", line: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outcome, err := engine.Run(t.Context(), jobOf(map[string]string{"main.ts": tt.source}, "main.ts"), runtimetest.NewHost())
+			outcome, err := engine.Run(t.Context(), jobOf(map[string]string{"main.ts": tt.source, "order.ts": "export interface Order {\n  id: ;\n}\n"}, "main.ts"), runtimetest.NewHost())
 			if err != nil || outcome.Error != nil {
 				t.Fatalf("%v, %+v", err, outcome.Error)
 			}
 			var answer struct {
 				Failed struct {
-					File, Message string
-					Line          int
+					File, Message, Code string
+					Line                int
 				}
 			}
 			if err := json.Unmarshal(outcome.Output, &answer); err != nil {
 				t.Fatal(err)
 			}
-			if f := answer.Failed; f.File != "main.ts" || f.Line != tt.line || !strings.Contains(f.Message, tt.message) {
-				t.Errorf("%s, want %q at line %d", outcome.Output, tt.message, tt.line)
+			file := tt.file
+			if file == "" {
+				file = "main.ts"
+			}
+			if f := answer.Failed; f.File != file || f.Code != tt.code || f.Line != tt.line || !strings.Contains(f.Message, tt.message) {
+				t.Errorf("%s, want %s %q at %s:%d", outcome.Output, tt.code, tt.message, file, tt.line)
 			}
 		})
 	}

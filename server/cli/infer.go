@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -74,7 +75,7 @@ func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
 	found, err := local.Inference.Infer(ctx, access.Administrator(), spec)
 	if refused := (*fault.Error)(nil); errors.As(err, &refused) && len(refused.Details) > 0 {
 		for _, d := range refused.Details {
-			_, _ = fmt.Fprintln(p.Stderr, located(d.File, d.Line, d.Message))
+			_, _ = fmt.Fprintln(p.Stderr, located(d.File, d.Line, strings.TrimSpace(d.Pointer+" "+d.Message)))
 		}
 		return errors.New(refused.Message)
 	}

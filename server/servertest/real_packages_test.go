@@ -2,8 +2,10 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/jcs"
@@ -123,6 +125,62 @@ class Report(BaseModel):
 def main(input: Order) -> Report:
     return Report(price=input.price, printed=[Order.model_json_schema(), Report.model_json_schema(mode="serialization")])
 `
+
+// TestPydantic_PartsWithoutSchema_Noted: a part of a model that JSON Schema cannot express accepts any value with a note, and an
+// annotation that cannot be resolved is named with file and line.
+func TestPydantic_PartsWithoutSchema_Noted(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, withPackages(t, realIndex(t), packagestest.Dir(t)))
+	body := func(code string) map[string]any {
+		return map[string]any{"language": "python", "code": code, "packages": []string{"pydantic>=2"}}
+	}
+	var got inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", body(`from typing import Any, Callable
+from pydantic import BaseModel, ConfigDict
+
+class Odd: ...
+
+class Order(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    id: int
+    more: dict[str, Any] = {}
+    hook: Callable[[], int] | None = None
+    odd: Odd | None = None
+
+def main(order: Order, other: "Missing", bare, days: int = 1) -> Order:
+    """Ships an order.
+
+    Args:
+        days: How long it may take.
+    """
+    return order
+`)).Into(t, &got)
+	var said []string
+	for _, note := range got.Notes {
+		said = append(said, fmt.Sprintf("%s:%d: %s", note.File, note.Line, note.Message))
+	}
+	for _, want := range []string{
+		"main.py:9: The type is Any: any value is accepted.", "main.py:10: A function has no JSON form: any value is accepted.",
+		"main.py:13: The annotation Missing cannot be resolved", "main.py:13: The parameter bare has no annotation: any value is accepted.", "main.py:13: Pydantic has no JSON Schema for a part of this type",
+	} {
+		if !strings.Contains(strings.Join(said, "\n"), want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
+	}
+	for _, want := range []string{`"required":["order","other","bare"]`, `"description":"How long it may take."`, `"id":{"title":"Id","type":"integer"}`} {
+		if !strings.Contains(string(got.InputSchema), want) {
+			t.Errorf("%s lacks %s", got.InputSchema, want)
+		}
+	}
+	refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/infer", body("from __future__ import annotations\nfrom pydantic import BaseModel\n\nclass Order(BaseModel):\n    id: int\n    next: Missing\n\ndef main(order: Order): pass\n"))
+	if !strings.Contains(string(refused.Body), `"file":"main.py","line":6`) || !strings.Contains(string(refused.Body), "Missing") {
+		t.Errorf("%s", refused.Body)
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", body("from pydantic import BaseModel\n\nclass Order(BaseModel):\n    next: 'Order | None' = None\n\ndef main(input: Order, days: int) -> Order: return input\n")).Into(t, &got)
+	if text := string(got.InputSchema); !strings.Contains(text, `"$ref":"#/$defs/Order"`) || !strings.Contains(text, `"required":["days"]`) || !strings.Contains(text, `"type":"object"`) {
+		t.Errorf("%s", text)
+	}
+}
 
 // TestPydantic infers the schemas that the real Pydantic prints. The run gets a model, and the error of a validator
 // names the field.

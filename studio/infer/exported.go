@@ -131,9 +131,9 @@ func replace(spec registry.Spec, sum string, schemas map[string]converted, place
 			found.notes = append(found.notes, note{registry.SchemaNote{File: at.File, Line: at.Line, Message: cut(side + ": " + message)}, side})
 		}
 		if side == "input" {
-			found.InputSchema, found.SchemaSources.Input, found.SchemaSource = one.Schema, source, *source
+			found.InputSchema, found.SchemaSources.Input, found.SchemaSource, found.input = one.Schema, source, *source, at
 		} else {
-			found.OutputSchema, found.SchemaSources.Output = one.Schema, source
+			found.OutputSchema, found.SchemaSources.Output, found.output = one.Schema, source, at
 		}
 	}
 	return nil

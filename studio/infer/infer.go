@@ -200,10 +200,11 @@ type note struct {
 	About string `json:"about"`
 }
 
-// result holds the schemas that were inferred so far.
+// result holds the schemas that were inferred so far, and the places in the source that they came from.
 type result struct {
 	registry.InferredSchemas
-	notes []note
+	notes         []note
+	input, output registry.SchemaNote
 }
 
 // answer is the output of an engine.
@@ -214,8 +215,17 @@ type answer struct {
 	Notes        []note                `json:"notes"`
 	// Exported has the places of the exports that may be schemas of a library.
 	Exported map[string]registry.SchemaNote `json:"exported"`
-	Failed   *registry.SchemaNote           `json:"failed"`
+	Main     registry.SchemaNote            `json:"main"` // its place
+	Failed   *failure                       `json:"failed"`
 }
+
+// failure says why an engine describes no types. Code is one of failures.
+type failure struct {
+	registry.SchemaNote
+	Code string `json:"code"`
+}
+
+var failures = []string{"syntax_error", "no_main", "too_large", "not_described"}
 
 // read checks the answer of an engine, which the program may have written itself. It also returns the places of exported
 // schemas.
@@ -224,8 +234,8 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	if err := json.Unmarshal(output, &found); err != nil {
 		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
 	}
-	if f := found.Failed; f != nil {
-		return result{}, nil, refuse(spec, fault.Detail{File: f.File, Line: f.Line, Code: "too_large", Message: cut(f.Message)})
+	if f := found.Failed; f != nil && slices.Contains(failures, f.Code) {
+		return result{}, nil, refuse(spec, fault.Detail{File: f.File, Line: f.Line, Code: f.Code, Message: cut(f.Message)})
 	}
 	if !slices.Contains(registry.SchemaOrigins(), found.Source) {
 		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
@@ -234,7 +244,7 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	return result{InferredSchemas: registry.InferredSchemas{
 		InputSchema: found.InputSchema, OutputSchema: found.OutputSchema,
 		SchemaSource: source, SchemaSources: registry.SchemaSources{Input: &source, Output: &source},
-	}, notes: found.Notes}, found.Exported, nil
+	}, notes: found.Notes, input: found.Main, output: found.Main}, found.Exported, nil
 }
 
 // finish bounds the notes and checks the schemas.
@@ -247,16 +257,17 @@ func (s *Service) finish(spec registry.Spec, found result) (registry.InferredSch
 	if typed && packages.Needed(spec) {
 		found.Notes = append(found.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
 	}
-	return found.InferredSchemas, s.check(found.InferredSchemas)
+	return found.InferredSchemas, s.check(spec, found)
 }
 
-// check refuses schemas that could not be saved.
-func (s *Service) check(inferred registry.InferredSchemas) error {
+// check refuses schemas that could not be saved, with the places that they came from.
+func (s *Service) check(spec registry.Spec, found result) error {
 	problems := &fault.Error{Code: fault.InvalidInput, Message: "The inferred schemas are not valid."}
 	for _, one := range []struct {
 		field string
+		at    registry.SchemaNote
 		err   error
-	}{{"/inputSchema", s.Validator.CheckInput(inferred.InputSchema)}, {"/outputSchema", s.Validator.Check(inferred.OutputSchema)}} {
+	}{{"/inputSchema", found.input, s.Validator.CheckInput(found.InputSchema)}, {"/outputSchema", found.output, s.Validator.Check(found.OutputSchema)}} {
 		var refused *fault.Error
 		if one.err != nil && (!errors.As(one.err, &refused) || refused.Code != fault.InvalidInput) {
 			return one.err
@@ -266,6 +277,9 @@ func (s *Service) check(inferred registry.InferredSchemas) error {
 		}
 		for _, d := range refused.Details {
 			d.Pointer = one.field + d.Pointer
+			if _, ok := spec.Files[one.at.File]; ok && one.at.Line > 0 {
+				d.File, d.Line = one.at.File, one.at.Line
+			}
 			problems.Details = append(problems.Details, d)
 		}
 	}

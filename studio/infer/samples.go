@@ -77,7 +77,7 @@ func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error
 		InputSchema: in, OutputSchema: out, SchemaSource: source, SchemaSources: registry.SchemaSources{Input: &source, Output: &source},
 		Notes: []registry.SchemaNote{{Message: fmt.Sprintf("These schemas are a guess from %d samples. Check which properties are required, and which values are allowed.", len(samples))}},
 	}
-	return guess, s.check(guess)
+	return guess, s.check(registry.Spec{}, result{InferredSchemas: guess})
 }
 
 // schemaOf returns a schema that all values fit, {} for no values.

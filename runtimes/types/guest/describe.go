@@ -26,9 +26,9 @@ const (
 type object = map[string]any
 
 // failure is a program whose types cannot be described.
-type failure struct{ note Note }
+type failure struct{ Failure }
 
-func (f *failure) Error() string { return f.note.Message }
+func (f *failure) Error() string { return f.Message }
 
 // walker describes types. output means that values come from the program.
 type walker struct {
@@ -52,7 +52,7 @@ func describe(c *client, entry string) (Answer, error) {
 	answer, err := w.describe()
 	var failed *failure
 	if errors.As(err, &failed) {
-		return Answer{Failed: &failed.note, Notes: []Note{}}, nil
+		return Answer{Failed: &failed.Failure, Notes: []Note{}}, nil
 	}
 	return answer, err
 }
@@ -77,7 +77,7 @@ func (w *walker) describe() (Answer, error) {
 		return Answer{}, err
 	}
 	if len(calls) == 0 {
-		return Answer{}, &failure{Note{File: w.entry, Line: 1, Message: "The program has no main function. Export a function as default or as main."}}
+		return Answer{}, w.noMain()
 	}
 	w.about = "input"
 	in, err := w.input(calls[0])
@@ -96,7 +96,8 @@ func (w *walker) describe() (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{InputSchema: in, OutputSchema: out, Source: "typescript", Notes: append([]Note{}, w.notes...), Exported: w.schemas(exports)}, nil
+	at := &Place{File: w.entry, Line: w.line(place{file: w.entry, name: "main"})}
+	return Answer{InputSchema: in, OutputSchema: out, Source: "typescript", Notes: append([]Note{}, w.notes...), Exported: w.schemas(exports), Main: at}, nil
 }
 
 // schemas returns the places of the exports that may be schemas of a library.
@@ -124,20 +125,19 @@ var explained = []int{2304, 2305, 2307, 2503, 2552, 2589, 2614, 2694, 7016}
 
 // diagnose refuses a program with syntax errors, and notes the types that the compiler could not find.
 func (w *walker) diagnose() error {
-	file := path.Join(root, w.entry)
 	var found []diagnostic
-	if err := w.ask("getSyntacticDiagnostics", object{"file": file}, &found); err != nil {
+	if err := w.ask("getSyntacticDiagnostics", nil, &found); err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		return &failure{w.located(found[0])}
+	if at := slices.IndexFunc(found, own); at >= 0 {
+		return &failure{Failure{w.located(found[at]), "syntax_error"}}
 	}
-	if err := w.ask("getSemanticDiagnostics", object{"file": file}, &found); err != nil {
+	if err := w.ask("getSemanticDiagnostics", nil, &found); err != nil {
 		return err
 	}
 	var named []string // types of the editor with a note
 	for _, d := range found {
-		if !slices.Contains(explained, d.Code) {
+		if !own(d) || !slices.Contains(explained, d.Code) {
 			continue
 		}
 		note := w.located(d)
@@ -152,6 +152,9 @@ func (w *walker) diagnose() error {
 	}
 	return nil
 }
+
+// own reports whether an error is in a file of the program.
+func own(d diagnostic) bool { return relative(d.File) != "" }
 
 func (w *walker) located(d diagnostic) Note {
 	name, line := relative(d.File), 1
@@ -205,9 +208,14 @@ func (w *walker) main(exports []symbol) (kind, error) {
 		return kind{}, err
 	}
 	if local == nil {
-		return kind{}, &failure{Note{File: w.entry, Line: 1, Message: "The program has no main function. Export a function as default or as main."}}
+		return kind{}, w.noMain()
 	}
 	return w.typeOf(local.ID)
+}
+
+func (w *walker) noMain() error {
+	const message = "The program has no main function. Export a function as default or as main."
+	return &failure{Failure{Note{File: w.entry, Line: 1, Message: message}, "no_main"}}
 }
 
 func (w *walker) properties(of symbol) (found []symbol, err error) {
@@ -355,7 +363,8 @@ func (w *walker) of(t kind, at place) (object, error) {
 	}
 	switch f := t.Flags; {
 	case f&isAny != 0 && t.IntrinsicName == "error":
-		return object{}, nil // the compiler's own error is noted
+		w.noteUnresolved(at)
+		return object{}, nil
 	case f&isAny != 0:
 		return w.nothing(at, "the type is any, so any value is accepted.")
 	case f&isUnknown != 0:
@@ -398,13 +407,25 @@ func (w *walker) of(t kind, at place) (object, error) {
 	return w.nothing(at, text+" has no JSON form, so any value is accepted.")
 }
 
+// noteUnresolved notes a type that the compiler could not find, unless diagnose has noted why. The compiler checks no
+// JavaScript.
+func (w *walker) noteUnresolved(at place) {
+	if at.file == "" {
+		at.file = w.entry
+	}
+	line := w.line(at)
+	if !slices.ContainsFunc(w.notes, func(n Note) bool { return n.File == at.file && n.Line == line && n.About == "" }) {
+		w.noteAt(at, at.label()+"the type cannot be found, so any value is accepted.")
+	}
+}
+
 func (w *walker) tooLarge(at place, message string) error {
 	before := w.notes
 	w.notes = nil
 	w.noteAt(at, message)
 	found := w.notes[0]
 	w.notes = before
-	return &failure{found}
+	return &failure{Failure{found, "too_large"}}
 }
 
 // template describes a template literal type as a pattern.

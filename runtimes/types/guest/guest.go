@@ -31,10 +31,23 @@ type Answer struct {
 	Notes        []Note `json:"notes"`
 	// Exported has the places of the exports input and output, which may be schemas of a library.
 	Exported map[string]Note `json:"exported,omitempty"`
-	Failed   *Note           `json:"failed,omitempty"`
+	Main     *Place          `json:"main,omitempty"`
+	Failed   *Failure        `json:"failed,omitempty"`
 }
 
-// Note explains a part of the schemas, or why there are none.
+// Place is a line of a file of the program.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Failure says why there are no schemas.
+type Failure struct {
+	Note
+	Code string `json:"code"` // syntax_error, no_main or too_large
+}
+
+// Note explains a part of the schemas.
 type Note struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
