@@ -19,6 +19,8 @@ type ValidateBody struct {
 	Code         string                   `json:"code,omitempty"`
 	Files        map[string]registry.File `json:"files,omitempty"`
 	Entrypoint   string                   `json:"entrypoint,omitempty"`
+	Environment  map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program that infer loads."`
+	Packages     []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. Imports of packages are then not checked, and infer installs those that it needs."`
 	Rules        *RulesBody               `json:"rules,omitempty"`
 	InputSchema  json.RawMessage          `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
@@ -45,7 +47,7 @@ func (a *API) validate() {
 			}
 		}
 		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
-			Language: b.Language, Runtime: b.Runtime, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
+			Language: b.Language, Runtime: b.Runtime, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Environment: b.Environment, Packages: b.Packages, Rules: (*runtimes.Rules)(b.Rules),
 			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output, Infer: b.Infer, Name: b.Name, Title: b.Title, Description: b.Description,
 		})
 		if err != nil {

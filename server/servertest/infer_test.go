@@ -48,7 +48,7 @@ func TestInfer(t *testing.T) {
 		want string
 	}{
 		"an import that fails": {map[string]any{"language": "python", "code": "import json\nimport nothing_here\n"}, `"file":"main.py","line":2`},
-		"an invalid bound":     {map[string]any{"language": "python", "code": "from typing import Annotated\ndef main(a: Annotated[int, {'minimum': 'x'}]): pass"}, `"pointer":"/inputSchema/properties/a/minimum"`},
+		"an invalid bound":     {map[string]any{"language": "python", "code": "from typing import Annotated\ndef main(a: Annotated[int, {'minimum': 'x'}]): pass"}, `"pointer":"/inputSchema/properties/a/minimum","file":"main.py","line":2`},
 		"bash":                 {map[string]any{"language": "bash", "code": "echo"}, `"pointer":"/language"`},
 		"nothing":              {map[string]any{"language": "python"}, `"pointer":"/files"`},
 		"samples and code":     {map[string]any{"language": "python", "code": "x", "samples": []any{map[string]any{}}}, `"pointer":"/samples"`},
@@ -177,6 +177,24 @@ func TestInferWithPackages(t *testing.T) {
 	const want = `{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}`
 	if string(got.OutputSchema) != want || !strings.Contains(string(got.InputSchema), `"required":["order"]`) {
 		t.Errorf("%s, %s", got.InputSchema, got.OutputSchema)
+	}
+	var report struct {
+		Valid    bool
+		Inferred *inferred
+		Errors   []struct{ Pointer string }
+		Warnings []struct{ Pointer, Message string }
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/validate", map[string]any{"language": "python", "code": code, "packages": []string{"orders==1.0.0"}, "infer": true}).Into(t, &report)
+	if !report.Valid || report.Inferred == nil || string(report.Inferred.OutputSchema) != want {
+		t.Errorf("validate: %+v", report)
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/validate", map[string]any{"language": "python", "code": code, "packages": []string{"nothing-here"}, "infer": true}).Into(t, &report)
+	if len(report.Warnings) == 0 || report.Warnings[0].Pointer != "/packages/0" {
+		t.Errorf("validate with a package that does not exist: %+v", report)
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/validate", map[string]any{"language": "python", "code": code, "packages": []string{"git+https://example.com/x"}, "infer": true}).Into(t, &report)
+	if report.Valid || len(report.Errors) == 0 || report.Errors[0].Pointer != "/packages/0" {
+		t.Errorf("validate with an address: %+v", report)
 	}
 	for name, body := range map[string]map[string]any{
 		"a name that does not exist": {"language": "python", "code": code, "packages": []string{"nothing-here"}},

@@ -18,6 +18,8 @@ type ValidateRequest struct {
 	Code         string
 	Files        map[string]registry.File
 	Entrypoint   string
+	Environment  map[string]string
+	Packages     []string
 	Rules        *runtimes.Rules
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
@@ -64,7 +66,7 @@ func (s *Service) Validate(ctx context.Context, actor registry.Actor, req Valida
 		return report, err
 	}
 	if req.Code != "" || len(req.Files) > 0 {
-		spec := registry.Spec{Language: req.Language, Runtime: req.Runtime, Files: req.Files, Entrypoint: req.Entrypoint, Rules: req.Rules}
+		spec := registry.Spec{Language: req.Language, Runtime: req.Runtime, Files: req.Files, Entrypoint: req.Entrypoint, Environment: req.Environment, Packages: req.Packages, Rules: req.Rules}
 		if req.Code != "" {
 			if spec.Entrypoint == "" {
 				spec.Entrypoint = specs.Entrypoint(req.Language)
