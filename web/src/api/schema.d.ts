@@ -6349,6 +6349,10 @@ export interface components {
       /** @description Of the agent. A warning says if it is missing, short or long for models. */
       description?: string;
       entrypoint?: string;
+      /** @description Environment of a Python program that infer loads. */
+      environment?: {
+        [key: string]: string;
+      };
       files?: {
         [key: string]:
           | string
@@ -6366,6 +6370,8 @@ export interface components {
       name?: string;
       output?: unknown;
       outputSchema?: unknown;
+      /** @description Packages of the program, as in an agent. Imports of packages are then not checked, and infer installs those that it needs. */
+      packages?: string[];
       rules?: components['schemas']['RulesBody'];
       /** @description Runtime (default: auto). */
       runtime?: string;
