@@ -1,28 +1,58 @@
-// The open tabs. The address names the active tab, line and panel.
+// The editors and their open tabs. The address names the active tabs, the line and the panel.
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../state/urlState';
-import { setLayout, useLayout } from '../state/layout';
+import { setLayout, useLayout, usePhone } from '../state/layout';
 import { useSearch } from '../state/search';
 import type { OpenAgent } from './openAgent';
 
-export interface Tabs {
+export type Side = 'first' | 'second';
+
+/** One of at most two editors next to each other. */
+export interface EditorGroup {
+  side: Side;
   all: Tab[];
   active: Tab;
   /** The position to show, and a number that rises with every request to show it. */
-  target: { line: number | undefined; column: number | undefined; turn: number };
+  target: Target;
+}
+
+export interface Target {
+  line: number | undefined;
+  column: number | undefined;
+  turn: number;
+}
+
+export interface Tabs {
+  /** The editors from left to right. */
+  groups: [EditorGroup] | [EditorGroup, EditorGroup];
+  /** The editor that has, or last had, the focus. */
+  focused: EditorGroup;
   panel: Panel;
   run: string | undefined;
-  open: (tab: Tab, line?: number, column?: number) => void;
-  close: (tab: Tab) => void;
+  /** Opens a tab in the focused editor, or in the editor of `side`. */
+  open: (tab: Tab, line?: number, column?: number, side?: Side) => void;
+  close: (tab: Tab, side: Side) => void;
+  focus: (side: Side) => void;
+  /** Closes the second editor. */
+  join: () => void;
+  /** Whether the window is wide enough for two editors. */
+  splits: boolean;
   renamed: (from: string, to: string) => void;
   showPanel: (panel: Panel, run?: string) => void;
   /** Takes the run out of the address. */
   forgetRun: () => void;
 }
 
+interface Asked {
+  turn: number;
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
 export const tabKey = (tab: Tab): string => (tab.kind === 'file' ? `file:${tab.path}` : `schema:${tab.which}`);
 export const sameTab = (a: Tab, b: Tab): boolean => tabKey(a) === tabKey(b);
+export const otherSide = (side: Side): Side => (side === 'first' ? 'second' : 'first');
 
 export function useTabs(agent: OpenAgent): Tabs {
   const { name, version, fields, paths } = agent;
@@ -30,20 +60,39 @@ export function useTabs(agent: OpenAgent): Tabs {
   const search = useSearch();
   const url = useMemo(() => readUrl(search), [search]);
   const [, navigate] = useLocation();
+  const splits = !usePhone();
   const entry: Tab = useMemo(() => ({ kind: 'file', path: entrypoint }), [entrypoint]);
-  const [opened, setOpened] = useState<Tab[]>(() => [entry]);
-  const [asked, setAsked] = useState<{ turn: number; column?: number | undefined }>({ turn: 0 });
+  const [opened, setOpened] = useState<Record<Side, Tab[]>>(() => ({ first: [entry], second: [] }));
+  const [asked, setAsked] = useState<Record<Side, Asked>>({ first: { turn: 0 }, second: { turn: 0 } });
+  const [focus, setFocus] = useState<Side>('first');
 
   const exists = (tab: Tab): boolean => tab.kind === 'schema' || paths.includes(tab.path);
-  const wanted = url.tab && exists(url.tab) ? url.tab : undefined;
-  const kept = opened.filter(exists);
-  const all = wanted && !kept.some((t) => sameTab(t, wanted)) ? [...kept, wanted] : kept;
-  const active = wanted ?? kept[0] ?? entry;
+  const listOf = (side: Side, wanted: Tab | undefined): { all: Tab[]; active: Tab | undefined } => {
+    const kept = opened[side].filter(exists);
+    const shown = wanted && exists(wanted) ? wanted : undefined;
+    return {
+      all: shown && !kept.some((t) => sameTab(t, shown)) ? [...kept, shown] : kept,
+      active: shown ?? kept[0],
+    };
+  };
+  const first = listOf('first', url.tab);
+  const active = first.active ?? entry;
+  const second = splits && url.beside ? listOf('second', url.beside) : { all: [], active: undefined };
+  const firstTarget = useTarget(url.line, asked.first);
+  const secondTarget = useTarget(asked.second.line, asked.second);
+  const left: EditorGroup = { side: 'first', all: first.all, active, target: firstTarget };
+  const right: EditorGroup | undefined = second.active && {
+    side: 'second',
+    all: second.all,
+    active: second.active,
+    target: secondTarget,
+  };
+  const focused = focus === 'second' && right ? right : left;
 
   // Handlers read the latest address from a ref, so that they stay stable.
-  const latest = useRef({ url, all, active });
+  const latest = useRef({ url, left, right, focused });
   useLayoutEffect(() => {
-    latest.current = { url, all, active };
+    latest.current = { url, left, right, focused };
   });
   const go = useCallback(
     (change: UrlState, drop: (keyof UrlState)[] = []) => {
@@ -53,30 +102,50 @@ export function useTabs(agent: OpenAgent): Tabs {
     },
     [navigate, name, version],
   );
+  const ask = useCallback((side: Side, line?: number, column?: number) => {
+    setFocus(side);
+    setAsked((now) => ({ ...now, [side]: { turn: now[side].turn + 1, line, column } }));
+  }, []);
 
   const open = useCallback(
-    (tab: Tab, line?: number, column?: number) => {
+    (tab: Tab, line?: number, column?: number, side: Side = latest.current.focused.side) => {
       setOpened((now) => {
-        const shown = latest.current.all.length > now.length ? latest.current.all : now;
-        return shown.some((t) => sameTab(t, tab)) ? shown : [...shown, tab];
+        const shown = (side === 'first' ? latest.current.left : latest.current.right)?.all ?? [];
+        const list = shown.length > now[side].length ? shown : now[side];
+        return list.some((t) => sameTab(t, tab)) ? { ...now, [side]: list } : { ...now, [side]: [...list, tab] };
       });
-      setAsked(({ turn }) => ({ turn: turn + 1, column }));
+      ask(side, line, column);
       setLayout({ pane: 'code', sheetOpen: false, ...(useLayout.getState().maximised ? { maximised: false } : {}) });
+      if (side === 'second') return go({ beside: tab });
       go(line === undefined ? { tab } : { tab, line }, line === undefined ? ['line'] : []);
     },
-    [go],
+    [go, ask],
   );
 
+  const join = useCallback(() => {
+    setOpened((now) => ({ ...now, second: [] }));
+    ask('first');
+    go({}, ['beside', 'line']);
+  }, [go, ask]);
+
   const close = useCallback(
-    (tab: Tab) => {
-      const { all: tabs, active: now } = latest.current;
-      const rest = tabs.filter((t) => !sameTab(t, tab));
-      setOpened(rest);
-      if (!sameTab(tab, now)) return;
-      const next = rest[Math.max(0, tabs.findIndex((t) => sameTab(t, tab)) - 1)];
-      go(next ? { tab: next } : {}, next ? ['line'] : ['tab', 'line']);
+    (tab: Tab, side: Side) => {
+      const { left: one, right: two } = latest.current;
+      const group = side === 'first' ? one : two;
+      if (!group) return;
+      const rest = group.all.filter((t) => !sameTab(t, tab));
+      setOpened((now) => ({ ...now, [side]: rest }));
+      if (!sameTab(tab, group.active)) return;
+      const next = rest[Math.max(0, group.all.findIndex((t) => sameTab(t, tab)) - 1)];
+      if (side === 'second') return next ? go({ beside: next }) : join();
+      if (next) return go({ tab: next }, ['line']);
+      if (!two) return go({}, ['tab', 'line']);
+      // The tabs of the second editor move to the first.
+      setOpened({ first: two.all, second: [] });
+      ask('first');
+      go({ tab: two.active }, ['beside', 'line']);
     },
-    [go],
+    [go, ask, join],
   );
 
   const renamed = useCallback(
@@ -86,8 +155,9 @@ export function useTabs(agent: OpenAgent): Tabs {
         if (tab.path === from) return { kind: 'file', path: to };
         return tab.path.startsWith(`${from}/`) ? { kind: 'file', path: to + tab.path.slice(from.length) } : tab;
       };
-      setOpened(latest.current.all.map(moved));
-      go({ tab: moved(latest.current.active) });
+      const { left: one, right: two } = latest.current;
+      setOpened({ first: one.all.map(moved), second: two?.all.map(moved) ?? [] });
+      go({ tab: moved(one.active), ...(two && { beside: moved(two.active) }) });
     },
     [go],
   );
@@ -99,20 +169,28 @@ export function useTabs(agent: OpenAgent): Tabs {
 
   const forgetRun = useCallback(() => go({}, ['run']), [go]);
 
+  const keys = [left, right].map((group) => group && [tabKey(group.active), ...group.all.map(tabKey)].join('\n'));
   return useMemo(
     () => ({
-      all,
-      active,
-      target: { line: url.line, column: asked.column, turn: asked.turn },
+      groups: right ? [left, right] : [left],
+      focused,
       panel: url.panel ?? 'input',
       run: url.run,
       open,
       close,
+      focus: setFocus,
+      join,
+      splits,
       renamed,
       showPanel,
       forgetRun,
     }),
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the lists are new each time; their keys say when they differ
-    [all.map(tabKey).join('\n'), tabKey(active), url, asked, open, close, renamed, showPanel, forgetRun],
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the groups are new each time; their keys say when they differ
+    [...keys, focused.side, firstTarget, secondTarget, url, splits, open, close, join, renamed, showPanel, forgetRun],
   );
+}
+
+/** Changes only if there is another position to show, so that nothing else moves the cursor. */
+function useTarget(line: number | undefined, { turn, column }: Asked): Target {
+  return useMemo(() => ({ line, column, turn }), [line, column, turn]);
 }

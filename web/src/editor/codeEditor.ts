@@ -3,7 +3,7 @@ import { codeEditor as say } from '../texts/editor';
 import { EditorKeys } from './keys';
 import { monaco } from './monaco';
 import { useEditorSettings, type EditorSettings } from './settings';
-import { languageOf, type Workspace } from './workspace';
+import type { Workspace } from './workspace';
 
 export interface Problem {
   path: string;
@@ -87,10 +87,9 @@ export class CodeEditor {
   show(workspace: Workspace, path: string, text: string, readOnly: boolean): void {
     if (this.shown?.workspace !== workspace || this.shown.path !== path) {
       this.rememberView();
-      this.editor.setModel(workspace.open(path, text));
+      this.editor.setModel(workspace.show(this, path, text));
       this.editor.restoreViewState(workspace.view(path));
       this.shown = { workspace, path };
-      workspace.python.look(languageOf(path) === 'python');
       this.markFailure();
     }
     this.editor.updateOptions({ readOnly, ariaLabel: readOnly ? say.readOnly(path) : say.waysOut(path) });
@@ -142,8 +141,15 @@ export class CodeEditor {
     return true;
   }
 
+  /** The position of the cursor. */
+  cursor(): { line: number; column: number } {
+    const { lineNumber: line, column } = startOf(this.editor.getPosition() ?? undefined);
+    return { line, column };
+  }
+
   dispose(): void {
     this.rememberView();
+    this.shown?.workspace.hide(this);
     for (const disposable of this.disposables) disposable.dispose();
     this.keys.dispose();
     this.editor.dispose();

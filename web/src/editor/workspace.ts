@@ -52,6 +52,9 @@ export class Workspace {
   private readonly models = new Map<string, monaco.editor.ITextModel>();
   private readonly views = new Map<string, monaco.editor.ICodeEditorViewState>();
   private readonly texts = new Map<string, string>();
+  /** The path that each editor shows. */
+  private readonly shown = new Map<object, string>();
+  private files: Files = {};
   private found: Marker[] = [];
   private opinions: Marker[] = [];
   private applying = false;
@@ -75,8 +78,26 @@ export class Workspace {
     );
   }
 
+  /** Returns the model of a path for an editor, and provides the files that its language service needs. */
+  show(editor: object, path: string, text: string): monaco.editor.ITextModel {
+    const model = this.open(path, text);
+    this.provide();
+    this.shown.set(editor, path);
+    this.lookForPython();
+    return model;
+  }
+
+  /** Reports that an editor is closed. */
+  hide(editor: object): void {
+    if (this.shown.delete(editor)) this.lookForPython();
+  }
+
+  private lookForPython(): void {
+    this.python.look([...this.shown.values()].some((path) => languageOf(path) === 'python'));
+  }
+
   /** Returns the model of a path and creates it from the text if needed. */
-  open(path: string, text: string): monaco.editor.ITextModel {
+  private open(path: string, text: string): monaco.editor.ITextModel {
     const known = this.models.get(path);
     if (known) return known;
     const uri = this.uriOf(path);
@@ -96,14 +117,19 @@ export class Workspace {
 
   /** Updates the models after outside changes, renames and deletions. */
   sync(files: Files): void {
+    this.files = files;
     for (const [path, model] of this.models) {
       const text = files[path];
       if (typeof text !== 'string') this.close(path);
       else if (this.texts.get(path) !== text) this.replace(model, text);
     }
-    // Provides the other files, so that imports resolve.
+    this.provide();
+  }
+
+  /** Opens the other files of the shown languages, so that imports resolve. */
+  private provide(): void {
     const open = new Set([...this.models.keys()].map(familyOf));
-    const texts = Object.entries(files).filter((file): file is [string, string] => typeof file[1] === 'string');
+    const texts = Object.entries(this.files).filter((file): file is [string, string] => typeof file[1] === 'string');
     for (const [path, text] of texts) {
       const family = familyOf(path);
       if (family !== undefined && open.has(family)) this.open(path, text);
@@ -161,6 +187,7 @@ export class Workspace {
 
   dispose(): void {
     for (const disposable of this.disposables) disposable.dispose();
+    this.shown.clear();
     this.python.dispose();
     for (const path of [...this.models.keys()]) this.close(path);
   }

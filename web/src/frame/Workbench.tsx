@@ -1,17 +1,9 @@
-import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { workbench as say } from '../texts/app';
 import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
-import { setLayout, useLayout, type Pane } from '../state/layout';
+import { setLayout, useLayout, usePhone, type Pane } from '../state/layout';
 import css from './Workbench.module.css';
-
-/** The width below which one pane is shown, as in the style. */
-const phone = matchMedia('(width < 760px)');
-const usePhone = (): boolean => useSyncExternalStore(followPhone, () => phone.matches);
-function followPhone(changed: () => void): () => void {
-  phone.addEventListener('change', changed);
-  return () => phone.removeEventListener('change', changed);
-}
 
 interface Props {
   header: ReactNode;

@@ -70,6 +70,8 @@ export const commands = [
   { id: 'view.left', title: say.toggleLeftPanel, group: 'View', keys: 'Mod+B' },
   { id: 'view.bottom', title: say.toggleBottomPanel, group: 'View', keys: 'Mod+J' },
   { id: 'view.right', title: say.toggleConfiguration, group: 'View', keys: 'Alt+B' },
+  { id: 'view.split', title: say.splitEditor, group: 'View', keys: 'Mod+\\' },
+  { id: 'view.join', title: say.closeSecondEditor, group: 'View' },
   { id: 'view.maximise', title: say.maximiseOrRestoreBottomPanel, group: 'View', keys: 'Alt+M' },
   { id: 'view.problems', title: say.toggleProblems, group: 'View' },
   { id: 'view.wrap', title: say.wrapLines, group: 'View' },
@@ -112,7 +114,7 @@ export interface KeyPress {
 
 // These characters match by the typed character. Other keys match by position if the layout types another character.
 const plain = /^[a-z\d]$/i;
-const codes: Record<string, string> = { '[': 'BracketLeft', ']': 'BracketRight', '.': 'Period' };
+const codes: Record<string, string> = { '[': 'BracketLeft', ']': 'BracketRight', '.': 'Period', '\\': 'Backslash' };
 
 /** Whether the pressed keys match the shortcut. Layouts that type with AltGr never start a command. */
 export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {

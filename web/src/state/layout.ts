@@ -11,6 +11,8 @@ interface Layout {
   left: number;
   right: number;
   bottom: number;
+  /** The share of the first of two editors, in percent. */
+  split: number;
   leftOpen: boolean;
   rightOpen: boolean;
   bottomOpen: boolean;
@@ -30,6 +32,7 @@ const initial: Layout = {
   left: 240,
   right: 320,
   bottom: 280,
+  split: 50,
   leftOpen: true,
   rightOpen: true,
   bottomOpen: true,
@@ -61,6 +64,7 @@ export function readLayout(was: unknown): Layout {
     left: isWidth,
     right: isWidth,
     bottom: isWidth,
+    split: isWithin(20, 80),
     leftOpen: isSwitch,
     rightOpen: isSwitch,
     bottomOpen: isSwitch,
@@ -87,6 +91,7 @@ export function setLayout(change: Partial<Layout>): void {
 export const sheetBelow = 1100;
 export const singleBelow = 760;
 const narrow = matchMedia(`(width < ${sheetBelow}px)`);
+const phone = matchMedia(`(width < ${singleBelow}px)`);
 
 export function toggleRight(): void {
   if (narrow.matches)
@@ -96,14 +101,21 @@ export function toggleRight(): void {
 
 /** Whether the configuration is visible, next to the editor or over it. */
 export function useRightSeen(): boolean {
-  const over = useSyncExternalStore(onWidth, () => narrow.matches);
+  const over = useSyncExternalStore(followNarrow, () => narrow.matches);
   return useLayout((l) => (over ? l.sheetOpen : l.rightOpen));
 }
 
-function onWidth(changed: () => void): () => void {
-  narrow.addEventListener('change', changed);
-  return () => narrow.removeEventListener('change', changed);
-}
+/** Whether one pane is shown at a time, as in the style of the workbench. */
+export const usePhone = (): boolean => useSyncExternalStore(followPhone, () => phone.matches);
+
+const follow =
+  (query: MediaQueryList) =>
+  (changed: () => void): (() => void) => {
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  };
+const followNarrow = follow(narrow);
+const followPhone = follow(phone);
 
 /** Makes the configuration visible at any width. */
 export function showRight(section: string): void {

@@ -8,6 +8,14 @@ describe('url state', () => {
       url: '?file=lib/util.ts&line=12&panel=console',
       state: { tab: { kind: 'file', path: 'lib/util.ts' }, line: 12, panel: 'console' },
     },
+    'two editors': {
+      url: '?file=main.ts&beside=lib/util.ts&line=3',
+      state: { tab: { kind: 'file', path: 'main.ts' }, beside: { kind: 'file', path: 'lib/util.ts' }, line: 3 },
+    },
+    'a schema in the second editor': {
+      url: '?besideSchema=input',
+      state: { beside: { kind: 'schema', which: 'input' } },
+    },
     'a schema and a run': {
       url: '?schema=output&run=r1',
       state: { tab: { kind: 'schema', which: 'output' }, run: 'r1' },

@@ -1,9 +1,11 @@
-// The screen state in the address, so that a link restores it: open tab, line, panel and run.
+// The screen state in the address, so that a link restores it: open tabs, line, panel and run.
 export type Tab = { kind: 'file'; path: string } | { kind: 'schema'; which: 'input' | 'output' };
 export type Panel = 'input' | 'console' | 'result' | 'history' | 'tests';
 
 export interface UrlState {
   tab?: Tab;
+  /** The tab of the second editor. */
+  beside?: Tab;
   line?: number;
   panel?: Panel;
   run?: string;
@@ -14,8 +16,10 @@ const panels: readonly string[] = ['input', 'console', 'result', 'history', 'tes
 export function readUrl(search: string): UrlState {
   const query = new URLSearchParams(search);
   const state: UrlState = {};
-  const tab = readTab(query);
+  const tab = readTab(query, 'file', 'schema');
   if (tab) state.tab = tab;
+  const beside = readTab(query, 'beside', 'besideSchema');
+  if (beside) state.beside = beside;
   const line = Number(query.get('line'));
   if (Number.isInteger(line) && line > 0) state.line = line;
   const panel = query.get('panel');
@@ -25,17 +29,19 @@ export function readUrl(search: string): UrlState {
   return state;
 }
 
-function readTab(query: URLSearchParams): Tab | undefined {
-  const path = query.get('file');
+function readTab(query: URLSearchParams, fileKey: string, schemaKey: string): Tab | undefined {
+  const path = query.get(fileKey);
   if (path !== null && path !== '') return { kind: 'file', path };
-  const schema = query.get('schema');
+  const schema = query.get(schemaKey);
   return schema === 'input' || schema === 'output' ? { kind: 'schema', which: schema } : undefined;
 }
 
-export function writeUrl({ tab, line, panel, run }: UrlState): string {
+export function writeUrl({ tab, beside, line, panel, run }: UrlState): string {
   const query = new URLSearchParams();
   if (tab?.kind === 'file') query.set('file', tab.path);
   if (tab?.kind === 'schema') query.set('schema', tab.which);
+  if (beside?.kind === 'file') query.set('beside', beside.path);
+  if (beside?.kind === 'schema') query.set('besideSchema', beside.which);
   if (line !== undefined) query.set('line', String(line));
   if (panel !== undefined) query.set('panel', panel);
   if (run !== undefined) query.set('run', run);

@@ -237,6 +237,8 @@ export const hotkeys = {
   toggleLeftPanel: 'Toggle left panel',
   toggleBottomPanel: 'Toggle bottom panel',
   toggleConfiguration: 'Toggle configuration',
+  splitEditor: 'Split editor',
+  closeSecondEditor: 'Close the second editor',
   maximiseOrRestoreBottomPanel: 'Maximise or restore bottom panel',
   toggleProblems: 'Toggle problems',
   wrapLines: 'Wrap long lines of the output',

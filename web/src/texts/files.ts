@@ -14,6 +14,9 @@ export const binaryView = {
 
 export const editorPane = {
   notLoaded: 'The editor could not be loaded.',
+  firstEditor: 'First editor',
+  secondEditor: 'Second editor',
+  widthOfTheFirst: 'Width of the first editor',
   noFormatter: 'There is no formatter for this language.',
   notSavedUntilFixed: (message: string) => `${message} The draft is not saved until it is fixed.`,
   lastValidIsKept: (message: string) => `${message} The last valid schema is kept.`,
@@ -37,7 +40,9 @@ export const editorSettings = {
 };
 
 export const editorTabs = {
-  openFiles: 'Open files',
+  openFiles: (second: boolean) => (second ? 'Open files of the second editor' : 'Open files'),
+  split: 'Split editor',
+  join: 'Close the second editor',
   notValid: 'not valid',
   close: 'Close',
 };
@@ -75,6 +80,7 @@ export const filesPanel = {
   notMoved: (path: string, why: string) => `${path} was not moved. ${why}`,
   notRead: 'A file could not be read. Folders cannot be dropped here; choose their files.',
   notUploaded: (why: string) => `Nothing was uploaded. ${why}`,
+  openBeside: 'Open in the second editor',
   makeItTheEntrypoint: 'Make entrypoint',
   newFileInIt: 'New file here',
   uploadIntoIt: 'Upload here…',

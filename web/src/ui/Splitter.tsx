@@ -11,14 +11,17 @@ interface Props {
   max: number;
   /** Whether dragging right or down shrinks the panel. */
   inverse?: boolean;
+  /** How many pixels one unit of the value takes. A value without it is in pixels. */
+  pixels?: () => number;
   onChange: (value: number) => void;
 }
 
+/** The step of an arrow key, in pixels. */
 const step = 16;
 
 /** A window splitter by the WAI-ARIA pattern: drag, arrow keys, Home and End. */
-export function Splitter({ label, between, value, min, max, inverse, onChange }: Props) {
-  const clamp = (v: number): number => Math.round(Math.min(max, Math.max(min, v)));
+export function Splitter({ label, between, value, min, max, inverse, pixels = () => 1, onChange }: Props) {
+  const clamp = (v: number): number => Math.min(max, Math.max(min, v));
   const sign = inverse ? -1 : 1;
 
   const drag = (down: PointerEvent<HTMLDivElement>): void => {
@@ -27,7 +30,7 @@ export function Splitter({ label, between, value, min, max, inverse, onChange }:
     handle.setPointerCapture(down.pointerId);
     const start = between === 'column' ? down.clientX : down.clientY;
     const move = (e: globalThis.PointerEvent): void =>
-      onChange(clamp(value + sign * ((between === 'column' ? e.clientX : e.clientY) - start)));
+      onChange(clamp(value + (sign * ((between === 'column' ? e.clientX : e.clientY) - start)) / pixels()));
     const up = (): void => {
       handle.removeEventListener('pointermove', move);
       handle.removeEventListener('pointerup', up);
@@ -40,7 +43,8 @@ export function Splitter({ label, between, value, min, max, inverse, onChange }:
 
   const key = (e: KeyboardEvent): void => {
     const [less, more] = between === 'column' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
-    const next = { [less]: value - sign * step, [more]: value + sign * step, Home: min, End: max }[e.key];
+    const by = (sign * step) / pixels();
+    const next = { [less]: value - by, [more]: value + by, Home: min, End: max }[e.key];
     if (next === undefined) return;
     e.preventDefault();
     onChange(clamp(next));

@@ -57,7 +57,8 @@ export function AgentWorkbench() {
     [open],
   );
   const { name } = agent;
-  const { active, renamed, showPanel } = tabs;
+  const { focused, renamed, showPanel, splits } = tabs;
+  const { active } = focused;
   const { busy, stop, view } = run;
   const fixed = view.run.kind === 'starting' || view.stopping;
 
@@ -73,11 +74,12 @@ export function AgentWorkbench() {
           current={active.kind === 'file' ? active.path : undefined}
           severities={severities}
           onOpen={(path, line) => open({ kind: 'file', path }, line)}
+          onOpenBeside={splits ? (path) => open({ kind: 'file', path }, undefined, undefined, 'second') : undefined}
           onRenamed={renamed}
         />
       </div>
     ),
-    [name, active, severities, open, renamed],
+    [name, active, severities, open, renamed, splits],
   );
   const main = useMemo(
     () => (

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { CodeEditor, Failure, Problem } from '../editor/codeEditor';
 import type { EditorKit } from '../editor/kit';
 import { keys, usePythonVersion } from '../api/queries';
@@ -12,10 +12,12 @@ import { agentTypes, packageTypes } from '../schema/declarations';
 import { parametersOf } from '../schema/toPython';
 import type { Files } from '../api/types';
 import { useCommand } from '../state/commands';
+import { setLayout, useLayout } from '../state/layout';
 import { notify } from '../state/notices';
 import type { Tab } from '../state/urlState';
 import { Empty } from '../ui/Empty';
 import { Retry } from '../ui/Retry';
+import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
 import { editorPane as say } from '../texts/files';
 import { problemAt, useOpenAgent, useOpenFiles, type OpenAgent } from '../agent/openAgent';
@@ -29,21 +31,22 @@ import { pathOf, schemaPaths, tabOf } from '../agent/schemaPaths';
 import { useOpinionMarkers } from '../features/assist/useOpinionMarkers';
 import { useCalledAgents } from './useCalledAgents';
 import { useServerMarkers } from '../features/files/useServerMarkers';
-import type { Tabs } from '../agent/useTabs';
+import type { EditorGroup, Tabs } from '../agent/useTabs';
 
-interface Props {
+interface Props extends Events {
   tabs: Tabs;
   failure: Failure | undefined;
+}
+
+interface Events {
   onProblems: (problems: Problem[]) => void;
   onPython: (python: PythonView) => void;
 }
 
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
 
-/** The tabs and the editor below them. Until the editor is loaded, the file is shown as plain text. */
-export function EditorPane({ tabs, ...events }: Props) {
-  const agent = useOpenAgent();
-  const files = useOpenFiles();
+/** One or two editors with their tabs. */
+export function EditorPane({ tabs, failure, onProblems, onPython }: Props) {
   const [kit, setKit] = useState<Kit>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -56,26 +59,86 @@ export function EditorPane({ tabs, ...events }: Props) {
       gone = true;
     };
   }, [attempt]);
+  const workspace = useWorkspace(kit.kind === 'ready' ? kit.kit : undefined, { onProblems, onPython });
 
-  const { active } = tabs;
+  const share = useLayout((layout) => layout.split);
+  const pane = useRef<HTMLDivElement>(null);
+  const shared = { tabs, failure, onProblems, kit, workspace, onRetry: () => setAttempt((n) => n + 1) };
+  const [first, second] = tabs.groups;
+  return (
+    <div ref={pane} className={css.pane}>
+      <Group key="first" group={first} share={second ? share : 100} {...shared} />
+      {second && (
+        <>
+          <Splitter
+            label={say.widthOfTheFirst}
+            between="column"
+            value={share}
+            min={20}
+            max={80}
+            pixels={() => (pane.current?.clientWidth ?? 0) / 100}
+            onChange={(split) => setLayout({ split })}
+          />
+          <Group key="second" group={second} share={100 - share} {...shared} />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface GroupProps {
+  group: EditorGroup;
+  /** The part of the width that it takes, in percent. */
+  share: number;
+  tabs: Tabs;
+  failure: Failure | undefined;
+  onProblems: Events['onProblems'];
+  kit: Kit;
+  workspace: Workspace | undefined;
+  onRetry: () => void;
+}
+
+/** The tabs and the editor below them. Until the editor is loaded, the file is shown as plain text. */
+function Group({ group, share, tabs, failure, onProblems, kit, workspace, onRetry }: GroupProps) {
+  const agent = useOpenAgent();
+  const files = useOpenFiles();
+  const { active, side } = group;
+  const focused = tabs.focused.side === side;
   const text = textOf(agent, files, active);
   const schema = active.kind === 'schema' ? active.which : undefined;
   const rows = useSchemaRows(schema);
   const inText = text !== undefined && rows === undefined;
-  useEffect(() => useCursor.setState({ inText }), [inText]);
+  useEffect(() => {
+    if (focused) useCursor.setState({ inText });
+  }, [focused, inText]);
+  const split = tabs.groups.length > 1;
   return (
-    <div className={css.pane}>
-      <EditorTabs tabs={tabs} agent={agent} />
+    <div
+      className={classes(css.group, split && !focused && css.unfocused)}
+      style={{ flex: `${share} 1 0` }}
+      role={split ? 'region' : undefined}
+      aria-label={split ? (side === 'first' ? say.firstEditor : say.secondEditor) : undefined}
+      // The first editor is in the region of the page already.
+      {...(side === 'second' && { 'data-region': true, tabIndex: -1 })}
+      onFocusCapture={() => tabs.focus(side)}
+    >
+      <EditorTabs tabs={tabs} group={group} agent={agent} />
       <Banner agent={agent} tab={active} />
       {schema && <SchemaBar which={schema} />}
       <div className={css.host}>
-        {kit.kind === 'failed' && (
-          <Empty actions={<Retry onRetry={() => setAttempt((n) => n + 1)} />}>{say.notLoaded}</Empty>
-        )}
+        {kit.kind === 'failed' && <Empty actions={<Retry onRetry={onRetry} />}>{say.notLoaded}</Empty>}
         {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
-        {kit.kind === 'ready' && (
+        {kit.kind === 'ready' && workspace && (
           <div inert={rows !== undefined}>
-            <MonacoHost kit={kit.kit} tabs={tabs} text={text} {...events} />
+            <MonacoHost
+              kit={kit.kit}
+              workspace={workspace}
+              tabs={tabs}
+              group={group}
+              text={text}
+              failure={failure}
+              onProblems={onProblems}
+            />
           </div>
         )}
         {schema && rows && <SchemaSheet key={schema} which={schema} rows={rows} />}
@@ -85,51 +148,31 @@ export function EditorPane({ tabs, ...events }: Props) {
   );
 }
 
-type Events = Pick<Props, 'onProblems' | 'onPython'>;
-
-interface HostProps extends Props {
-  kit: EditorKit;
-  text: string | undefined;
-}
-
 /** The files that may name packages. */
 const packageLists = ['requirements.txt', 'pyproject.toml', 'package.json', 'package-lock.json'];
 const noFiles: Record<string, string> = {};
 
-function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
+/** The models of the open agent's files, and the language services that know its types. */
+function useWorkspace(kit: EditorKit | undefined, { onProblems, onPython }: Events): Workspace | undefined {
   const agent = useOpenAgent();
   const files = useOpenFiles();
-  const { active, target } = tabs;
-  const host = useRef<HTMLDivElement>(null);
-  const modeLine = useRef<HTMLDivElement>(null);
-  const [editor, setEditor] = useState<CodeEditor>();
   const [workspace, setWorkspace] = useState<Workspace>();
   const [python, setPython] = useState<PythonState>('off');
-  const latest = useRef<{ agent: OpenAgent; files: Files; events: Events; tabs: Tabs }>({ agent, files, events, tabs });
-  useEffect(() => {
-    latest.current = { agent, files, events, tabs };
+  const latest = useRef({ agent, onProblems });
+  useLayoutEffect(() => {
+    latest.current = { agent, onProblems };
   });
 
   const key = agent.version === undefined ? agent.id : `${agent.id}@${agent.version}`;
-  useEffect(() => {
-    if (!host.current || !modeLine.current) return;
+  useLayoutEffect(() => {
+    if (!kit) return;
     const opened = kit.createWorkspace(key, {
       edit: (path, now) => edit(latest.current.agent, path, now),
       python: setPython,
-      marked: () => latest.current.events.onProblems(opened.problems()),
+      marked: () => latest.current.onProblems(opened.problems()),
     });
-    const created = kit.createEditor(host.current, modeLine.current, {
-      cursor: (line, column) => useCursor.setState({ line, column }),
-      problems: (problems) => latest.current.events.onProblems(problems),
-      open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column),
-    });
-    useCursor.setState({ line: 1, column: 1 });
     setWorkspace(opened);
-    setEditor(created);
-    return () => {
-      created.dispose();
-      opened.dispose();
-    };
+    return () => opened.dispose();
   }, [kit, key]);
 
   const { inputSchema, outputSchema, environment, secrets, entrypoint, packages } = agent.fields;
@@ -145,9 +188,9 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   }).data;
   const packageFiles = (typed ? types?.files : undefined) ?? noFiles;
   const called = useCalledAgents(capabilities);
-  useEffect(() => kit.setPackageFiles(language === 'python' ? noFiles : packageFiles), [kit, language, packageFiles]);
+  useEffect(() => kit?.setPackageFiles(language === 'python' ? noFiles : packageFiles), [kit, language, packageFiles]);
   useEffect(() => {
-    if (!workspace) return;
+    if (!kit || !workspace) return;
     const timer = setTimeout(() => {
       const types = agentTypes(inputSchema, outputSchema, [...Object.keys(environment), ...secrets]);
       const agents = calledTypes(called);
@@ -164,21 +207,71 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
     return () => clearTimeout(timer);
   }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint, packages, packageFiles, called]);
 
+  useEffect(() => onPython({ state: python, retry: () => workspace?.python.retry() }), [onPython, python, workspace]);
+  const version = usePythonVersion();
+  useEffect(() => workspace?.python.runsIn(version), [workspace, version]);
+
+  const input = agent.schemas.input.text;
+  const output = agent.schemas.output.text;
+  useEffect(() => {
+    workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
+  }, [workspace, files, input, output]);
+
+  useServerMarkers(agent, workspace);
+  useOpinionMarkers(agent, workspace);
+  const { runtime } = agent.fields;
+  useEffect(() => {
+    kit?.setEngine(
+      runtime,
+      Object.values(files).filter((content) => typeof content === 'string'),
+    );
+  }, [kit, runtime, files]);
+  return workspace;
+}
+
+interface HostProps extends Omit<GroupProps, 'share' | 'kit' | 'workspace' | 'onRetry'> {
+  kit: EditorKit;
+  workspace: Workspace;
+  text: string | undefined;
+}
+
+function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: HostProps) {
+  const agent = useOpenAgent();
+  const files = useOpenFiles();
+  const { active, target, side } = group;
+  const focused = tabs.focused.side === side;
+  const host = useRef<HTMLDivElement>(null);
+  const modeLine = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<CodeEditor>();
+  const latest = useRef({ agent, files, onProblems, tabs, focused });
+  useLayoutEffect(() => {
+    latest.current = { agent, files, onProblems, tabs, focused };
+  });
+
+  useEffect(() => {
+    if (!host.current || !modeLine.current) return;
+    const created = kit.createEditor(host.current, modeLine.current, {
+      cursor: (line, column) => latest.current.focused && useCursor.setState({ line, column }),
+      problems: (problems) => latest.current.onProblems(problems),
+      open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column, side),
+    });
+    setEditor(created);
+    return () => created.dispose();
+  }, [kit, workspace, side]);
+  useEffect(() => {
+    if (editor && focused) useCursor.setState(editor.cursor());
+  }, [editor, focused]);
+
   const path = pathOf(active);
   const readOnly = agent.session === undefined;
   const shown = text !== undefined;
   const format = async (): Promise<void> => {
     if (!(await editor?.format())) notify('failed', say.noFormatter);
   };
-  useCommand('file.format', editor && shown && !readOnly ? () => void format() : undefined);
-
-  const { onPython } = events;
-  useEffect(() => onPython({ state: python, retry: () => workspace?.python.retry() }), [onPython, python, workspace]);
-  const version = usePythonVersion();
-  useEffect(() => workspace?.python.runsIn(version), [workspace, version]);
+  useCommand('file.format', editor && shown && !readOnly && focused ? () => void format() : undefined);
 
   useEffect(() => {
-    if (!editor || !workspace || !shown) return;
+    if (!editor || !shown) return;
     const { agent: now, files: texts } = latest.current;
     editor.show(workspace, path, textOf(now, texts, active) ?? '', readOnly);
     if (target.line !== undefined) editor.reveal(target.line, target.column);
@@ -188,22 +281,6 @@ function MonacoHost({ kit, tabs, text, failure, ...events }: HostProps) {
   }, [editor, workspace, path, readOnly, shown, target]);
 
   useEffect(() => editor?.fail(failure), [editor, failure]);
-
-  const input = agent.schemas.input.text;
-  const output = agent.schemas.output.text;
-  useEffect(() => {
-    workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
-  }, [workspace, files, input, output, path]);
-
-  useServerMarkers(agent, workspace);
-  useOpinionMarkers(agent, workspace);
-  const { runtime } = agent.fields;
-  useEffect(() => {
-    kit.setEngine(
-      runtime,
-      Object.values(files).filter((content) => typeof content === 'string'),
-    );
-  }, [kit, runtime, files]);
 
   return (
     <div className={css.monaco} hidden={!shown}>

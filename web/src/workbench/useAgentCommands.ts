@@ -4,7 +4,7 @@ import { useRights } from '../api/rights';
 import type { ChangeTask } from '../api/types';
 import { useCommand } from '../state/commands';
 import { showDialog } from '../state/dialogs';
-import { sameTab, type Tabs } from '../agent/useTabs';
+import { otherSide, sameTab, type Tabs } from '../agent/useTabs';
 import type { RunHandle } from '../features/run/useRun';
 import { showExport } from './AgentHeader';
 import type { OpenAgent } from '../agent/openAgent';
@@ -13,9 +13,10 @@ import { useUnreachable } from '../agent/useUnreachable';
 /** Registers the commands of the open agent for shortcuts and the palette. */
 export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): void {
   const { session, name, version, latestVersion } = agent;
+  const { all, active, side } = tabs.focused;
   const step = (by: number) => (): void => {
-    const at = tabs.all.findIndex((t) => sameTab(t, tabs.active));
-    const next = tabs.all[(at + by + tabs.all.length) % tabs.all.length];
+    const at = all.findIndex((t) => sameTab(t, active));
+    const next = all[(at + by + all.length) % all.length];
     if (next) tabs.open(next);
   };
   const model = useCapabilities().data?.languageModel !== undefined && session !== undefined;
@@ -41,7 +42,9 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   useCommand('view.editor', () => showDialog({ kind: 'editor' }));
   useCommand('tab.next', step(1));
   useCommand('tab.previous', step(-1));
-  useCommand('tab.close', () => tabs.close(tabs.active));
+  useCommand('tab.close', () => tabs.close(active, side));
+  useCommand('view.split', tabs.splits ? () => tabs.open(active, undefined, undefined, otherSide(side)) : undefined);
+  useCommand('view.join', tabs.groups.length > 1 ? tabs.join : undefined);
   const pinned = version ?? (latestVersion === '' ? undefined : latestVersion);
   useCommand('agent.reference', pinned === undefined ? undefined : () => void copyReference(`${name}@${pinned}`));
 }

@@ -22,6 +22,8 @@ interface Props {
   current: string | undefined;
   severities: ReadonlyMap<string, Severity>;
   onOpen: (path: string, line?: number) => void;
+  /** Opens a file in the second editor. */
+  onOpenBeside: ((path: string) => void) | undefined;
   onRenamed: (from: string, to: string) => void;
 }
 
@@ -37,7 +39,7 @@ type Doing =
  * The files of the open agent. Draft files can be created, renamed, moved, uploaded and deleted; all files can be
  * downloaded.
  */
-export function FilesPanel({ current, severities, onOpen, onRenamed }: Props) {
+export function FilesPanel({ current, severities, onOpen, onOpenBeside, onRenamed }: Props) {
   const { fields, paths, session } = useOpenAgent();
   const { entrypoint } = fields;
   const files = useOpenFiles();
@@ -125,6 +127,8 @@ export function FilesPanel({ current, severities, onOpen, onRenamed }: Props) {
     const { path, kind } = row;
     const content = files[path];
     const entries: MenuEntry[] = [];
+    if (onOpenBeside && kind === 'file')
+      entries.push({ kind: 'item', label: say.openBeside, run: () => onOpenBeside(path) });
     if (session && kind === 'file' && path !== entrypoint)
       entries.push({
         kind: 'item',
