@@ -165,3 +165,22 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   await studio.replaceCode('def main(input, ctx):\n    return {}\n');
   await list.getByText('No problems.').waitFor();
 });
+
+test('a name of another file is suggested, and its import is added', async () => {
+  await open('adds-imports', {
+    'main.py': 'def main(input, ctx):\n    pass\n    return {}\n',
+    'rates.py': 'def exchange_rate(currency: str) -> float:\n    return 1.0\n',
+  });
+  await editing.pythonReady();
+  await editing.retype(2, 'exchange_r');
+  await editing.suggests('exchange_rate');
+  await studio.saving(() => page.keyboard.press('Enter'));
+  await expect
+    .poll(async () => {
+      const { draft } = (await must(atelier, 'GET', '/code-agents/adds-imports')) as {
+        draft: { files: Record<string, string> };
+      };
+      return draft.files['main.py'];
+    })
+    .toMatch(/^from rates import exchange_rate\n/);
+});

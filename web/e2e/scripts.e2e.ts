@@ -129,3 +129,59 @@ test('A21 Shift+Alt+F formats', async () => {
     draft: { files: { 'main.ts': 'export default function main() {\n  return { tempC: 1 };\n}\n' } },
   });
 });
+
+test('a name that another file or module exports is suggested, and its import is added', async () => {
+  const code = 'export default function main(input: Input) {\n  void 0;\n  return {};\n}\n';
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'shout',
+    language: 'javascript',
+    code: 'export default () => 1\n',
+  });
+  await must(atelier, 'POST', '/code-agents/shout/versions', { version: '1.0.0' });
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'adds-imports',
+    language: 'typescript',
+    entrypoint: 'main.ts',
+    files: { 'main.ts': code, 'lib/rates.ts': 'export const exchangeRate = (from: string): number => from.length;\n' },
+    capabilities: { tools: ['shout@^1'] },
+  });
+  await studio.openAgent('adds-imports');
+  await editing.retype(2, 'exchangeR');
+  const option = page.getByRole('option', { name: /exchangeRate/ });
+  await option.first().waitFor();
+  await studio.saving(() => page.keyboard.press('Enter'));
+  await page.keyboard.type('("NOK");');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('await shou');
+  await page.getByRole('option', { name: /shout/ }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(async () => {
+      const { draft } = (await must(atelier, 'GET', '/code-agents/adds-imports')) as {
+        draft: { files: Record<string, string> };
+      };
+      return draft.files['main.ts'];
+    })
+    .toMatch(/^import \{ shout \} from "agents";\nimport \{ exchangeRate \} from "\.\/lib\/rates";\n/);
+});
+
+test('JavaScript suggests what another file exports, and a member needs no import', async () => {
+  await open('adds-plain', 'javascript', {
+    'main.js': 'export default function main(input) {\n  void 0;\n  return {};\n}\n',
+    'lib/rates.js': 'export const exchangeRate = (from) => from.length;\n',
+  });
+  await editing.retype(2, 'exchangeR');
+  await page
+    .getByRole('option', { name: /exchangeRate/ })
+    .first()
+    .waitFor();
+  await studio.saving(() => page.keyboard.press('Tab'));
+  await expect
+    .poll(async () => {
+      const { draft } = (await must(atelier, 'GET', '/code-agents/adds-plain')) as {
+        draft: { files: Record<string, string> };
+      };
+      return draft.files['main.js'];
+    })
+    .toMatch(/^import \{ exchangeRate \} from "\.\/lib\/rates(\.js)?";\n/);
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { shortTypeScriptWorker, withoutBrowser } from './typescriptWorker';
+import { shortTypeScriptWorker, withoutBrowser, withoutWorker } from './typescriptWorker';
 
 const path = fileURLToPath(
   import.meta.resolve('monaco-editor/languages/features/typescript/ts.worker').replace('ts.worker.js', 'lib/lib.js'),
@@ -19,6 +19,13 @@ test('the worker has the libraries of the language, whole, and none of a browser
   expect(named.filter((name) => !kept.includes(name))).toEqual([]);
   expect(short).toMatch(/^export \{ libFileMap \};$/m);
   expect(short.length).toBeLessThan(700_000);
+});
+
+test('the manager of the worker starts none of its own', () => {
+  const manager = path.replace('lib/lib.js', 'workerManager.js');
+  expect(readFileSync(manager, 'utf8')).toContain('new Worker(');
+  expect(shortTypeScriptWorker().load(manager)).not.toContain('new Worker(');
+  expect(() => withoutWorker('createWebWorker({})')).toThrow('where it did');
 });
 
 test('a library that is elsewhere ends the build', () => {

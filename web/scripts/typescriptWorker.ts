@@ -1,8 +1,10 @@
 // Removes the browser declarations from the TypeScript worker. Programs here do not run in a browser; those
-// declarations are most of the worker and stay in its memory.
+// declarations are most of the worker and stay in its memory. Monaco's own worker is not built, because
+// src/editor/ts.worker.ts takes its place.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
+const manager = /\/languages\/features\/typescript\/workerManager\.js$/;
 const libraries = /\/languages\/features\/typescript\/lib\/lib\.js$/;
 
 export function shortTypeScriptWorker(): Plugin {
@@ -10,8 +12,19 @@ export function shortTypeScriptWorker(): Plugin {
     name: 'short-typescript-worker',
     apply: 'build',
     enforce: 'pre',
-    load: (id) => (libraries.test(id) ? withoutBrowser(readFileSync(id, 'utf8')) : null),
+    load: (id) => {
+      if (manager.test(id)) return withoutWorker(readFileSync(id, 'utf8'));
+      return libraries.test(id) ? withoutBrowser(readFileSync(id, 'utf8')) : null;
+    },
   };
+}
+
+const fallback = /^ *createWorker: \(\) => new Worker\(.*\),\n/m;
+
+/** Returns the manager without the worker that it starts where the page gives none. */
+export function withoutWorker(code: string): string {
+  if (!fallback.test(code)) throw new Error("the manager of TypeScript's worker does not start it where it did");
+  return code.replace(fallback, '');
 }
 
 // The name of a library, and its text on one line.

@@ -16,7 +16,7 @@ import 'monaco-editor/languages/features/json/jsonMode';
 import * as typescript from 'monaco-editor/languages/features/typescript/register';
 import * as json from 'monaco-editor/languages/features/json/register';
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
-import TypeScriptWorker from 'monaco-editor/languages/features/typescript/ts.worker?worker';
+import TypeScriptWorker from './ts.worker?worker';
 import JsonWorker from 'monaco-editor/languages/features/json/json.worker?worker';
 
 function workerOf(label: string): Worker {

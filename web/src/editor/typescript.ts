@@ -1,6 +1,7 @@
 // Configures TypeScript and JavaScript: the language service knows the engine's globals and the agent's types, but no
 // browser APIs.
 import { compilerOptions, ignoredDiagnostics, untypedOptions } from './compilerOptions';
+import { registerCompletions } from './completions';
 import { declarationOf, jsonModule } from './jsonModule';
 import gojaTypes from './goja.d.ts.txt?raw';
 import { monaco, typescript } from './monaco';
@@ -54,6 +55,7 @@ export function setUpTypeScript(): void {
     service.setDiagnosticsOptions({ diagnosticCodesToIgnore: ignoredDiagnostics });
     service.addExtraLib(programTypes, 'file:///atelier/program.d.ts');
   }
+  registerCompletions();
   setEngine('goja', []);
   monaco.editor.onDidChangeMarkers((resources) => resources.forEach(dropAdvice));
 }

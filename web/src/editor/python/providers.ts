@@ -57,6 +57,7 @@ function completions(find: Find): monaco.languages.CompletionItemProvider {
         // Monaco counts trigger kinds from 0, the protocol from 1.
         context: { triggerKind: context.triggerKind + 1, triggerCharacter: context.triggerCharacter },
       };
+      service.readAll();
       const list = (await service.ask('textDocument/completion', model, at, token)) as
         lsp.CompletionList | lsp.CompletionItem[] | undefined;
       if (!list) return undefined;

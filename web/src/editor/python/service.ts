@@ -44,6 +44,8 @@ export class PythonService {
   private readonly disposables: monaco.IDisposable[] = [];
   private readonly watched = new Map<monaco.editor.ITextModel, monaco.IDisposable>();
   private readonly revisions = new Map<string, number>();
+  /** Files whose names the server does not suggest for imports yet. */
+  private readonly unread = new Set<monaco.editor.ITextModel>();
   private project: PythonProject;
 
   private constructor(
@@ -131,12 +133,23 @@ export class PythonService {
     this.server.stop();
   }
 
+  /** Makes the server read the changed files, so that it suggests their names in other files. */
+  readAll(): void {
+    const { connection } = this.server;
+    for (const { uri } of this.unread) {
+      const textDocument = { uri: uri.toString() };
+      connection.request('textDocument/documentSymbol', { textDocument }).catch(() => undefined);
+    }
+    this.unread.clear();
+  }
+
   private watch(model: monaco.editor.ITextModel): void {
-    this.tell(model.uri.path, this.textOf(model));
-    this.watched.set(
-      model,
-      model.onDidChangeContent(() => this.tell(model.uri.path, this.textOf(model))),
-    );
+    const tell = (): void => {
+      this.unread.add(model);
+      this.tell(model.uri.path, this.textOf(model));
+    };
+    tell();
+    this.watched.set(model, model.onDidChangeContent(tell));
   }
 
   private unwatch(model: monaco.editor.ITextModel): void {
@@ -144,6 +157,7 @@ export class PythonService {
     if (!watching) return;
     watching.dispose();
     this.watched.delete(model);
+    this.unread.delete(model);
     const uri = model.uri.toString();
     this.revisions.delete(model.uri.path);
     this.server.connection.notify('textDocument/didClose', { textDocument: { uri } });
