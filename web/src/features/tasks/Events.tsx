@@ -1,4 +1,4 @@
-import { useEffect, useReducer } from 'react';
+import { useEffect, useLayoutEffect, useReducer, useRef } from 'react';
 import { followRun } from '../../api/stream';
 import { followTask, refreshTask, type TaskEvent } from '../../api/tasks';
 import type { RunEvent, Task } from '../../api/types';
@@ -34,14 +34,20 @@ const stateOf = (event: TaskEvent): string =>
 const add = (all: TaskEvent[], event: TaskEvent): TaskEvent[] =>
   event.seq > (all.at(-1)?.seq ?? 0) ? [...all, event] : all;
 
-function useEvents({ id, attempt }: Task): TaskEvent[] {
+function useEvents({ id, attempt, updatedAt }: Task): TaskEvent[] {
   const [events, accept] = useReducer(add, []);
-  // The stream ends with the task. Another attempt opens it again, and known events are skipped.
+  const latest = useRef({ seq: 0, updatedAt });
+  useLayoutEffect(() => {
+    latest.current = { seq: events.at(-1)?.seq ?? 0, updatedAt };
+  });
+  // The stream ends with the task. Another attempt opens it again, after the known events.
   useEffect(
     () =>
-      followTask(id, 0, (event) => {
+      followTask(id, latest.current.seq, (event) => {
         accept(event);
-        if (event.kind === 'status') void refreshTask(id);
+        // Events from before the task was read tell nothing new about it.
+        const isNew = Date.parse(event.at) > Date.parse(latest.current.updatedAt);
+        if (event.kind === 'status' && isNew) void refreshTask(id);
       }),
     [id, attempt],
   );

@@ -97,7 +97,7 @@ function Shown({ task }: { task: Task }) {
         </p>
       )}
       {error && <p role="alert">{error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`}</p>}
-      <Events task={task} />
+      <Events key={task.id} task={task} />
       {program && <Program program={program} />}
       {overlayId !== undefined && <Changes task={task} busy={busy} decide={decide} />}
       {asking && <RetryDialog id={id} described={description !== undefined} onClose={() => setAsking(false)} />}
