@@ -2,7 +2,7 @@ export const settingsPage = {
   pageTitle: (section: string | undefined) => `${section === undefined ? '' : `${section} · `}Settings · Atelier`,
   settings: 'Settings',
   sectionsOfTheSettings: 'Sections of the settings',
-  sections: { appearance: 'Appearance', keys: 'Keys', editor: 'Editor', about: 'About and licences' },
+  sections: { appearance: 'Appearance', keys: 'Keys', editor: 'Editor', about: 'About' },
   tokens: 'Tokens',
   noSuchSection: 'Settings section not found.',
 };

@@ -1,9 +1,19 @@
-import { useRef, type KeyboardEvent } from 'react';
+import { useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { classes } from './classes';
 import css from './Choices.module.css';
+
+interface Choice<T extends string> {
+  value: T;
+  label: string;
+  disabled?: boolean;
+  title?: string | undefined;
+  /** Shown above the label. Choices with a picture are cards. */
+  picture?: ReactNode;
+}
 
 interface Props<T extends string> {
   label: string;
-  choices: { value: T; label: string; disabled?: boolean; title?: string | undefined }[];
+  choices: Choice<T>[];
   /** Undefined while nothing is chosen. */
   value: T | undefined;
   onChange: (value: T) => void;
@@ -23,7 +33,13 @@ export function Choices<T extends string>({ label, choices, value, onChange }: P
     group.current?.querySelector<HTMLElement>(`[data-value="${next.value}"]`)?.focus();
   };
   return (
-    <div ref={group} className={css.choices} role="radiogroup" aria-label={label} onKeyDown={move}>
+    <div
+      ref={group}
+      className={classes(css.choices, choices.some(({ picture }) => picture !== undefined) && css.cards)}
+      role="radiogroup"
+      aria-label={label}
+      onKeyDown={move}
+    >
       {choices.map((c, n) => (
         <button
           key={c.value}
@@ -36,6 +52,7 @@ export function Choices<T extends string>({ label, choices, value, onChange }: P
           title={c.title}
           onClick={() => onChange(c.value)}
         >
+          {c.picture}
           {c.label}
         </button>
       ))}

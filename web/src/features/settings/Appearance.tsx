@@ -3,6 +3,7 @@ import { chooseTheme, chosenTheme, onTheme, type ThemeChoice } from '../../state
 import { appearance as say } from '../../texts/settings';
 import { Choices } from '../../ui/Choices';
 import css from './SettingsPage.module.css';
+import look from './Appearance.module.css';
 
 const themes = ['system', 'dark', 'light'] as const satisfies ThemeChoice[];
 
@@ -14,11 +15,34 @@ export function Appearance() {
       <div>
         <Choices
           label={say.theme}
-          choices={themes.map((theme) => ({ value: theme, label: say.themes[theme] }))}
+          choices={themes.map((theme) => ({
+            value: theme,
+            label: say.themes[theme],
+            picture: <Picture theme={theme} />,
+          }))}
           value={chosen}
           onChange={chooseTheme}
         />
       </div>
     </>
+  );
+}
+
+/** A small drawing of the workbench; that of the system has both themes. */
+function Picture({ theme }: { theme: ThemeChoice }) {
+  return (
+    <span className={look.picture} aria-hidden>
+      {(theme === 'system' ? (['dark', 'light'] as const) : [theme]).map((half) => (
+        <span key={half} className={look.window} data-theme={half}>
+          <span className={look.side} />
+          <span className={look.code}>
+            <i />
+            <i />
+            <i />
+            <i />
+          </span>
+        </span>
+      ))}
+    </span>
   );
 }
