@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/studio/agents"
@@ -54,6 +55,9 @@ func (c *publishCommand) awaited(p Process, server *client, answer json.RawMessa
 		for _, d := range waiting.Reasons {
 			text += "\n  " + place(d) + d.Message
 		}
+		if err := warn(p, waiting.Warnings); err != nil {
+			return err
+		}
 		return p.say("%s\nit waits for %s\napprove it at %s\nor with: atelier approvals approve %s", text, approvers(waiting.Approvers), approvalLink(server, waiting.ApprovalID), waiting.ApprovalID)
 	})
 	return errors.Join(err, exit{waits})
@@ -71,16 +75,24 @@ func (c *publishCommand) tell(p Process) func(json.RawMessage) error {
 		if made.Existing {
 			return p.say("no changes since %s; nothing was published", made.Reference())
 		}
-		for _, d := range made.Warnings {
-			if err := p.say("warning: %s %s", strings.TrimPrefix(d.Pointer, "/"), d.Message); err != nil {
-				return err
-			}
+		if err := warn(p, made.Warnings); err != nil {
+			return err
 		}
 		if made.RuntimeChoice == nil {
 			return nil
 		}
 		return p.say("%s", made.RuntimeChoice.Message)
 	}
+}
+
+// warn prints the weaknesses of a version that do not prevent publishing.
+func warn(p Process, warnings []fault.Detail) error {
+	for _, d := range warnings {
+		if err := p.say("warning: %s %s", strings.TrimPrefix(d.Pointer, "/"), d.Message); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type deprecateCommand struct {

@@ -49,6 +49,7 @@ type AwaitedPublication struct {
 	Reasons    []fault.Detail   `json:"reasons"`
 	Verdict    registry.Verdict `json:"verdict"`
 	Approvers  []string         `json:"approvers,omitempty" doc:"Sign-in names of people who may approve the publication."`
+	Warnings   []fault.Detail   `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
 // awaited answers for a publication that waits for a person.
@@ -59,6 +60,7 @@ func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 	}
 	body := AwaitedPublication{Status: registry.AwaitingApproval, Message: f.Message, Reasons: f.Details}
 	body.ApprovalID, _ = f.Extra["approvalId"].(string)
+	body.Warnings, _ = f.Extra["warnings"].([]fault.Detail)
 	if verdict, ok := f.Extra["verdict"].(*registry.Verdict); ok {
 		body.Verdict = *verdict
 	}

@@ -175,6 +175,25 @@ func TestPublish_PoorDescription_Warns(t *testing.T) {
 	}
 }
 
+// A publication that waits for an approval has the same warning.
+func TestPublish_PoorDescriptionAwaitsApproval_Warns(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	setGate(t, s.Client, map[string]any{"gate": "enforce"})
+	s.Create(t, map[string]any{"name": "mute", "language": "javascript", "code": "export default () => 1", "safetyFlags": []string{"network_access"}, "capabilities": map[string]any{"hosts": []string{"example.com:443"}}})
+	var waiting struct {
+		ApprovalID string
+		Warnings   []fault.Detail
+	}
+	s.Want(t, 202, "POST", "/api/v1/code-agents/mute/versions", `{"version":"1.0.0"}`).Into(t, &waiting)
+	if waiting.ApprovalID == "" || len(waiting.Warnings) != 1 || waiting.Warnings[0].Pointer != "/description" {
+		t.Errorf("without a description: %+v", waiting)
+	}
+	if _, _, stderr := command(t, s, "", "publish", "mute"); !strings.Contains(stderr, "warning: description is missing.") {
+		t.Errorf("the command says %q", stderr)
+	}
+}
+
 func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

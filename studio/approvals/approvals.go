@@ -559,6 +559,9 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 		return nil, err
 	}
 	e := &fault.Error{Code: fault.ApprovalRequired, Message: fmt.Sprintf("%s %s. A person must approve the publication.", v.Reference(), changesInWords(*verdict)), Extra: map[string]any{"approvalId": a.ID, "verdict": verdict}}
+	if weak := registry.DescriptionWarnings(v.Agent, v.Title, v.Description); len(weak) > 0 {
+		e.Extra["warnings"] = weak
+	}
 	e.Details = detailsOf(*verdict)
 	return nil, e
 }

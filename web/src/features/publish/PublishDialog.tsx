@@ -20,7 +20,7 @@ import { agentUrl } from '../../state/urlState';
 import { approvalsPage as approvals, verdict as gateSays } from '../../texts/approvals';
 import { common } from '../../texts/common';
 import { packageChanges as saidOfPackages } from '../../texts/compare';
-import { publishDialog as said } from '../../texts/publish';
+import { describedDialog as described, publishDialog as said } from '../../texts/publish';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
@@ -356,6 +356,9 @@ function Awaited({ reference, request }: AwaitedProps) {
       }
     >
       {request.approvers !== undefined && <p>{approvals.approvers(request.approvers)}</p>}
+      {request.warnings?.map(({ pointer, message }) => (
+        <p key={pointer}>{described.warns(message)}</p>
+      ))}
       <VerdictView verdict={request.verdict} />
     </Dialog>
   );
