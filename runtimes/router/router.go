@@ -37,6 +37,8 @@ type Router struct {
 	average time.Duration         // average duration of recent runs, for Retry-After
 	tickets int64                 // number of tickets so far
 	starts  int64                 // number of starts so far
+	waiting int                   // waiting runs in all queues
+	history history
 }
 
 // New returns a router.
@@ -92,6 +94,8 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 		r.turn = append(r.turn, workspace)
 	}
 	q.add(t)
+	r.waiting++
+	r.history.note(time.Now(), 0, present{r.busy, r.waiting})
 	return t, nil
 }
 
@@ -130,6 +134,7 @@ func (r *Router) start(t *Ticket, q *tenant) {
 	q.held++
 	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
 	t.running, t.since = true, time.Now()
+	r.history.note(t.since, 1, present{r.busy, r.waiting})
 	close(t.admitted)
 }
 
@@ -192,6 +197,8 @@ func (t *Ticket) Release() {
 	defer r.forget(t.workspace)
 	if !t.running {
 		q.remove(t)
+		r.waiting--
+		r.history.note(time.Now(), 0, present{r.busy, r.waiting})
 		if q.waiting == 0 {
 			r.turn = slices.DeleteFunc(r.turn, func(workspace string) bool { return workspace == t.workspace })
 		}
@@ -200,7 +207,9 @@ func (t *Ticket) Release() {
 	r.busy--
 	q.held--
 	q.shares(t.source, func(s *share) { s.active-- })
-	r.average = (7*r.average + time.Since(t.since)) / 8
+	now := time.Now()
+	r.average = (7*r.average + now.Sub(t.since)) / 8
+	r.history.note(now, 0, present{r.busy, r.waiting})
 	for r.next() {
 	}
 }
@@ -222,6 +231,7 @@ func (r *Router) next() bool {
 	q := r.tenants[workspace]
 	t := q.first()
 	q.remove(t)
+	r.waiting--
 	r.start(t, q)
 	if q.waiting > 0 {
 		r.turn = append(r.turn, workspace)
@@ -267,16 +277,14 @@ type Load struct {
 	Running   int                   // active runs
 	Waiting   int                   // waiting runs in all queues
 	ByRuntime map[runtimes.Name]int // active runs per engine
+	LastHour  []Minute              // oldest first
 }
 
 // Load returns the current load.
 func (r *Router) Load() Load {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	load := Load{Running: r.busy, ByRuntime: map[runtimes.Name]int{}}
-	for _, q := range r.tenants {
-		load.Waiting += q.waiting
-	}
+	load := Load{Running: r.busy, Waiting: r.waiting, ByRuntime: map[runtimes.Name]int{}, LastHour: r.history.last(time.Now())}
 	for name, n := range r.byName {
 		load.ByRuntime[name] = n
 	}

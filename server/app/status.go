@@ -84,8 +84,8 @@ func (h *statusProvider) language(language runtimes.Language) httpapi.LanguageSt
 }
 
 // Runtimes implements httpapi.StatusProvider.
-func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
-	var states []httpapi.RuntimeState
+func (h *statusProvider) Runtimes() httpapi.RuntimeList {
+	states := []httpapi.RuntimeState{}
 	load := h.app.engines.Router.Load()
 	for _, language := range specs.Languages() {
 		can := h.language(language)
@@ -98,7 +98,11 @@ func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
 			states = append(states, state)
 		}
 	}
-	return states
+	list := httpapi.RuntimeList{Items: states, Load: make([]httpapi.MinuteOfLoad, len(load.LastHour))}
+	for i, m := range load.LastHour {
+		list.Load[i] = httpapi.MinuteOfLoad(m)
+	}
+	return list
 }
 
 // Health implements httpapi.StatusProvider.

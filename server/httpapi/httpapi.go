@@ -58,7 +58,7 @@ type Keys interface {
 // StatusProvider provides the version and the state of the server.
 type StatusProvider interface {
 	Capabilities(ctx context.Context, workspace string) (Capabilities, error)
-	Runtimes() []RuntimeState
+	Runtimes() RuntimeList
 	Health(ctx context.Context) Health
 	// Serving returns why no run should be sent to this server now, nil if one can: it stops, or it cannot record runs.
 	Serving() error

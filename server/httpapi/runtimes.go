@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -37,14 +38,23 @@ type QueueState struct {
 // RuntimeList lists the runtimes of this server.
 type RuntimeList struct {
 	Items []RuntimeState `json:"items"`
+	Load  []MinuteOfLoad `json:"load" doc:"The runs of all runtimes and workspaces in each minute of the last hour, oldest first. It starts again with the server."`
+}
+
+// MinuteOfLoad counts the runs of one minute.
+type MinuteOfLoad struct {
+	At      time.Time `json:"at" doc:"Start of the minute."`
+	Started int       `json:"started" doc:"Runs that started."`
+	Running int       `json:"running" doc:"Most active runs at once."`
+	Waiting int       `json:"waiting" doc:"Most waiting runs at once."`
 }
 
 func (a *API) listRuntimes() {
 	type out struct{ Body RuntimeList }
 	add(a, endpoint{
 		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "Get the state of the runtimes",
-		about: "The engines of this server, with the state of their workers and queues. The list is complete.",
+		about: "The engines of this server, with the state of their workers and queues, and the load of the last hour. The list is complete.",
 	}, func(context.Context, *none) (*out, error) {
-		return &out{Body: RuntimeList{Items: orEmpty(a.StatusProvider.Runtimes())}}, nil
+		return &out{Body: a.StatusProvider.Runtimes()}, nil
 	})
 }

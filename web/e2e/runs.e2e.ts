@@ -211,3 +211,13 @@ test('the server says what it can run and how it is walled in', async () => {
   await page.getByText(/^Level \w+/).waitFor();
   await page.getByRole('row', { name: /^Memory 256 MiB 2 GiB/ }).waitFor();
 });
+
+test('the server shows the runs of the last hour', async () => {
+  await page.goto('/studio/server');
+  const picture = page.getByRole('main').getByRole('img');
+  const started = async (): Promise<number> =>
+    Number(/(\d+) started in the last hour/.exec((await picture.getAttribute('aria-label')) ?? '')?.[1]);
+  const before = await started();
+  await must(atelier, 'POST', '/execute', { language: 'javascript', code: 'export default () => 1' });
+  await expect.poll(started).toBe(before + 1);
+});

@@ -78,6 +78,7 @@ export type RuntimeChoice = Wire['RuntimeChoice'];
 export type Health = Wire['Health'];
 export type Capabilities = Wire['ServerCapabilities'];
 export type RuntimeState = Wire['RuntimeState'];
+export type RuntimeList = Wire['RuntimeList'];
 export type Session = Wire['Session'];
 
 export type RunStatus = Wire['RunAnswer']['status'];

@@ -51,7 +51,7 @@ import type {
   Run,
   RunAnswer,
   RunSummary,
-  RuntimeState,
+  RuntimeList,
   Sample,
   Secret,
   SecretBody,
@@ -448,9 +448,7 @@ export interface RunFilter {
 export const pageRuns = (filter: RunFilter, cursor: string, signal: AbortSignal): Promise<ListPage<RunSummary>> =>
   readPage('/runs', { limit: '50', ...filter, cursor }, signal);
 
-export async function listRuntimes(): Promise<RuntimeState[]> {
-  return (await request<Page<RuntimeState>>('/runtimes')).items;
-}
+export const listRuntimes = (): Promise<RuntimeList> => request('/runtimes');
 
 export interface ValidateRequest {
   language: Language;

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { moment, number, plural } from './format';
 import { rich } from './rich';
 
 export const serverPage = {
@@ -43,10 +44,16 @@ export const serverPage = {
 };
 
 export const loadPicture = {
-  running: 'running',
-  waiting: 'waiting',
-  earlier: '3 minutes ago',
+  running: 'running now',
+  waiting: 'waiting now',
+  started: 'started in the last hour',
+  atOnce: 'at once at most',
+  none: 'No run has started in the last hour. The picture starts again with the server.',
+  perMinute: (most: number) => `${number(most)} a minute`,
+  minute: ({ at, started, running }: { at: string; started: number; running: number }) =>
+    `${moment(at)}: ${plural(started, { one: 'run', other: 'runs' })} started, at most ${number(running)} at once`,
+  earlier: '1 hour ago',
   now: 'now',
-  about: (running: number, waiting: number, busiest: number) =>
-    `${running} running, ${waiting} waiting; at most ${busiest} running since the page was opened.`,
+  about: (running: number, waiting: number, started: number, most: number) =>
+    `${number(running)} running, ${number(waiting)} waiting; ${number(started)} started in the last hour, at most ${number(most)} in a minute.`,
 };

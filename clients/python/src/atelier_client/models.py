@@ -95,6 +95,7 @@ class AwaitedPublication(TypedDict):
     reasons: list[Detail]
     status: Literal["awaiting_approval"]
     verdict: Verdict
+    warnings: NotRequired[list[Detail]]
 
 
 class Capabilities(TypedDict):

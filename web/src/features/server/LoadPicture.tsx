@@ -1,59 +1,57 @@
-import { useState } from 'react';
 import { useRuntimes } from '../../api/queries';
+import { number } from '../../texts/format';
 import { loadPicture as say } from '../../texts/server';
-import { areaOf, followed, loadOf, type Load } from './load';
 import css from './LoadPicture.module.css';
 
-/** Running and waiting runs of all engines since the page was opened. */
+/** The runs that started on this server in each minute of the last hour, and the load now. */
 export function LoadPicture() {
-  const { data, dataUpdatedAt } = useRuntimes();
-  const [samples, setSamples] = useState<{ at: number; loads: Load[] }>({ at: 0, loads: [] });
-  // Each answer is one sample.
-  if (data && samples.at !== dataUpdatedAt)
-    setSamples({ at: dataUpdatedAt, loads: followed(samples.loads, loadOf(data)) });
-  const { loads } = samples;
-  const now = loads.at(-1);
-  if (!now) return <figure className={css.figure} aria-hidden />; // keeps the place, so that nothing jumps
-  const most = Math.max(1, ...loads.map(({ running, waiting }) => running + waiting));
-  const busiest = Math.max(...loads.map(({ running }) => running));
+  const { data } = useRuntimes();
+  if (!data) return <figure className={css.figure} aria-hidden />; // keeps the place, so that nothing jumps
+  const { load, items } = data;
+  // An engine stands in the list once for each of its languages, with the same counters.
+  const queues = [...new Map(items.map(({ runtime, queue }) => [runtime, queue])).values()];
+  const running = queues.reduce((sum, queue) => sum + queue.running, 0);
+  const waiting = Math.max(0, ...queues.map(({ depth }) => depth));
+  const started = load.reduce((sum, minute) => sum + minute.started, 0);
+  const most = Math.max(0, ...load.map((minute) => minute.started));
+  const atOnce = Math.max(0, ...load.map((minute) => minute.running));
   return (
     <figure className={css.figure}>
       <figcaption className={css.facts}>
-        <span>
-          <span className={css.running} aria-hidden /> <strong>{now.running}</strong> {say.running}
-        </span>
-        <span>
-          <span className={css.waiting} aria-hidden /> <strong>{now.waiting}</strong> {say.waiting}
-        </span>
+        <Fact value={running} label={say.running} />
+        <Fact value={waiting} label={say.waiting} warn={waiting > 0} />
+        <Fact value={started} label={say.started} />
+        <Fact value={atOnce} label={say.atOnce} />
       </figcaption>
-      <div className={css.plot}>
-        <span className={css.most}>{most}</span>
-        <svg
-          viewBox="0 0 100 100"
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={say.about(now.running, now.waiting, busiest)}
-        >
-          <polygon
-            className={css.waitingArea}
-            points={areaOf(
-              loads.map((l) => l.running + l.waiting),
-              most,
-            )}
-          />
-          <polygon
-            className={css.runningArea}
-            points={areaOf(
-              loads.map((l) => l.running),
-              most,
-            )}
-          />
-        </svg>
+      <div className={css.plot} role="img" aria-label={say.about(running, waiting, started, most)}>
+        {most === 0 ? (
+          <p className={css.none}>{say.none}</p>
+        ) : (
+          <>
+            <span className={css.most}>{say.perMinute(most)}</span>
+            {load.map((minute) => (
+              <span key={minute.at} className={css.place} title={say.minute(minute)}>
+                <span className={css.column} style={{ height: `${heightOf(minute.started, most)}%` }} />
+              </span>
+            ))}
+          </>
+        )}
       </div>
       <p className={css.time} aria-hidden>
         <span>{say.earlier}</span>
         <span>{say.now}</span>
       </p>
     </figure>
+  );
+}
+
+/** A minute with one run among thousands is still visible. */
+const heightOf = (started: number, most: number): number => (started === 0 ? 0 : Math.max(2, (100 * started) / most));
+
+function Fact({ value, label, warn = false }: { value: number; label: string; warn?: boolean }) {
+  return (
+    <span data-warn={warn}>
+      <strong>{number(value)}</strong> {label}
+    </span>
   );
 }

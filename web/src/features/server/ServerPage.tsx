@@ -64,7 +64,7 @@ function Engines() {
               </tr>
             </thead>
             <tbody>
-              {enginesOf(runtimes.data).map((engine) => (
+              {enginesOf(runtimes.data.items).map((engine) => (
                 <Engine key={engine.runtime} engine={engine} />
               ))}
             </tbody>

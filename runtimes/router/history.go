@@ -1,0 +1,61 @@
+package router
+
+import "time"
+
+// The history covers one hour in minutes.
+const (
+	historyStep  = time.Minute
+	historySteps = 60
+)
+
+// Minute holds the runs of all workspaces in one minute.
+type Minute struct {
+	At      time.Time // start of the minute
+	Started int       // runs that started
+	Running int       // most active runs at once
+	Waiting int       // most waiting runs at once
+}
+
+// history counts runs by minute. The router's mutex guards it.
+type history struct {
+	minutes [historySteps]Minute
+	after   [historySteps]present // after the last change of the minute
+	now     present
+}
+
+// present holds the runs at one moment.
+type present struct{ running, waiting int }
+
+// note records a change at a time: how many runs started, and the active and waiting runs after it.
+func (h *history) note(now time.Time, started int, after present) {
+	i, at := slot(now)
+	m := &h.minutes[i]
+	if !m.At.Equal(at) {
+		*m = Minute{At: at, Running: h.now.running, Waiting: h.now.waiting}
+	}
+	m.Started += started
+	m.Running, m.Waiting = max(m.Running, after.running), max(m.Waiting, after.waiting)
+	h.now, h.after[i] = after, after
+}
+
+// last returns the minutes of the hour up to a time, oldest first. A minute without a change has the runs of the end of
+// the one before.
+func (h *history) last(now time.Time) []Minute {
+	minutes := make([]Minute, 0, historySteps)
+	var before present
+	for n := historySteps - 1; n >= 0; n-- {
+		i, at := slot(now.Add(-time.Duration(n) * historyStep))
+		m := Minute{At: at, Running: before.running, Waiting: before.waiting}
+		if h.minutes[i].At.Equal(at) {
+			m, before = h.minutes[i], h.after[i]
+		}
+		minutes = append(minutes, m)
+	}
+	return minutes
+}
+
+// slot returns the place of a time's minute in the ring, and the start of that minute.
+func slot(now time.Time) (int, time.Time) {
+	at := now.UTC().Truncate(historyStep)
+	return int(at.Unix()/int64(historyStep/time.Second)) % historySteps, at
+}
