@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
@@ -71,14 +72,16 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 		_ = os.Chtimes(to, now, now) // only keeps it from being collected now
 		return nil
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
+	limited, end := m.patience(ctx)
+	defer end.stop()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, p.URL, nil)
 	if err != nil {
 		return err
 	}
 	source.authorize(request)
 	answer, err := client.Do(request)
 	if err != nil {
-		return m.unreachable(ctx, p, err)
+		return m.unreachable(ctx, limited, p, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -90,11 +93,11 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	}
 	defer os.Remove(file.Name()) // after the rename there is nothing to remove
 	sum := hashOf(p.Hash)
-	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(answer.Body, m.options.Archive+1))
+	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(&awaited{answer.Body, end}, m.options.Archive+1))
 	err = errors.Join(err, file.Chmod(0o444), file.Sync(), file.Close())
 	switch {
 	case err != nil:
-		return m.unreachable(ctx, p, err)
+		return m.unreachable(ctx, limited, p, err)
 	case n > m.options.Archive:
 		return tooLarge(p.Name, m.options.Archive)
 	case hex.EncodeToString(sum.Sum(nil)) != p.Hash[len("sha256:"):]:
@@ -109,13 +112,56 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	return os.Rename(file.Name(), to)
 }
 
-func (m *Manager) unreachable(ctx context.Context, p runtimes.LockedPackage, err error) error {
+// patience ends a download that stands still or takes too long: it holds the place of another installation.
+type patience struct {
+	stall        time.Duration
+	still, total *time.Timer
+	end          context.CancelCauseFunc
+}
+
+// slow is the reason why a download was ended.
+type slow struct{ message string }
+
+func (s *slow) Error() string { return s.message }
+
+func (m *Manager) patience(ctx context.Context) (context.Context, patience) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ending := func(after time.Duration, format string) *time.Timer {
+		return time.AfterFunc(after, func() { cancel(&slow{fmt.Sprintf(format, after)}) })
+	}
+	return ctx, patience{m.options.Stall, ending(m.options.Stall, "the index sent nothing for %v"), ending(m.options.Download, "the index did not send the file within %v"), cancel}
+}
+
+func (p patience) stop() {
+	p.still.Stop()
+	p.total.Stop()
+	p.end(nil)
+}
+
+// awaited is the body of a download.
+type awaited struct {
+	io.Reader
+	patience patience
+}
+
+func (a *awaited) Read(b []byte) (int, error) {
+	n, err := a.Reader.Read(b)
+	a.patience.still.Reset(a.patience.stall)
+	return n, err
+}
+
+// unreachable describes a download that failed. limited is the context with its time.
+func (m *Manager) unreachable(ctx, limited context.Context, p runtimes.LockedPackage, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	why := "the download broke off"
 	var refused *url.Error
-	if errors.As(err, &refused) {
+	var late *slow
+	switch {
+	case errors.As(context.Cause(limited), &late):
+		why = late.message
+	case errors.As(err, &refused):
 		why = shorten(refused.Err.Error(), 200)
 	}
 	return &Problem{

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/packages"
@@ -151,6 +153,37 @@ func TestDownload_Hostile(t *testing.T) {
 	index.Close()
 	if _, err := resolve(t, m, "greet"); err == nil || !strings.Contains(err.Error(), "index could not be used") {
 		t.Errorf("a closed index: %v", err)
+	}
+}
+
+// TestDownload_Slow ends downloads that stand still or take too long, because they hold the place of another installation.
+func TestDownload_Slow(t *testing.T) {
+	t.Parallel()
+	for want, tt := range map[string]struct {
+		change func(*packages.Options)
+		pause  func(*http.Request)
+	}{
+		"sent nothing for 50ms":   {func(o *packages.Options) { o.Stall = 50 * time.Millisecond }, func(r *http.Request) { <-r.Context().Done() }},
+		"send the file within 1s": {func(o *packages.Options) { o.Download = time.Second }, func(*http.Request) { runtime.Gosched() }},
+	} {
+		index := packagestest.NewIndex(t)
+		index.AddHandler("slow", "slow", "", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := w.Write([]byte("x")); err != nil || http.NewResponseController(w).Flush() != nil {
+					return
+				}
+				tt.pause(r)
+			}
+		})
+		m := newManager(t, index, tt.change)
+		lock := runtimes.Lock{Ecosystem: runtimes.PyPI, Platform: "cp311", Packages: []runtimes.LockedPackage{{
+			Name: "slow", Version: "1", Hash: "sha256:" + strings.Repeat("0", 64), URL: index.URL + "/files/slow/slow",
+		}}}
+		_, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {})
+		var problem *packages.Problem
+		if !errors.As(err, &problem) || problem.Code != "index" || problem.Package != "slow" || !strings.Contains(problem.Message, want) || problem.Remedy == "" {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 

@@ -45,8 +45,11 @@ type Options struct {
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
 	Quota   int64    // maximum size of all unpacked locks of a workspace; default 20 GiB
 	Archive int64    // maximum size of one archive; default 512 MiB
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Stall is how long a download may wait for the next bytes, default 30 s, and Download how long it may take, default 15
+	// minutes.
+	Stall, Download time.Duration
+	Now             func() time.Time
+	Log             *slog.Logger
 }
 
 // Limits of the jails that resolve and unpack.
@@ -54,6 +57,8 @@ const (
 	defaultBytes   = 1 << 30
 	defaultQuota   = 20 << 30
 	defaultArchive = 512 << 20
+	stallTime      = 30 * time.Second
+	downloadTime   = 15 * time.Minute
 	resolveTime    = 90 * time.Second
 	unpackTime     = 10 * time.Minute
 	jailMemory     = 1 << 30
@@ -103,6 +108,12 @@ func New(o Options) *Manager {
 	}
 	if o.Archive <= 0 {
 		o.Archive = defaultArchive
+	}
+	if o.Stall <= 0 {
+		o.Stall = stallTime
+	}
+	if o.Download <= 0 {
+		o.Download = downloadTime
 	}
 	if o.Now == nil {
 		o.Now = time.Now
