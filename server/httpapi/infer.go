@@ -20,7 +20,7 @@ type InferBody struct {
 	Entrypoint  string                   `json:"entrypoint,omitempty"`
 	Environment map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program while it is loaded."`
 	Rules       *RulesBody               `json:"rules,omitempty"`
-	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. They are installed to load a Python program, or one that exports its schemas; the types of npm packages are not read."`
+	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. They are installed to load the program and to read their types."`
 	Runtime     runtimes.Name            `json:"runtime,omitempty" doc:"Runtime that loads a program which exports its schemas (default: auto)."`
 	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 samples, instead of a program. The schemas are then a guess."`
 }

@@ -83,6 +83,35 @@ func TestInferTypeScript(t *testing.T) {
 	}
 }
 
+// TestInfer_PackageTypes infers schemas from types that a program imports from an npm package. Without the package, such a
+// type accepts any value, and a note says why.
+func TestInfer_PackageTypes(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t)
+	index.AddNPM(t, packagestest.Tarball{Name: "shop", Version: "1.0.0", Dependencies: map[string]string{"units": "1"}, Manifest: map[string]any{"main": "index.js", "types": "index.d.ts"}, Files: map[string]string{
+		"index.js": "exports.total = () => 1\n", "index.d.ts": "import { Amount } from \"units\";\nexport interface Order { id: number; note?: string; amount: Amount }\nexport declare function total(order: Order): number;\n",
+	}})
+	index.AddNPM(t, packagestest.Tarball{Name: "units", Version: "1.0.0", Manifest: map[string]any{"exports": map[string]any{".": map[string]any{"types": "./types.d.mts", "default": "./units.mjs"}}}, Files: map[string]string{
+		"units.mjs": "export {}\n", "types.d.mts": "export type Amount = { value: number; currency: \"NOK\" | \"EUR\" };\n",
+	}})
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"typescript": typestest.Compiler(t), "npm-registry": index.NPM(), "packages-dir": packagestest.Dir(t)}))
+	const code = "import type { Order } from \"shop\";\nimport { total } from \"shop\";\nexport default (input: Order) => ({ total: total(input) });\n"
+	ask := func(packages ...string) (got inferred) {
+		t.Helper()
+		s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "typescript", "code": code, "packages": packages}).Into(t, &got)
+		return got
+	}
+	got := ask("shop@1")
+	equal(t, got.InputSchema, `{"properties":{"amount":{"properties":{"currency":{"enum":["EUR","NOK"],"type":"string"},"value":{"type":"number"}},"required":["value","currency"],"type":"object"},"id":{"type":"number"},"note":{"type":"string"}},"required":["id","amount"],"type":"object"}`)
+	if !strings.Contains(string(got.OutputSchema), `"total":{"type":"number"}`) || len(got.Notes) != 0 {
+		t.Errorf("%s %+v", got.OutputSchema, got.Notes)
+	}
+	got = ask("shop@7")
+	if last := got.Notes[len(got.Notes)-1].Message; !strings.Contains(last, "types of the packages are missing") || !strings.Contains(last, "shop") {
+		t.Errorf("%+v", got.Notes)
+	}
+}
+
 // TestInferredSchemasOfADraft follows the source of a draft's schemas: inferred when it is created, kept while others
 // save the code, and gone when a person writes a schema.
 func TestInferredSchemasOfADraft(t *testing.T) {

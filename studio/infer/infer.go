@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -96,12 +97,16 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 		}
 		defer release()
 	}
+	described, lacking, err := s.withTypes(ctx, spec, job, install)
+	if err != nil {
+		return registry.InferredSchemas{}, err
+	}
 	turn, err := s.admit(ctx, job.Workspace, actor.ID)
 	if err != nil {
 		return registry.InferredSchemas{}, err
 	}
 	defer turn.end()
-	outcome, err := engine.Run(ctx, job, silent{})
+	outcome, err := engine.Run(ctx, described, silent{})
 	turn.cpu += outcome.Usage.CPU
 	if err != nil {
 		return registry.InferredSchemas{}, err
@@ -123,18 +128,56 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 			return registry.InferredSchemas{}, err
 		}
 	}
-	return s.finish(spec, found)
+	return s.finish(spec, found, lacking)
+}
+
+// withTypes adds the declarations of npm packages to a job. lacking says why some are missing, "" if none are.
+func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtimes.Job, install bool) (described runtimes.Job, lacking string, err error) {
+	if spec.Language == runtimes.Python || !packages.Needed(spec) {
+		return job, "", nil
+	}
+	const effect = "a type that comes from one accepts any value."
+	if !install || s.Packages == nil {
+		return job, "The packages are not installed: " + effect, nil
+	}
+	if err := s.within(ctx, job.Workspace); err != nil {
+		return job, "", err
+	}
+	types, err := s.Packages.ProvideTypes(ctx, job.Workspace, spec)
+	switch {
+	case fault.Is(err, fault.InvalidInput), fault.Is(err, fault.IndexUnavailable): // the types of the program are still readable
+		return job, "The types of the packages are missing, so " + effect + " " + err.Error(), nil
+	case err != nil:
+		return job, "", err
+	case !types.Complete:
+		lacking = "The packages have too many types to read them all: " + effect
+	}
+	job.Files = maps.Clone(job.Files)
+	for name, text := range types.Files {
+		if _, own := job.Files[name]; !own {
+			job.Files[name] = []byte(text)
+		}
+	}
+	return job, lacking, nil
 }
 
 // prepare installs the packages of a job before it has a turn, because an installation may take minutes. A workspace
 // without quota installs none.
 func (s *Service) prepare(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
-	if s.Quotas != nil && packages.Needed(spec) {
-		if err := s.Quotas.Check(ctx, job.Workspace); err != nil {
+	if packages.Needed(spec) {
+		if err := s.within(ctx, job.Workspace); err != nil {
 			return nil, err
 		}
 	}
 	return s.providePackages(ctx, spec, job)
+}
+
+// within refuses a workspace without quota.
+func (s *Service) within(ctx context.Context, workspace string) error {
+	if s.Quotas == nil {
+		return nil
+	}
+	return s.Quotas.Check(ctx, workspace)
 }
 
 // failed reports a program that could not be loaded. at is where it is if the error has no place.
@@ -247,15 +290,15 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	}, notes: found.Notes, input: found.Main, output: found.Main}, found.Exported, nil
 }
 
-// finish bounds the notes and checks the schemas.
-func (s *Service) finish(spec registry.Spec, found result) (registry.InferredSchemas, error) {
+// finish bounds the notes and checks the schemas. lacking is a note for schemas that come from types.
+func (s *Service) finish(spec registry.Spec, found result, lacking string) (registry.InferredSchemas, error) {
 	typed := found.SchemaSources.Input.Source == registry.FromTypeScript || found.SchemaSources.Output.Source == registry.FromTypeScript
 	if !typed && spec.Language != runtimes.Python { // the types did not count, so their problems do not either
 		found.notes = slices.DeleteFunc(found.notes, func(n note) bool { return n.About == "" })
 	}
 	found.Notes = notes(spec, found.notes)
-	if typed && packages.Needed(spec) {
-		found.Notes = append(found.Notes, registry.SchemaNote{Message: "The types of npm packages are not read: a type that comes from one accepts any value."})
+	if typed && lacking != "" {
+		found.Notes = append(found.Notes, registry.SchemaNote{Message: cut(lacking)})
 	}
 	return found.InferredSchemas, s.check(spec, found)
 }

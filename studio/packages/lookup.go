@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/packages"
 )
@@ -103,4 +104,24 @@ func (s *Service) TypesOf(workspace string, lock runtimes.Lock, named packages.D
 	}
 	files, installed, complete, err := s.Manager.Declarations(workspace, lock, names)
 	return Types{Installed: installed, Complete: complete, Digest: lock.Digest(), Files: files}, err
+}
+
+// ProvideTypes installs the packages of a program and returns their types.
+func (s *Service) ProvideTypes(ctx context.Context, workspace string, spec registry.Spec) (Types, error) {
+	named, err := Declared(spec)
+	if err != nil {
+		return Types{}, err
+	}
+	var lock runtimes.Lock
+	if spec.Lock != nil {
+		lock = *spec.Lock
+	} else if lock, err = s.Lock(ctx, workspace, "", spec, func(Step) {}); err != nil {
+		return Types{}, err
+	}
+	_, release, err := s.Install(ctx, workspace, lock, func(Step) {})
+	if err != nil {
+		return Types{}, err
+	}
+	defer release()
+	return s.TypesOf(workspace, lock, named)
 }
