@@ -5,6 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
@@ -53,5 +55,35 @@ func TestPoolRests(t *testing.T) {
 			t.Fatal(err)
 		}
 		waiting("when it was warmed", 2)
+	})
+}
+
+// TestPool_WorkBetweenJobs_NotLimited expects that the work of a worker between two jobs counts as processor time of the
+// second, but not for its limit.
+func TestPool_WorkBetweenJobs_NotLimited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		jailer := &troupe{t: t, play: func(a *actor) {
+			for range 2 {
+				if kind, _ := a.read(); kind != frames.Job {
+					return
+				}
+				a.send(frames.Started, "")
+				<-time.After(time.Second) // the watch looks at the processor time meanwhile
+				a.send(frames.Done, `{"output":1}`)
+				<-time.After(time.Millisecond)
+				a.set(func(usage *sandbox.Usage, _ *sandbox.Exit) { usage.CPU += time.Minute })
+			}
+		}}
+		pool := worker.NewPool(worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 2}})
+		defer pool.Close()
+		for range 2 {
+			task := worker.Task{Job: job(), Payload: struct{}{}}
+			task.Job.Workspace, task.Job.Limits.CPUMs = "a", 1000
+			if outcome, err := pool.Run(t.Context(), task, newAudience()); err != nil || outcome.Error != nil {
+				t.Errorf("%+v, %v", outcome.Error, err)
+			}
+			<-time.After(time.Second)
+		}
 	})
 }

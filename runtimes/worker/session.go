@@ -48,6 +48,7 @@ type peer struct {
 	programs map[string]bool // names of the programs sent so far
 	jobSent  bool            // true once a job was sent
 	spent    time.Duration   // processor time at the end of the last job
+	endedAt  time.Time       // when that was
 }
 
 func newPeer(jail Jail) *peer {
@@ -82,13 +83,21 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastStderr)}
 }
 
+// rested is the time between two jobs from which a worker may have prepared runs. It is a little work otherwise, and not
+// worth a look at the processor time.
+const rested = time.Millisecond
+
 // run executes the job. It returns how the program ended and whether the worker can serve another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
 	before := s.spent // the work of a worker between jobs counts for the next job
 	if !s.jobSent {
 		before = s.jail.CPU()
 	}
-	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
+	limited := before // but not for its limit
+	if s.jobSent && time.Since(s.endedAt) > rested {
+		limited = s.jail.CPU()
+	}
+	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, limited)
 	result, err := s.converse()
 	s.watch.stop()
 	s.output.close(err != nil || result.Signal != 0)
@@ -116,7 +125,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		}
 	}
 	finished := time.Now()
-	s.spent = end.usage.CPU
+	s.spent, s.endedAt = end.usage.CPU, finished
 	outcome = s.judge(end)
 	if end.starved(outcome) {
 		s.jail.Kill()

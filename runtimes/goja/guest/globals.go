@@ -149,6 +149,7 @@ func newBuffer(r *run, vm *goja.Runtime) goja.Value {
 }
 
 func performance(r *run, vm *goja.Runtime) goja.Value {
+	r.impure = true
 	object := vm.NewObject()
 	method(vm, object, "now", func(goja.FunctionCall) goja.Value {
 		return vm.ToValue(float64(time.Since(r.began).Microseconds()) / 1000)
@@ -162,7 +163,10 @@ const maxRandom = 65536
 
 func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 	object := vm.NewObject()
-	method(vm, object, "randomUUID", func(goja.FunctionCall) goja.Value { return vm.ToValue(uuid.NewString()) })
+	method(vm, object, "randomUUID", func(goja.FunctionCall) goja.Value {
+		r.impure = true
+		return vm.ToValue(uuid.NewString())
+	})
 	method(vm, object, "getRandomValues", func(call goja.FunctionCall) goja.Value {
 		array, ok := call.Argument(0).(*goja.Object)
 		if !ok || kindOf(array) != bytesObject {
@@ -179,6 +183,7 @@ func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
 			panic(r.domException(vm, "getRandomValues requires a typed array of integers", "TypeMismatchError"))
 		}
+		r.impure = true
 		_, _ = rand.Read(span(vm, view, start, size)) // never fails
 		return array
 	})

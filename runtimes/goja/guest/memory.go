@@ -76,10 +76,15 @@ func taken() int64 {
 // run. Small runs stay below it and cost nothing. The remains of a large run would count against the limit of the next.
 const keptMemory = 24 << 20
 
-// settle releases memory after a large run and records the memory in use before the next.
+// settle releases memory after a large run and records the memory in use before the next. Prepared runs may stay as long
+// as there is memory for them.
 func (w *worker) settle() {
-	if taken()-w.fresh > keptMemory {
+	if taken()-w.fresh > w.kept {
 		debug.FreeOSMemory()
+		if len(w.prepared) > 0 && taken()-w.fresh > w.kept {
+			w.prepared = nil
+			debug.FreeOSMemory()
+		}
 	}
 	w.base = taken()
 }

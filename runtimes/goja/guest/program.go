@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -17,7 +18,7 @@ import (
 // programName is the file name of positions outside the agent's files, such as the bundler's helpers.
 const programName = "(program)"
 
-// program is a compiled agent. It is immutable and can run in any number of VMs.
+// program is a compiled agent. It can run in any number of VMs.
 type program struct {
 	code        *goja.Program
 	problems    []fault.Detail // reasons why there is no code
@@ -26,6 +27,8 @@ type program struct {
 	corrections []string          // functions of patch.js
 	files       map[string][]byte // names of the agent's files, without their content
 	size        int               // bytes that count for maxProgramBytes
+	packaged    bool              // the agent has packages
+	preparable  bool              // it loads in a way that may happen before its run
 }
 
 // These bounds limit the number of programs in the cache and their total bundled text. Sources that the bundle leaves out are not kept, and do not
@@ -63,6 +66,7 @@ func compile(job Job) *program {
 	p.files = make(map[string][]byte, len(job.Files))
 	for name := range job.Files {
 		p.files[name] = nil
+		p.packaged = p.packaged || strings.HasPrefix(name, bundle.PackagesDir+"/")
 		p.size += len(name)
 	}
 	return p

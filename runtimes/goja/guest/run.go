@@ -14,15 +14,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// run is one job on one VM. Only the goroutine of carryOut uses the VM. Other goroutines call interrupt, reply and
-// hangUp.
+// run is one job on one VM. Only the goroutine of carryOut uses it. Other goroutines use its signals.
 type run struct {
+	*signals
 	worker  *worker
 	job     Job
-	vm      atomic.Pointer[goja.Runtime]
-	stopped atomic.Pointer[interruption]
-	wake    chan struct{}      // signal that the program must stop
-	replies chan frames.Answer // reply to the one pending host call
 	output  *frames.Output
 	program *program
 	loop    *loop
@@ -31,6 +27,10 @@ type run struct {
 	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
 	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls
 	modules map[string]*goja.Object              // exports of this package's scripts that ran
+	ready   *goja.Runtime                        // VM of a prepared run, in which the program is loaded
+	loaded  *module                              // the loaded program
+	impure  bool                                 // the program did something that another run could see or that differs between runs
+	dated   bool                                 // its packages looked at the clock
 
 	inspectKey *goja.Symbol // name of the method with which an object shows itself
 }
@@ -43,32 +43,51 @@ type interruption struct {
 
 func (i *interruption) Error() string { return string(i.kind) }
 
-func newRun(w *worker) *run {
-	r := &run{worker: w, wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1), output: frames.NewOutput(w.out)}
+// module is a program that was loaded into a VM.
+type module struct {
+	entry   goja.Callable
+	exports goja.Value
+}
+
+// newRun returns a run of a program on a VM that is not chosen yet.
+func newRun(w *worker, program *program, job Job, signals *signals) *run {
+	r := &run{worker: w, program: program, job: job, signals: signals, output: frames.NewOutput(w.out)}
 	r.loop = newLoop(r)
 	return r
 }
 
+// signals are the part of a run that other goroutines use: they stop the run and bring it replies.
+type signals struct {
+	vm      atomic.Pointer[goja.Runtime]
+	stopped atomic.Pointer[interruption]
+	wake    chan struct{}      // signal that the program must stop
+	replies chan frames.Answer // reply to the one pending host call
+}
+
+func newSignals() *signals {
+	return &signals{wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1)}
+}
+
 // interrupt stops the program. Only the first reason is kept.
-func (r *run) interrupt(kind runtimes.ErrorType, message string) {
-	if !r.stopped.CompareAndSwap(nil, &interruption{kind: kind, message: message}) {
+func (s *signals) interrupt(kind runtimes.ErrorType, message string) {
+	if !s.stopped.CompareAndSwap(nil, &interruption{kind: kind, message: message}) {
 		return
 	}
-	if vm := r.vm.Load(); vm != nil {
-		vm.Interrupt(r.stopped.Load())
+	if vm := s.vm.Load(); vm != nil {
+		vm.Interrupt(s.stopped.Load())
 	}
 	select {
-	case r.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
 // hangUp stops the program because the connection is closed and the result cannot be sent.
-func (r *run) hangUp() { r.interrupt(runtimes.Interrupted, "") }
+func (s *signals) hangUp() { s.interrupt(runtimes.Interrupted, "") }
 
-func (r *run) reply(answer frames.Answer) {
+func (s *signals) reply(answer frames.Answer) {
 	select {
-	case r.replies <- answer:
+	case s.replies <- answer:
 	default: // reply without a pending call
 	}
 }
@@ -85,13 +104,12 @@ func (r *run) carryOut() frames.Result {
 	if r.program.code == nil {
 		return frames.Result{Error: bundle.Failure(r.program.problems)}
 	}
-	vm := r.worker.vm()
-	vm.SetMaxCallStackSize(int(min(r.job.Limits.RecursionDepth, 1<<20)))
-	vm.SetPromiseRejectionTracker(r.loop.track)
-	r.vm.Store(vm)
-	if why := r.stopped.Load(); why != nil { // the interrupt came before the VM existed
-		vm.Interrupt(why)
+	vm := r.ready
+	if vm == nil {
+		vm = r.worker.vm()
+		r.bind(vm)
 	}
+	r.enter(vm)
 	defer r.watch()()
 
 	value, err := r.execute(vm)
@@ -105,13 +123,28 @@ func (r *run) carryOut() frames.Result {
 	return frames.Result{Output: output}
 }
 
-// execute loads the program, calls its entry and returns the result.
-func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
-	r.install(vm)
-	entry, exports, err := r.load(vm)
-	if err != nil {
-		return nil, err
+// bind connects a VM to the run.
+func (r *run) bind(vm *goja.Runtime) {
+	vm.SetMaxCallStackSize(int(min(r.job.Limits.RecursionDepth, 1<<20)))
+	vm.SetPromiseRejectionTracker(r.loop.track)
+}
+
+// enter makes the signals of the run reach a VM.
+func (r *run) enter(vm *goja.Runtime) {
+	r.vm.Store(vm)
+	if why := r.stopped.Load(); why != nil { // the interrupt came before the VM was known
+		vm.Interrupt(why)
 	}
+}
+
+// execute loads the program unless it is loaded, calls its entry and returns the result.
+func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
+	if r.loaded == nil {
+		if err := r.loadObserved(vm); err != nil {
+			return nil, err
+		}
+	}
+	entry, exports := r.loaded.entry, r.loaded.exports
 	input, err := r.input(vm)
 	if err != nil {
 		return nil, err
@@ -144,16 +177,16 @@ func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
 	return input, nil
 }
 
-// load runs the module and returns its entry and its exports. The entry is the default export, else
-// an exported main, else a top-level main.
-func (r *run) load(vm *goja.Runtime) (goja.Callable, goja.Value, error) {
+// evaluate runs the modules and returns the entry and the exports. The entry is the default export, else an exported
+// main, else a top-level main.
+func (r *run) evaluate(vm *goja.Runtime) (*module, error) {
 	wrapper, err := vm.RunProgram(r.program.code)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	start, ok := goja.AssertFunction(wrapper)
 	if !ok {
-		return nil, nil, fmt.Errorf("the program is %s, not a function", wrapper)
+		return nil, fmt.Errorf("the program is %s, not a function", wrapper)
 	}
 	var main goja.Value
 	hook := func(call goja.FunctionCall) goja.Value {
@@ -162,17 +195,17 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, goja.Value, error) {
 	}
 	exports, err := start(goja.Undefined(), vm.ToValue(r.require), vm.ToValue(hook))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var entry goja.Callable
 	var kind string
 	if err := guarded(vm, func() { entry, kind = find(exports, main) }); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if entry == nil {
-		return nil, nil, noEntry(r.job.Entrypoint, kind)
+		return nil, noEntry(r.job.Entrypoint, kind)
 	}
-	return entry, exports, nil
+	return &module{entry, exports}, nil
 }
 
 // find returns the entry among the exports. If the default export is not a function, find returns its kind.
@@ -326,6 +359,7 @@ func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Val
 		panic(throw(vm, "TypeError", err.Error()))
 	}
 	r.output.Flush()
+	r.impure = true
 	r.calls++
 	if err := r.worker.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: name, Args: args}); err != nil {
 		panic(throw(vm, "Error", "The host call could not be sent."))

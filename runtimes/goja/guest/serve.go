@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -41,21 +42,42 @@ func Serve(conn net.Conn) error {
 	return serve(conn)
 }
 
-// worker holds the state that outlives a run: the compiled programs and an unused VM.
+// worker holds the state that outlives a run: the compiled programs and unused VMs.
 type worker struct {
 	out      *frames.Writer
 	programs *lru.Cache[string, *program]
 	spare    *goja.Runtime
 	fresh    int64                    // memory in use before the first run
 	base     int64                    // memory in use before the current run
+	kept     int64                    // bytes that may stay in use between runs
 	scripts  map[string]*goja.Program // this package's scripts that a program needed so far
+
+	loadTime  time.Duration // bounds of programs that are loaded ahead
+	loadBytes int64
+	candidate *candidate              // the next program to load ahead
+	prepared  []*run                  // runs without a job whose programs are loaded, the oldest first
+	preparing atomic.Pointer[signals] // of the run that is being prepared
+	arrived   atomic.Int64            // jobs that the server sent
+	received  int64                   // jobs of them that the worker has
 }
 
-func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: lru.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), scripts: map[string]*goja.Program{}}
+// order is a job with the signals of its run.
+type order struct {
+	job     Job
+	signals *signals
+}
+
+func newWorker(out io.Writer) *worker {
+	w := &worker{out: frames.NewWriter(out), programs: lru.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), scripts: map[string]*goja.Program{}, loadTime: maxLoadTime, loadBytes: maxLoadBytes, kept: keptMemory}
 	w.fresh = taken()
 	w.base = w.fresh
-	jobs := make(chan *run)
+	return w
+}
+
+func serve(conn net.Conn) error { return newWorker(conn).serve(conn) }
+
+func (w *worker) serve(conn net.Conn) error {
+	jobs := make(chan order)
 	failed := make(chan error, 1)
 	ended := make(chan struct{})
 	defer close(ended)
@@ -63,8 +85,12 @@ func serve(conn net.Conn) error {
 		defer close(jobs)
 		failed <- listen(conn, w, jobs, ended)
 	}()
-	for r := range jobs {
-		if err := w.carryOut(r); err != nil {
+	for {
+		next, ok := w.next(jobs)
+		if !ok {
+			break
+		}
+		if err := w.carryOut(next); err != nil {
 			_ = conn.Close() // ends the listener
 			return errors.Join(err, <-failed)
 		}
@@ -77,12 +103,13 @@ func serve(conn net.Conn) error {
 
 // listen dispatches the messages of the server: jobs to the worker, replies and interrupts to the latest job. An
 // interrupt that arrives after the end of its job still goes to that job and has no effect.
-func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) error {
+func listen(conn net.Conn, w *worker, jobs chan<- order, ended <-chan struct{}) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
-	var current *run
+	var current *signals
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
+			w.announce() // no job comes, but the worker must end
 			if current != nil {
 				current.hangUp()
 			}
@@ -90,13 +117,14 @@ func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) e
 		}
 		switch kind {
 		case frames.Job:
-			r := newRun(w)
-			if err := json.Unmarshal(payload, &r.job); err != nil {
+			w.announce()
+			next := order{signals: newSignals()}
+			if err := json.Unmarshal(payload, &next.job); err != nil {
 				return fmt.Errorf("job: %w", err)
 			}
-			current = r
+			current = next.signals
 			select {
-			case jobs <- r:
+			case jobs <- next:
 			case <-ended:
 				return net.ErrClosed
 			}
@@ -122,21 +150,23 @@ func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) e
 
 // carryOut runs one job and reports its end. The start message goes with the first output, or after a delay if the job
 // lasts. A separate start frame would wake the server in the middle of each short run.
-func (w *worker) carryOut(r *run) error {
-	r.began = time.Now()
-	key := r.job.key()
-	r.program, _ = w.programs.Get(key)
-	if r.program == nil && len(r.job.Files) == 0 {
+func (w *worker) carryOut(o order) error {
+	began := time.Now()
+	key := o.job.key()
+	program, _ := w.programs.Get(key)
+	if program == nil && len(o.job.Files) == 0 {
 		return w.out.Write(frames.Need, nil) // the complete job comes next
 	}
-	w.out.Hold(frames.Started, func() []byte { return strconv.AppendInt(nil, time.Since(r.began).Microseconds(), 10) })
-	if r.program == nil { // compilation can be slow and can crash the worker
+	w.out.Hold(frames.Started, func() []byte { return strconv.AppendInt(nil, time.Since(began).Microseconds(), 10) })
+	if program == nil { // compilation can be slow and can crash the worker
 		if err := w.out.Flush(); err != nil {
 			return err
 		}
-		r.program = compile(r.job)
-		w.programs.Put(key, r.program, r.program.size)
+		program = compile(o.job)
+		w.programs.Put(key, program, program.size)
 	}
+	r := w.run(program, o)
+	r.began = began
 	result := r.carryOut()
 	bound(result.Error)
 	r.output.Close()
@@ -144,11 +174,17 @@ func (w *worker) carryOut(r *run) error {
 		return err
 	}
 	// This work follows the result, so no caller waits for it.
+	w.suggest(r)
+	w.refill()
+	return nil
+}
+
+// refill makes the worker ready for the next job.
+func (w *worker) refill() {
 	if w.spare == nil {
 		w.spare = newVM()
 	}
 	w.settle()
-	return nil
 }
 
 // vm returns an unused VM.

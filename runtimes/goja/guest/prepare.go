@@ -1,0 +1,188 @@
+package guest
+
+import (
+	"math/rand/v2"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+)
+
+// Prepared runs
+//
+// Packages are large: a VM needs several milliseconds to load Zod. While the worker waits for a job, it loads the last
+// program with packages into another VM, for its next run. That run uses the VM, and the VM is thrown away after it, so
+// no two runs share one.
+//
+// A program must not notice. It is loaded ahead only if it did nothing while it was last loaded that a run could see or
+// that differs between two runs: no output, host call or timer, and no look at the clock or at random numbers. Input,
+// environment and files are only given to main. So loading gives the same result whenever it happens, it takes about
+// the same time and memory as before, and all of that is bounded.
+//
+// Some packages look at the clock while they are loaded: Lodash does, to measure how often its functions are called. The
+// time that they see may be a little before the run, but not more than maxAge.
+
+const (
+	maxPrepared  = 4                      // prepared runs of a worker
+	maxLoadTime  = 100 * time.Millisecond // a program that loads longer is loaded in its run, where its limits hold
+	maxLoadBytes = 32 << 20               // and so is one that allocates more while it loads
+	maxAge       = 5 * time.Second        // a run whose packages looked at the clock is not used later
+
+	// prepareDelay is the time without a job after which a program is loaded ahead. A server that sends jobs one after
+	// the other does not wait for that.
+	prepareDelay = 2 * time.Millisecond
+
+	// prepareTime is far above maxLoadTime, because the machine can be busy.
+	prepareTime = 2 * time.Second
+)
+
+// next waits for a job. If none comes, it prepares a run.
+func (w *worker) next(jobs <-chan order) (order, bool) {
+	if w.candidate != nil {
+		delay := time.NewTimer(prepareDelay)
+		select {
+		case o, ok := <-jobs:
+			delay.Stop()
+			return w.receive(o, ok)
+		case <-delay.C:
+			w.prepare(prepareTime)
+		}
+	}
+	o, ok := <-jobs
+	return w.receive(o, ok)
+}
+
+func (w *worker) receive(o order, ok bool) (order, bool) {
+	w.received++
+	return o, ok
+}
+
+// announce is called when a job arrives. It stops the preparation of a run, so that the job does not wait for it.
+func (w *worker) announce() {
+	w.arrived.Add(1)
+	if s := w.preparing.Load(); s != nil {
+		s.interrupt(runtimes.Interrupted, "")
+	}
+}
+
+// run returns a run for a job: a prepared one if there is one, else a new one.
+func (w *worker) run(program *program, o order) *run {
+	for i, r := range w.prepared {
+		if r.program != program {
+			continue
+		}
+		w.prepared = slices.Delete(w.prepared, i, i+1)
+		if r.job.Limits.RecursionDepth == o.job.Limits.RecursionDepth && (!r.dated || time.Since(r.began) <= maxAge) {
+			r.job, r.signals = o.job, o.signals
+			return r
+		}
+		break
+	}
+	return newRun(w, program, o.job, o.signals)
+}
+
+// candidate is a program that may be loaded ahead, with the settings of its last run.
+type candidate struct {
+	program *program
+	job     Job
+}
+
+// suggest makes the program of a run that ended the next to be prepared.
+func (w *worker) suggest(r *run) {
+	if r.program.preparable {
+		w.candidate = &candidate{r.program, Job{Entrypoint: r.job.Entrypoint, Limits: r.job.Limits}}
+	}
+}
+
+// prepare loads the program of the candidate into a VM. It stops after a time, or when a job arrives.
+func (w *worker) prepare(limit time.Duration) {
+	program := w.candidate.program
+	if slices.ContainsFunc(w.prepared, func(r *run) bool { return r.program == program }) {
+		w.candidate = nil
+		return
+	}
+	s := newSignals()
+	w.preparing.Store(s)
+	defer w.preparing.Store(nil)
+	if w.arrived.Load() != w.received { // the job came too early to stop the preparation
+		return
+	}
+	r := newRun(w, program, w.candidate.job, s)
+	r.ready, r.began = w.vm(), time.Now()
+	r.bind(r.ready)
+	r.enter(r.ready)
+	late := time.AfterFunc(limit, func() { s.interrupt(runtimes.Timeout, "") })
+	r.observe(r.ready)
+	err := r.load(r.ready)
+	unobserve(r.ready)
+	late.Stop()
+	done := s.stopped.CompareAndSwap(nil, &interruption{}) // interrupts have no effect from now on
+	switch {
+	case done && err == nil && !r.impure:
+		w.candidate = nil
+		w.prepared = append(w.prepared, r)
+		if len(w.prepared) > maxPrepared {
+			w.prepared = slices.Delete(w.prepared, 0, 1)
+		}
+	case done || s.stopped.Load().kind == runtimes.Timeout: // it would happen again
+		w.candidate = nil
+		program.preparable = false
+	}
+	w.refill()
+}
+
+// load runs the program's modules in a VM.
+func (r *run) load(vm *goja.Runtime) (err error) {
+	r.install(vm)
+	r.loaded, err = r.evaluate(vm)
+	return err
+}
+
+// loadObserved loads a program and decides whether it may be loaded ahead the next time.
+func (r *run) loadObserved(vm *goja.Runtime) error {
+	if !r.program.packaged {
+		return r.load(vm)
+	}
+	began, allocated := time.Now(), allocations()
+	r.observe(vm)
+	err := r.load(vm)
+	unobserve(vm)
+	r.program.preparable = err == nil && !r.impure && time.Since(began) < r.worker.loadTime && allocations()-allocated < r.worker.loadBytes
+	return err
+}
+
+// observe notes when a program that is being loaded looks at the clock or at random numbers.
+func (r *run) observe(vm *goja.Runtime) {
+	vm.SetTimeSource(func() time.Time {
+		if by := trace(vm.CaptureCallStack(maxCallers, nil)); len(by) > 0 && strings.HasPrefix(by[0].file, bundle.PackagesDir+"/") {
+			r.dated = true
+		} else {
+			r.impure = true
+		}
+		return time.Now()
+	})
+	vm.SetRandSource(func() float64 {
+		r.impure = true
+		return rand.Float64() //nolint:gosec // Math.random makes no promise
+	})
+}
+
+// maxCallers is enough to find the code that calls a function of the engine.
+const maxCallers = 4
+
+func unobserve(vm *goja.Runtime) {
+	vm.SetTimeSource(time.Now)
+	vm.SetRandSource(rand.Float64)
+}
+
+// allocations returns the bytes that the process has allocated so far.
+func allocations() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
