@@ -291,7 +291,8 @@ func TestPrepared_Dated(t *testing.T) {
 			wait time.Duration
 			want string
 		}{{0, "0"}, {time.Second, "1000"}, {5 * time.Second, "5000"}, {6 * time.Second, "0"}, {time.Hour, "0"}} {
-			if time.Sleep(tt.wait); string(s.answerTo(job).Output) != tt.want || !s.prepare() {
+			<-time.After(tt.wait)
+			if string(s.answerTo(job).Output) != tt.want || !s.prepare() {
 				t.Errorf("after %v it is not %s ms old", tt.wait, tt.want)
 			}
 		}
@@ -408,7 +409,7 @@ func TestPrepared_WhileIdle(t *testing.T) {
 					t.Fatalf("%s %s", a.Output, text(a.Error))
 				}
 			}
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			synctest.Wait()
 			if worker.Prepared() != 1 {
 				t.Fatalf("%d runs are prepared", worker.Prepared())
