@@ -34,8 +34,8 @@ const (
 	maxAge       = 5 * time.Second        // a run whose packages looked at the clock is not used later
 
 	// prepareDelay is the time without a job after which a program is loaded ahead. A server that sends jobs one after
-	// the other does not wait for that.
-	prepareDelay = 2 * time.Millisecond
+	// the other does not wait for that, and the answer of the last run has the processors for itself.
+	prepareDelay = 20 * time.Millisecond
 
 	// prepareTime is far above maxLoadTime, because the machine can be busy.
 	prepareTime = 2 * time.Second
