@@ -90,6 +90,30 @@ test('a type is changed, its form follows, and the test of a result refuses the 
   await dialog.getByRole('alert').getByText('The test "Two days in Oslo" fails').waitFor();
 });
 
+test('a run of the history is kept as a test', async () => {
+  await must(atelier, 'POST', '/code-agents', { name: 'past', language: 'python', code });
+  await must(atelier, 'POST', '/code-agents/past/execute', { version: 'draft', input: { city: 'Oslo' } });
+  await must(atelier, 'POST', '/code-agents/past/execute', { version: 'draft', input: { city: 'Bergen' } });
+  await studio.openAgent('past');
+  await page.getByRole('tab', { name: 'History' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Bergen' });
+  await row.hover();
+  await row.getByRole('button', { name: 'Keep as test' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Keep as a test' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Bergen');
+  await dialog.getByRole('button', { name: 'Keep test' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { draft } = (await must(atelier, 'GET', '/code-agents/past')) as { draft: { tests: unknown } };
+  expect(draft.tests).toEqual([
+    {
+      name: 'Bergen',
+      input: { city: 'Bergen' },
+      expect: { output: { city: 'Bergen', degrees: 21 } },
+      source: 'recorded',
+    },
+  ]);
+});
+
 test('a test is added and edited, and a refused one changes nothing', async () => {
   await must(atelier, 'POST', '/code-agents', { name: 'typed', language: 'python', code });
   await studio.openAgent('typed');
