@@ -29,6 +29,8 @@ test('a moment, a choice of many and a text of several lines are filled in as wh
         day: { type: 'string', format: 'date', title: 'Day' },
         zone: { type: 'string', title: 'Zone', enum: zones },
         note: { type: 'string', title: 'Note', 'x-multiline': true },
+        code: { type: 'string', title: 'Code', maxLength: 1_000_000 },
+        letter: { type: 'string', title: 'Letter', default: 'Dear Ada,\nhello' },
       },
       required: ['zone'],
     },
@@ -42,6 +44,8 @@ test('a moment, a choice of many and a text of several lines are filled in as wh
   const zone = input.getByRole('combobox', { name: 'Zone' });
   await zone.fill('zone-400');
   await input.getByRole('textbox', { name: 'Note' }).fill('one\ntwo');
+  await input.getByRole('textbox', { name: 'Code' }).fill('def main():\n    return 1\n');
+  expect(await input.getByRole('textbox', { name: 'Letter' }).inputValue()).toBe('Dear Ada,\nhello');
   await studio.start();
   // A value outside the enum is rejected before the run and stays in the field.
   await expect.poll(() => zone.getAttribute('aria-invalid')).toBe('true');
@@ -55,6 +59,8 @@ test('a moment, a choice of many and a text of several lines are filled in as wh
     day: '2026-05-06',
     zone: 'zone-17',
     note: 'one\ntwo',
+    code: 'def main():\n    return 1\n',
+    letter: 'Dear Ada,\nhello',
   });
 });
 

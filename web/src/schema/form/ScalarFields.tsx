@@ -18,8 +18,15 @@ export function TextField({ pointer, node, label, required, value, error, shape 
   return (
     <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
       {(control) =>
-        shape.multiline ? (
-          <textarea {...control} rows={3} value={text} onChange={(e) => change(e.target.value)} />
+        // An input of one line would remove the line breaks of its value.
+        shape.multiline || (shape.input === 'text' && !shape.secret && text.includes('\n')) ? (
+          <textarea
+            {...control}
+            rows={Math.min(16, Math.max(3, text.split('\n').length))}
+            spellCheck={false}
+            value={text}
+            onChange={(e) => change(e.target.value)}
+          />
         ) : (
           <input
             {...control}

@@ -98,6 +98,18 @@ describe('readNode', () => {
     expect(readNode({ $ref: '#/$defs/c', title: 'C' }, root)).toMatchObject({ shape: { kind: 'number' }, title: 'C' });
     expect(readNode({ $ref: '#/$defs/a' }, root).shape.kind).toBe('json');
   });
+  it('gives texts that may be long several lines', () => {
+    const lines = (schema: JsonSchema): unknown => readNode(schema, schema).shape;
+    for (const more of [{ maxLength: 1_000_000 }, { contentMediaType: 'text/html' }, { 'x-multiline': true }])
+      expect(lines({ type: 'string', ...more })).toMatchObject({ multiline: true });
+    for (const more of [
+      {},
+      { maxLength: 100 },
+      { maxLength: 2000, format: 'uri' },
+      { maxLength: 2000, 'x-multiline': false },
+    ])
+      expect(lines({ type: 'string', ...more })).toMatchObject({ multiline: false });
+  });
   it('ends a recursive default', () => {
     const root: JsonSchema = { type: 'object', required: ['next'], properties: { next: { $ref: '#' } } };
     expect(JSON.stringify(initialValue(root)).length).toBeLessThan(500);

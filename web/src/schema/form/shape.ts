@@ -106,11 +106,21 @@ function shapeOf(schema: JsonObject, types: string[]): Shape {
   }
 }
 
+/** Whether a text may be too long for one line: code, a document, or a text that is allowed to be. */
+function isLong(schema: JsonObject): boolean {
+  const { maxLength, format } = schema;
+  if (schema['x-multiline'] !== undefined) return schema['x-multiline'] === true;
+  return (
+    schema['contentMediaType'] !== undefined ||
+    (format === undefined && typeof maxLength === 'number' && maxLength >= 1000)
+  );
+}
+
 function textShape(schema: JsonObject): Shape {
   const format = schema['format'];
   if (format === 'date-time' && schema['x-secret'] !== true) return { kind: 'moment' };
   const input = format === 'date' ? 'date' : format === 'email' ? 'email' : format === 'uri' ? 'url' : 'text';
-  return { kind: 'text', multiline: schema['x-multiline'] === true, secret: schema['x-secret'] === true, input };
+  return { kind: 'text', multiline: isLong(schema), secret: schema['x-secret'] === true, input };
 }
 
 function objectShape(schema: JsonObject): Shape {
