@@ -95,7 +95,10 @@ test('the form follows the types while the code is typed', async () => {
     .toEqual(['city', 'days', 'raw']);
   expect((await agent('live')).draft.schemaSources?.input?.source).toBe('python');
   await studio.replace('def main(\n');
-  await page.getByText('Older than the code.').first().waitFor();
+  await page
+    .getByText(/Older than the code\. main\.py:1: .*SyntaxError/)
+    .first()
+    .waitFor();
   expect(await page.getByRole('textbox', { name: /^days/ }).count()).toBe(1);
   await studio.replace(before);
   await page.getByRole('textbox', { name: /^days/ }).waitFor({ state: 'detached' });

@@ -1,6 +1,7 @@
 // Whether the schemas of a draft follow its code.
 import { useDeferredValue, useMemo } from 'react';
-import type { Language } from '../api/types';
+import { create } from 'zustand';
+import type { FieldProblem, Language } from '../api/types';
 import { codeDigestOf } from '../provenance/digest';
 import { useOpenAgent, useOpenFiles } from './openAgent';
 
@@ -21,3 +22,9 @@ export function useOlderSchemas(): ('input' | 'output')[] {
     return sides.filter((side) => sources?.[side]?.codeDigest !== digest);
   }, [sources, files, entrypoint]);
 }
+
+/** Why the types of the open agent's code could not be read when they were last followed. */
+export const useUnread = create<{ agent: string; problems: readonly FieldProblem[] }>(() => ({
+  agent: '',
+  problems: [],
+}));

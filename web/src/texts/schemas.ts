@@ -53,6 +53,8 @@ export const fromCode = {
     `From ${source in origins ? origins[source as keyof typeof origins] : source}. It follows the code.`,
   guessed: 'A guess from samples.',
   older: 'Older than the code.',
+  unread: ({ file, line, message }: { file?: string; line?: number; message: string }) =>
+    file === undefined ? message : `${file}:${line ?? 1}: ${message}`,
   olderThanTheCode: (sides: ('input' | 'output')[]) =>
     sides.length > 1 ? 'The schemas are older than the code.' : `The ${sides[0] ?? ''} schema is older than the code.`,
   title: { code: 'Update the schemas from the code', runs: 'Guess the schemas from runs' },

@@ -3,7 +3,7 @@ import { ApiError } from '../api/http';
 import { stringifyJson } from '../api/json';
 import { inferSchemas } from '../api/verbs';
 import { schemaOf, useOpenAgent, useOpenFiles } from '../agent/openAgent';
-import { hasTypes, useOlderSchemas } from '../agent/schemaSources';
+import { hasTypes, useOlderSchemas, useUnread } from '../agent/schemaSources';
 import { canonical } from '../provenance/canonical';
 
 /** How long nothing is typed before the types are read. */
@@ -14,7 +14,7 @@ const pauseMs = 60_000;
 /**
  * Keeps schemas that came from the code in step with it while the person edits here. Another person's edits are followed
  * where they are made; two pages that save the same schema would meet in a conflict. Code that cannot be loaded changes
- * nothing: the schema is then marked as older than the code.
+ * nothing: the schema is then marked as older than the code, with the reason.
  */
 export function FollowCode() {
   const agent = useOpenAgent();
@@ -38,6 +38,7 @@ export function FollowCode() {
         signal,
       );
       if (signal.aborted) return;
+      useUnread.setState({ agent: agent.id, problems: [] });
       for (const side of older) {
         const now = schemaOf(fields, side);
         const next = schemaOf({ ...fields, ...found }, side);
@@ -45,7 +46,9 @@ export function FollowCode() {
         agent.editSchema(side, `${stringifyJson(same ? now : next, 2)}\n`, found.schemaSources[side]);
       }
     } catch (error) {
-      if (error instanceof ApiError && error.code !== 'invalid_input') pausedUntil.current = Date.now() + pauseMs;
+      if (!(error instanceof ApiError) || signal.aborted) return;
+      if (error.code === 'invalid_input') useUnread.setState({ agent: agent.id, problems: error.fields });
+      else pausedUntil.current = Date.now() + pauseMs;
     }
   });
   const follows = session !== undefined && hasTypes(language) && older.length > 0;

@@ -1,16 +1,19 @@
 import { fromCode as say } from '../../texts/schemas';
 import { useOpenAgent } from '../../agent/openAgent';
-import { useOlderSchemas } from '../../agent/schemaSources';
+import { useOlderSchemas, useUnread } from '../../agent/schemaSources';
 import css from './ConfigPanel.module.css';
 
 /** Says where an inferred schema came from, and whether the code has changed since. */
 export function SchemaOrigin({ which }: { which: 'input' | 'output' }) {
-  const source = useOpenAgent().fields.schemaSources?.[which];
+  const { id, fields } = useOpenAgent();
+  const source = fields.schemaSources?.[which];
+  const unread = useUnread();
   const older = useOlderSchemas().includes(which);
   if (!source) return null;
   return (
     <p role="status" className={css.hint}>
-      {source.source === 'sample' ? say.guessed : say.follows(source.source)} {older && say.older}
+      {source.source === 'sample' ? say.guessed : say.follows(source.source)} {older && say.older}{' '}
+      {older && unread.agent === id && unread.problems.map(say.unread).join(' ')}
     </p>
   );
 }

@@ -101,20 +101,21 @@ function Refused({ error }: { error: Error }) {
 interface Item {
   file?: string;
   line?: number;
+  pointer?: string;
   message: string;
 }
 
 function Located({ items }: { items: readonly Item[] }) {
   return (
     <ul className={css.items}>
-      {items.map(({ file, line, message }) => (
-        <li key={`${file ?? ''} ${line ?? 0} ${message}`}>
+      {items.map(({ file, line, pointer, message }) => (
+        <li key={`${file ?? ''} ${line ?? 0} ${pointer ?? ''} ${message}`}>
           {file !== undefined && (
             <code>
               {file}:{line ?? 1}
             </code>
           )}{' '}
-          {message}
+          {pointer !== undefined && pointer !== '' && <code>{pointer}</code>} {message}
         </li>
       ))}
     </ul>
