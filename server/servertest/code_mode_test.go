@@ -202,7 +202,7 @@ func TestCodeMode_TooManyCalls_TypedError(t *testing.T) {
 	s := servertest.New(t)
 	calledTools(t, s)
 	run := s.Want(t, 200, http.MethodPost, "/api/v1/execute", map[string]any{
-		"language": "javascript", "runtime": "goja", "capabilities": map[string]any{"tools": []string{"shout@^1"}},
+		"language": "javascript", "runtime": "goja", "capabilities": map[string]any{"tools": []string{"shout@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
 		"code": `export default async (_, ctx) => { for (let i = 0; ; i++) { console.log(i); await ctx.callTool("shout@^1", { text: "a" }) } }`,
 	}).Run(t)
 	if run.Error == nil || run.Error.Type != runtimes.Denied || run.Error.Rule != "tools" || !strings.HasSuffix(run.Stdout, "\n100\n") {
