@@ -68,8 +68,8 @@ fuzz: bin ## Run every fuzz target, and schemathesis, for a minute each (FUZZTIM
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench
-bench: build ## Measure against lower bounds of this machine and write docs/benchmarks.md (QUICK=1 for a short look)
-	@go run ./scripts/bench -binary bin/atelier $(if $(QUICK),-quick,-write docs/benchmarks.md)
+bench: build ## Measure against lower bounds of this machine and write docs/benchmarks.md (QUICK=1 for a short look, BEFORE=path to compare with an earlier build)
+	@go run ./scripts/bench -binary bin/atelier $(if $(BEFORE),-before $(BEFORE)) $(if $(QUICK),-quick,-write docs/benchmarks.md)
 
 .PHONY: profile
 profile: build ## Profile the run path under load: processor time and allocations
