@@ -28,8 +28,8 @@ type consumer struct {
 	*window
 
 	client  *kgo.Client
-	tools   sync.WaitGroup
-	pausing sync.Mutex // held from a decision to pause or resume partitions until the client knows it
+	fail    context.CancelCauseFunc // ends the membership
+	pausing sync.Mutex              // held from a decision to pause or resume partitions until the client knows it
 }
 
 // session consumes requests until an error that only a new membership can repair, or until ctx ends.
@@ -41,7 +41,9 @@ func (a *API) session(ctx, abort context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &consumer{API: a, window: newWindow()}
+	member, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	c := &consumer{API: a, window: newWindow(), fail: fail}
 	c.client, err = kgo.NewClient(append(base,
 		kgo.ConsumerGroup(a.Kafka.Group), kgo.ConsumeTopics(a.Kafka.Requests), kgo.DisableAutoCommit(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(fetchBytes),
@@ -61,32 +63,33 @@ func (a *API) session(ctx, abort context.Context) error {
 	a.window = c.window
 	a.noting.Unlock()
 	a.connected()
-	return c.consume(ctx, abort)
+	return c.consume(ctx, member, abort)
 }
 
-// consume polls, runs and publishes until ctx ends or polling fails.
-func (c *consumer) consume(ctx, abort context.Context) error {
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	go c.watch(watching)
+// consume polls, runs and publishes until ctx ends or the membership fails. Tools that still run after a failure are not
+// waited for: their requests come again, and wait for the same runs.
+func (c *consumer) consume(ctx, member, abort context.Context) error {
+	go c.watch(member)
 	publishing := c.startPublishing(abort)
-	err := c.poll(ctx, abort)
-	c.stopStarting(abort)
-	c.tools.Wait()
-	publishing.finish(err != nil)
-	if ctx.Err() != nil && err == nil {
-		c.leave()
+	c.poll(member, abort)
+	defer c.stopStarting(abort)()
+	if ctx.Err() == nil {
+		publishing.finish(true)
+		return context.Cause(member)
 	}
-	return err
+	c.tools.Wait()
+	publishing.finish(false)
+	c.leave()
+	return nil
 }
 
-// stopStarting lets running tools finish. After abort nothing is waited for.
-func (c *consumer) stopStarting(abort context.Context) {
+// stopStarting lets running tools finish. After abort nothing is waited for, until the returned function is called.
+func (c *consumer) stopStarting(abort context.Context) (end func() bool) {
 	c.mu.Lock()
 	c.stopped = true
 	c.changed.Broadcast()
 	c.mu.Unlock()
-	context.AfterFunc(abort, func() {
+	return context.AfterFunc(abort, func() {
 		c.mu.Lock()
 		c.expired = true
 		c.changed.Broadcast()
@@ -94,40 +97,32 @@ func (c *consumer) stopStarting(abort context.Context) {
 	})
 }
 
-// poll starts the requests that arrive, until ctx ends.
-func (c *consumer) poll(ctx, abort context.Context) error {
-	for ctx.Err() == nil {
-		c.awaitRoom(ctx)
-		fetches := c.client.PollRecords(ctx, pollRecords)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if fetches.IsClientClosed() {
-			return errors.New("the client is closed")
-		}
-		for _, failed := range fetches.Errors() {
-			if !kerr.IsRetriable(failed.Err) {
-				return fmt.Errorf("read %s: %w", failed.Topic, failed.Err)
-			}
-		}
-		fetches.EachRecord(func(r *kgo.Record) { c.start(ctx, abort, r) })
-		c.rebalanceLoad()
-	}
-	return nil
-}
-
-// awaitRoom waits while the unanswered requests of all partitions have too many bytes.
-func (c *consumer) awaitRoom(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() {
+// poll starts the requests that arrive, until the membership ends.
+func (c *consumer) poll(member, abort context.Context) {
+	stop := context.AfterFunc(member, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.changed.Broadcast()
 	})
 	defer stop()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.bytes >= allBytes && ctx.Err() == nil {
-		c.changed.Wait()
+	for member.Err() == nil {
+		c.awaitRoom(func() bool { return member.Err() != nil })
+		fetches := c.client.PollRecords(member, pollRecords)
+		if member.Err() != nil {
+			return
+		}
+		if fetches.IsClientClosed() {
+			c.fail(errors.New("the client is closed"))
+			return
+		}
+		for _, failed := range fetches.Errors() {
+			if !kerr.IsRetriable(failed.Err) {
+				c.fail(fmt.Errorf("read %s: %w", failed.Topic, failed.Err))
+				return
+			}
+		}
+		fetches.EachRecord(func(r *kgo.Record) { c.start(member, abort, r) })
+		c.rebalanceLoad()
 	}
 }
 
@@ -145,26 +140,28 @@ func (c *consumer) rebalanceLoad() {
 }
 
 // start runs a request after the earlier ones of its session.
-func (c *consumer) start(ctx, abort context.Context, r *kgo.Record) {
+func (c *consumer) start(member, abort context.Context, r *kgo.Record) {
 	d := c.receive(r)
 	if _, first := c.add(d); first {
 		c.tools.Go(func() {
 			for item := c.begin(d.SessionID); item != nil; item = c.begin(d.SessionID) {
-				answers, ok := c.answerTo(ctx, abort, item.delivery)
+				answers, ok := c.answerTo(member, abort, item)
 				c.end(item, answers, ok)
 			}
 		})
 	}
 }
 
-// assigned begins partitions at their committed offsets.
+// assigned begins partitions at their committed offsets. Without the marks of these offsets, requests that were answered
+// ahead of them would be answered again. So the membership ends if they cannot be read, and the next one tries again.
 func (c *consumer) assigned(ctx context.Context, ids []int32) {
 	if len(ids) == 0 {
 		return
 	}
 	positions, err := c.committed(ctx)
-	if err != nil { // the group reads the offsets too; only requests that were answered ahead of it are not known
-		c.Log.LogAttrs(ctx, slog.LevelWarn, "Kafka: the committed offsets could not be read", slog.Any("error", err))
+	if err != nil {
+		c.fail(fmt.Errorf("read the committed offsets: %w", err))
+		return
 	}
 	for _, id := range ids {
 		at := positions[id]

@@ -37,27 +37,32 @@ func (a *API) receive(record *kgo.Record) delivery {
 	return delivery{request: r, record: record, form: form, trace: trace, err: err}
 }
 
-// answerTo returns the records that answer a request. It returns false if the server is stopping.
-func (a *API) answerTo(ctx, abort context.Context, d delivery) ([]*kgo.Record, bool) {
-	var all []*kgo.Record
-	if d.err != nil {
-		all = append(all, a.deadLetter(d))
-		if d.answerable() {
-			all = append(all, a.publish(d, d.answer().failed(statusError, problem(d.err)))...)
-		}
-		return all, true
+// answerTo returns the records that answer a request. It returns false if the membership has ended.
+func (c *consumer) answerTo(ctx, abort context.Context, item *work) ([]*kgo.Record, bool) {
+	if item.err != nil {
+		return c.refuse(item.delivery), true
 	}
 	select {
 	case <-ctx.Done():
 		return nil, false
-	case a.places <- struct{}{}:
+	case c.places <- struct{}{}:
 	}
-	defer func() { <-a.places }()
-	answer, ok := a.run(ctx, abort, d)
+	defer func() { <-c.places }()
+	c.awaitPublication(item)
+	answer, ok := c.run(ctx, abort, item.delivery)
 	if !ok {
 		return nil, false
 	}
-	return a.publish(d, answer), true
+	return c.publish(item.delivery, answer), true
+}
+
+// refuse returns the records for a request that is not valid.
+func (a *API) refuse(d delivery) []*kgo.Record {
+	all := []*kgo.Record{a.deadLetter(d)}
+	if d.answerable() {
+		all = append(all, a.publish(d, d.answer().failed(statusError, problem(d.err)))...)
+	}
+	return all
 }
 
 // run executes a tool. While the server cannot take the run, it waits and tries again.

@@ -41,8 +41,9 @@ type Options struct {
 type API struct {
 	Options
 	schemas schemas
-	places  chan struct{} // one for each concurrent run
-	side    *kgo.Client   // for side events that tell about a start, which no transaction may delay
+	places  chan struct{}  // one for each concurrent run
+	tools   sync.WaitGroup // sessions with running tools, also those of earlier memberships
+	side    *kgo.Client    // for side events that tell about a start, which no transaction may delay
 
 	noting sync.Mutex
 	state  State
@@ -58,7 +59,7 @@ type State struct {
 	Waiting   int    // polled requests whose results are not committed
 	Paused    int    // partitions that are not read, because they have too many of these
 
-	failing bool // the last results could not be published
+	failing bool // there are results that could not be published
 }
 
 const (
@@ -157,6 +158,7 @@ func (a *API) disconnected(ctx context.Context, err error) {
 // reconnects as often as necessary.
 func (a *API) Run(ctx, abort context.Context) {
 	defer a.side.Close()
+	defer a.tools.Wait()
 	for ctx.Err() == nil {
 		if err := a.session(ctx, abort); err != nil {
 			a.disconnected(ctx, err)

@@ -23,10 +23,11 @@ type publishing struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	draining bool // ends when nothing is left; guarded by the window
+	unsure   bool // the state may say that results could not be published although nothing is left
 }
 
 func (c *consumer) startPublishing(abort context.Context) *publishing {
-	p := &publishing{consumer: c, done: make(chan struct{})}
+	p := &publishing{consumer: c, done: make(chan struct{}), unsure: true}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(abort))
 	go p.loop()
 	return p
@@ -61,6 +62,7 @@ func (p *publishing) loop() {
 		more, err := p.publishNext()
 		switch {
 		case err != nil:
+			p.unsure = true
 			p.note(func(s *State) { s.failing = true })
 			p.disconnected(p.ctx, fmt.Errorf("publish results: %w", err))
 			if p.ended() {
@@ -80,6 +82,9 @@ func (p *publishing) publishNext() (bool, error) {
 	if err := p.open(); err != nil {
 		return true, err
 	}
+	if p.unsure {
+		p.recovered()
+	}
 	next, ok := p.wait()
 	if !ok {
 		return false, nil
@@ -91,6 +96,16 @@ func (p *publishing) publishNext() (bool, error) {
 	p.rebalanceLoad()
 	p.count(next.commit)
 	return true, nil
+}
+
+// recovered ends the state of a failed publication if an earlier transaction has published everything.
+func (p *publishing) recovered() {
+	p.mu.Lock()
+	p.unsure = len(p.collect().items) > 0
+	p.mu.Unlock()
+	if !p.unsure {
+		p.note(func(s *State) { s.failing = false })
+	}
 }
 
 // ended reports whether failed transactions are not repeated any more.

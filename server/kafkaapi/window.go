@@ -13,8 +13,12 @@ const (
 	// when half of them are answered.
 	pauseRecords = 500
 	pauseBytes   = 16 << 20
-	// allBytes bounds the unanswered requests of all partitions. Beyond it nothing is polled.
+	// allBytes bounds the unanswered requests of all partitions, with their results. Beyond it nothing is polled, and no
+	// tool starts while there are results to publish.
 	allBytes = 64 << 20
+	// commitRecords and commitBytes bound the requests of one transaction, and their results.
+	commitRecords = 5_000
+	commitBytes   = 8 << 20
 	// markedOffsets is how far beyond the committed offset answered requests can be marked.
 	markedOffsets = 16 << 10
 )
@@ -25,7 +29,8 @@ type work struct {
 	partition *partition
 	ended     bool // answers are complete
 	answers   []*kgo.Record
-	published bool // in a committed transaction
+	bytes     int64 // of the request and its answers
+	published bool  // in a committed transaction
 }
 
 // partition holds the requests of one partition that this server has polled and that are not committed yet.
@@ -126,7 +131,7 @@ func (w *window) add(d delivery) (taken, first bool) {
 	if p == nil || p.closing || d.record.Offset < p.next {
 		return false, false
 	}
-	item := &work{delivery: d, partition: p}
+	item := &work{delivery: d, partition: p, bytes: sizeOf(d.record)}
 	p.next = d.record.Offset + 1
 	p.items = append(p.items, item)
 	if p.marked.has(d.record.Offset) {
@@ -142,15 +147,15 @@ func (w *window) add(d delivery) (taken, first bool) {
 
 // forget keeps only the offset of a published request.
 func (i *work) forget() {
-	i.published, i.answers, i.delivery = true, nil, delivery{record: &kgo.Record{Offset: i.record.Offset}, err: i.err}
+	i.published, i.answers, i.bytes, i.delivery = true, nil, 0, delivery{record: &kgo.Record{Offset: i.record.Offset}, err: i.err}
 }
 
 // count adds a request to the open ones, or removes it.
 func (w *window) count(item *work, sign int) {
 	item.partition.open += sign
 	w.records += sign
-	item.partition.bytes += int64(sign) * item.size()
-	w.bytes += int64(sign) * item.size()
+	item.partition.bytes += int64(sign) * item.bytes
+	w.bytes += int64(sign) * item.bytes
 }
 
 // settled removes a request whose results are committed from the open ones.
@@ -161,7 +166,34 @@ func (w *window) settled(item *work) {
 	item.forget()
 }
 
-func (i *work) size() int64 { return int64(len(i.record.Value)+len(i.record.Key)) + 512 }
+// sizeOf returns the approximate bytes of a record in memory.
+func sizeOf(r *kgo.Record) int64 { return int64(len(r.Value)+len(r.Key)) + 512 }
+
+// awaitRoom waits while there are too many bytes, unless done reports true. The goroutine that makes it true signals the
+// change.
+func (w *window) awaitRoom(done func() bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.bytes >= allBytes && !done() {
+		w.changed.Wait()
+	}
+}
+
+// awaitPublication keeps a request from running while there are too many bytes, and some of them are results that the next
+// transaction publishes.
+func (w *window) awaitPublication(item *work) {
+	w.awaitRoom(func() bool {
+		if w.stopped || item.partition.closing {
+			return true
+		}
+		for _, p := range w.partitions {
+			if p.unpublished() {
+				return false
+			}
+		}
+		return true
+	})
+}
 
 // begin returns the next request of a session, or nil after the last one.
 func (w *window) begin(session string) *work {
@@ -188,11 +220,25 @@ func (w *window) end(item *work, answers []*kgo.Record, ok bool) {
 	item.partition.running--
 	if ok {
 		item.answers, item.ended = answers, true
+		w.grow(item)
 	} else {
 		w.stopped = true
 	}
 	w.sessions[item.SessionID] = w.sessions[item.SessionID][1:]
 	w.changed.Broadcast()
+}
+
+// grow counts the answers of a request.
+func (w *window) grow(item *work) {
+	var bytes int64
+	for _, r := range item.answers {
+		bytes += sizeOf(r)
+	}
+	item.bytes += bytes
+	if !item.partition.closed {
+		item.partition.bytes += bytes
+		w.bytes += bytes
+	}
 }
 
 // unpublished reports whether a partition has results to publish.
@@ -257,10 +303,14 @@ func (c commit) answers() (all []*kgo.Record) {
 	return all
 }
 
-// collect returns the results that no transaction has committed.
+// collect returns results that no transaction has committed, as many as one transaction may have.
 func (w *window) collect() commit {
 	c := commit{offsets: map[int32]position{}}
+	var bytes int64
 	for _, p := range w.partitions {
+		if c.full(bytes) {
+			break
+		}
 		if !p.unpublished() {
 			continue
 		}
@@ -270,7 +320,7 @@ func (w *window) collect() commit {
 		open := false
 		for _, item := range p.items {
 			offset := item.record.Offset
-			if !item.ended || offset-first >= markedOffsets {
+			if !item.ended || offset-first >= markedOffsets || !item.published && c.full(bytes) {
 				if !open {
 					open, at.offset, beyond.base = true, offset, offset
 				}
@@ -278,6 +328,7 @@ func (w *window) collect() commit {
 			}
 			if !item.published {
 				c.items = append(c.items, item)
+				bytes += item.bytes
 			}
 			if open {
 				beyond.add(offset)
@@ -289,6 +340,9 @@ func (w *window) collect() commit {
 	}
 	return c
 }
+
+// full reports whether a transaction with so many bytes takes no further result.
+func (c commit) full(bytes int64) bool { return len(c.items) >= commitRecords || bytes >= commitBytes }
 
 // published removes the requests of a committed transaction.
 func (w *window) published(c commit) {

@@ -2,6 +2,8 @@ package kafkaapi
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -55,6 +57,13 @@ func TestWindow_SlowRequest_OthersArePublished(t *testing.T) {
 	}
 }
 
+// publishAll publishes the results that are there.
+func publishAll(w *window) {
+	for c := w.collect(); len(c.items) > 0; c = w.collect() {
+		w.published(c)
+	}
+}
+
 // A partition with too many unanswered requests is paused, by number and by bytes, and resumed when half are answered.
 func TestWindow_FullPartition_Paused(t *testing.T) {
 	t.Parallel()
@@ -72,12 +81,12 @@ func TestWindow_FullPartition_Paused(t *testing.T) {
 			if n != tt.count/2+1 {
 				continue
 			}
-			w.published(w.collect())
+			publishAll(w)
 			if _, resume := w.balance(); len(resume) != 1 {
 				t.Errorf("%s: the partition is not resumed", name)
 			}
 		}
-		w.published(w.collect())
+		publishAll(w)
 		if requests, paused := w.load(); requests != 0 || paused != 0 || w.bytes != 0 {
 			t.Errorf("%s: %d requests with %d bytes and %d paused partitions are left", name, requests, w.bytes, paused)
 		}
@@ -137,5 +146,85 @@ func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
 	kept := parseMarks(at.offset, at.metadata)
 	if at.offset != 20 || !kept.has(20) || !kept.has(29) || kept.has(30) {
 		t.Errorf("offset %d with marks %+v, want 20 with 20 to 29", at.offset, kept)
+	}
+}
+
+// Results that wait for their transaction count like requests. One transaction has a bounded part of them, and its offsets
+// and marks leave out the rest.
+func TestWindow_LargeResults_SeveralTransactions(t *testing.T) {
+	t.Parallel()
+	const count, size = 20, 1 << 20
+	w := newWindow()
+	w.assign(1, 0, "")
+	for n := range count {
+		w.add(received(int64(n), fmt.Sprint(n), 1))
+	}
+	for n := range count {
+		w.end(w.begin(fmt.Sprint(n)), []*kgo.Record{{Value: make([]byte, size)}}, true)
+	}
+	if w.bytes < count*size {
+		t.Errorf("the window has %d bytes", w.bytes)
+	}
+	if pause, _ := w.balance(); len(pause) != 1 {
+		t.Error("a partition with many bytes of results is not paused")
+	}
+	published := int64(0)
+	for rounds := 0; published < count; rounds++ {
+		c := w.collect()
+		var bytes int
+		for _, r := range c.answers() {
+			bytes += len(r.Value)
+		}
+		if len(c.items) == 0 || bytes > commitBytes+size {
+			t.Fatalf("transaction %d has %d results with %d bytes", rounds, len(c.items), bytes)
+		}
+		published += int64(len(c.items))
+		at := c.offsets[1]
+		if at.offset != published || at.metadata != "" {
+			t.Errorf("after %d results the offset is %d with marks %q", published, at.offset, at.metadata)
+		}
+		w.published(c)
+	}
+	if w.bytes != 0 {
+		t.Errorf("%d bytes are left", w.bytes)
+	}
+}
+
+// While unpublished results fill the window, no tool starts. The end of their transaction lets it start.
+func TestWindow_FullOfResults_ToolWaits(t *testing.T) {
+	t.Parallel()
+	w := newWindow()
+	w.assign(1, 0, "")
+	w.add(received(0, "a", 1))
+	w.add(received(1, "b", 1))
+	w.end(w.begin("a"), []*kgo.Record{{Value: make([]byte, allBytes)}}, true)
+	next := w.begin("b")
+	var order []string
+	done := make(chan struct{})
+	w.mu.Lock()
+	go func() {
+		defer close(done)
+		w.awaitPublication(next)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		order = append(order, "started")
+	}()
+	c := w.collect()
+	for range 100 { // let it ask and wait
+		w.mu.Unlock()
+		runtime.Gosched()
+		w.mu.Lock()
+	}
+	order = append(order, "published")
+	w.mu.Unlock()
+	w.published(c)
+	<-done
+	if !slices.Equal(order, []string{"published", "started"}) {
+		t.Errorf("the order is %v", order)
+	}
+	for _, release := range []func(){func() { w.stopped = true }, func() { w.stopped, next.partition.closing = false, true }} {
+		w.bytes = allBytes
+		release()
+		w.awaitPublication(next)
 	}
 }

@@ -1,0 +1,30 @@
+package kafkaapi
+
+import (
+	"context"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Without the committed offsets a partition does not begin, because requests that were answered ahead of its offset would be
+// answered again. The membership ends instead.
+func TestAssigned_OffsetsUnreadable_MembershipEnds(t *testing.T) {
+	t.Parallel()
+	side, err := kgo.NewClient(kgo.SeedBrokers("127.0.0.1:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.Close()
+	member, fail := context.WithCancelCause(t.Context())
+	c := &consumer{API: &API{side: side}, window: newWindow(), fail: fail}
+	asking, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.assigned(asking, []int32{1})
+	if context.Cause(member) == nil {
+		t.Error("the membership goes on")
+	}
+	if taken, _ := c.add(received(0, "s", 1)); taken {
+		t.Error("a request is taken")
+	}
+}
