@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,6 +168,8 @@ type kafkaEvent struct {
 func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTopics, rate float64) (*load.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(topics.results),
 		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.MaxBufferedRecords(2*kafkaMessages), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
@@ -189,18 +192,25 @@ func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTop
 			due[n] = began.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 		}
 	}
-	sent := make(chan error, 1)
-	go func() { sent <- sendToKafka(ctx, client, topics.requests, pass, due) }()
+	go func() {
+		if err := sendToKafka(ctx, client, topics.requests, pass, due); err != nil {
+			fail(fmt.Errorf("send requests: %w", err))
+		}
+	}()
 	sample := &load.Sample{Times: make([]time.Duration, 0, count)}
 	seen := make([]bool, count)
 	for len(sample.Times) < count {
 		fetches := client.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, ctx.Err())
+			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, context.Cause(ctx))
 		}
 		now := time.Now()
 		fetches.EachRecord(func(r *kgo.Record) { // results of earlier passes are skipped
-			if n, ok := resultOf(r.Value, pass); ok && n < count {
+			n, err := resultOf(r.Value, pass)
+			if err != nil {
+				fail(err)
+			}
+			if n >= 0 && n < count {
 				if seen[n] {
 					sample.Wrong++
 					sample.Fault = fmt.Errorf("request %d has two results", n)
@@ -213,10 +223,11 @@ func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTop
 	}
 	sample.Span = time.Since(began)
 	slices.Sort(sample.Times)
-	return sample, errors.Join(<-sent, sample.Fault)
+	return sample, sample.Fault
 }
 
 func sendToKafka(ctx context.Context, client *kgo.Client, topic, pass string, due []time.Time) error {
+	var failed kgo.FirstErrPromise
 	for n, at := range due {
 		if wait := time.Until(at); wait > 0 {
 			select {
@@ -230,21 +241,28 @@ func sendToKafka(ctx context.Context, client *kgo.Client, topic, pass string, du
 		if err != nil {
 			return err
 		}
-		client.Produce(ctx, &kgo.Record{Topic: topic, Key: []byte(session), Value: text}, nil)
+		client.Produce(ctx, &kgo.Record{Topic: topic, Key: []byte(session), Value: text}, failed.Promise())
 	}
-	return client.Flush(ctx)
+	return errors.Join(client.Flush(ctx), failed.Err())
 }
 
-// resultOf returns the number of the request that an echo or a result answers.
-func resultOf(text []byte, pass string) (n int, ok bool) {
+// resultOf returns the number of the request that an echo or a result answers, and -1 for one of another pass.
+func resultOf(text []byte, pass string) (int, error) {
 	var got kafkaEvent
 	if json.Unmarshal(text, &got) != nil {
-		return 0, false
+		return -1, nil
 	}
 	id, values := got.EventID, got.Args
 	if request, is := got.Metadata["request_id"].(string); is {
 		id, values = request, got.Payload
 	}
-	value, is := values["n"].(float64)
-	return int(value), is && id == fmt.Sprint(pass, int(value)) && (got.Status == "" || got.Status == "success")
+	number, own := strings.CutPrefix(id, pass)
+	if !own {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(number)
+	if value, is := values["n"].(float64); err != nil || !is || int(value) != n || got.Status != "" && got.Status != "success" {
+		return -1, fmt.Errorf("the result of request %s is wrong: %s", number, text)
+	}
+	return n, nil
 }
