@@ -23,8 +23,9 @@ const prefix = "sha256:"
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Folder is a blob store in its own directory: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent use,
-// also by several processes.
+// Folder is a blob store in its own directory: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent use by one
+// process. Others may read and store meanwhile, but a blob that they store again may be removed, so only the process that
+// has the lock of the data directory removes blobs.
 type Folder struct {
 	dir string
 	mu  sync.Mutex // a blob that is stored again must not be removed meanwhile
@@ -118,21 +119,32 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
-// List calls back with each blob.
-func (f *Folder) List(ctx context.Context, each func(Stored)) error {
-	found, err := filepath.Glob(filepath.Join(f.dir, "[0-9a-f][0-9a-f]", "[0-9a-f]*"))
+// List calls back with each blob, until a call returns an error. The calls may remove blobs.
+func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
+	dirs, err := os.ReadDir(f.dir)
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
-	for _, path := range found {
-		digest := prefix + filepath.Base(filepath.Dir(path)) + filepath.Base(path)
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || !digestForm.MatchString(digest):
-		case err != nil:
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(filepath.Join(f.dir, dir.Name()))
+		if err != nil {
 			return fmt.Errorf("list blobs: %w", err)
-		default:
-			each(Stored{Digest: digest, Bytes: info.Size(), At: info.ModTime()})
+		}
+		for _, entry := range entries {
+			digest := prefix + dir.Name() + entry.Name()
+			if !digestForm.MatchString(digest) {
+				continue
+			}
+			info, err := entry.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("list blobs: %w", err)
+			}
+			if err := errors.Join(ctx.Err(), each(Stored{Digest: digest, Bytes: info.Size(), At: info.ModTime()})); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()

@@ -33,8 +33,8 @@ type S3Options struct {
 }
 
 // S3 is a blob store in a bucket. Objects are code-blobs/NAME/HASH, so that two publications of one version number never
-// share an object. Every read is verified against the digest, and a local
-// cache saves downloads. It is safe for concurrent use, also by several servers.
+// share an object. Every read is verified against the digest, and a local cache saves downloads. It is safe for concurrent
+// use, also by several servers.
 type S3 struct {
 	options S3Options
 	client  *minio.Client
@@ -42,12 +42,22 @@ type S3 struct {
 
 	mu    sync.Mutex
 	etags map[string]string // of verified objects in the cache, by digest
+	state S3State
+}
+
+// S3State describes the last answer of the bucket.
+type S3State struct {
+	Available bool
+	Reason    string // why not
+	Failures  int64  // requests that failed, or that returned other content
 }
 
 const (
 	keyPrefix  = "code-blobs/"
 	s3Patience = 30 * time.Second
-	maxObject  = 64 << 20
+	// cachedPatience is how long a read waits for the bucket if the cache has the blob.
+	cachedPatience = 3 * time.Second
+	maxObject      = 64 << 20
 )
 
 // OpenS3 checks the options and that the bucket can be read.
@@ -62,7 +72,7 @@ func OpenS3(ctx context.Context, o S3Options) (*S3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--s3-endpoint: %w", err)
 	}
-	s := &S3{options: o, client: client, cache: cache, etags: map[string]string{}}
+	s := &S3{options: o, client: client, cache: cache, etags: map[string]string{}, state: S3State{Available: true}}
 	ctx, cancel := context.WithTimeout(ctx, s3Patience)
 	defer cancel()
 	found, err := client.BucketExists(ctx, o.Bucket)
@@ -75,6 +85,39 @@ func OpenS3(ctx context.Context, o S3Options) (*S3, error) {
 	return s, nil
 }
 
+// State returns the state of the bucket.
+func (s *S3) State() S3State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Ping asks the bucket, so that its state is also known while nothing is read or stored.
+func (s *S3) Ping(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	found, err := s.client.BucketExists(ctx, s.options.Bucket)
+	if err == nil && !found {
+		err = minio.ErrorResponse{Code: "NoSuchBucket"}
+	}
+	s.note(err)
+}
+
+// note stores whether the bucket answered. A caller that went away says nothing about the bucket.
+func (s *S3) note(err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil || isMissing(err) {
+		s.state.Available, s.state.Reason = true, ""
+		return
+	}
+	s.state.Available, s.state.Reason = false, fmt.Sprintf("The bucket %s cannot be used. %s", s.options.Bucket, remedy(err))
+	s.state.Failures++
+}
+
 // Put stores a blob under a name and returns its digest.
 func (s *S3) Put(ctx context.Context, name string, content []byte) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s3Patience)
@@ -83,6 +126,7 @@ func (s *S3) Put(ctx context.Context, name string, content []byte) (string, erro
 	info, err := s.client.PutObject(ctx, s.options.Bucket, objectKey(name, digest), bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
 		ContentType: "application/json", DisableMultipart: true, SendContentMd5: true,
 	})
+	s.note(err)
 	if err != nil {
 		return "", s.failure("store", name, err)
 	}
@@ -93,29 +137,43 @@ func (s *S3) Put(ctx context.Context, name string, content []byte) (string, erro
 // Get returns the content of a blob. Errors: NotFound; StorageUnavailable if the bucket does not answer and the cache
 // does not have the blob; ContentChanged if the object was changed.
 func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	if content, err := s.cache.Get(ctx, name, digest); err == nil && s.current(ctx, name, digest) {
+		return content, nil
+	}
+	return s.download(ctx, name, digest)
+}
+
+// current reports whether the cached content of a blob may be used: its object was not changed or removed. The cached
+// content is verified, so it is also used while the bucket does not answer.
+func (s *S3) current(ctx context.Context, name, digest string) bool {
+	ctx, cancel := context.WithTimeout(ctx, cachedPatience)
 	defer cancel()
 	s.mu.Lock()
 	known := s.etags[digest]
 	s.mu.Unlock()
-	if known != "" {
-		info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
-		if err != nil || info.ETag == known { // the cached content is verified, so it also serves while the bucket is away
-			if content, cached := s.cache.Get(ctx, name, digest); cached == nil && !isMissing(err) {
-				return content, nil
-			}
-		}
-	}
+	info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
+	s.note(err)
+	return err == nil && info.ETag == known || err != nil && !isMissing(err)
+}
+
+// download reads an object.
+func (s *S3) download(ctx context.Context, name, digest string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
 	object, err := s.client.GetObject(ctx, s.options.Bucket, objectKey(name, digest), minio.GetObjectOptions{})
 	if err != nil {
 		return nil, s.failure("read", name, err)
 	}
 	defer object.Close()
 	content, err := io.ReadAll(io.LimitReader(object, maxObject))
+	s.note(err)
 	if err != nil {
 		return nil, s.failure("read", name, err)
 	}
 	if got := Digest(content); got != digest {
+		s.mu.Lock()
+		s.state.Failures++
+		s.mu.Unlock()
 		return nil, &fault.Error{Code: fault.ContentChanged, Message: fmt.Sprintf(
 			"The object %s%s in the bucket %s was changed: its digest is %s, and the version has %s. Restore the object.", keyPrefix, name, s.options.Bucket, got, digest)}
 	}
@@ -136,8 +194,8 @@ func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
 	return info.Size, nil
 }
 
-// List calls back with each blob in the bucket.
-func (s *S3) List(ctx context.Context, each func(Stored)) error {
+// List calls back with each blob in the bucket, until a call returns an error. The calls may remove blobs.
+func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for object := range s.client.ListObjects(ctx, s.options.Bucket, minio.ListObjectsOptions{Prefix: keyPrefix, Recursive: true}) {
@@ -146,8 +204,11 @@ func (s *S3) List(ctx context.Context, each func(Stored)) error {
 		}
 		at := strings.LastIndexByte(object.Key, '/')
 		digest := prefix + object.Key[at+1:]
-		if digestForm.MatchString(digest) && at > len(keyPrefix) {
-			each(Stored{Name: object.Key[len(keyPrefix):at], Digest: digest, Bytes: object.Size, At: object.LastModified})
+		if !digestForm.MatchString(digest) || at <= len(keyPrefix) {
+			continue
+		}
+		if err := each(Stored{Name: object.Key[len(keyPrefix):at], Digest: digest, Bytes: object.Size, At: object.LastModified}); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
@@ -186,8 +247,21 @@ func (s *S3) failure(verb, name string, err error) error {
 		return notFound(keyPrefix+name, err)
 	}
 	return &fault.Error{
-		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s.", s.options.Bucket, verb, keyPrefix, name), Err: err, RetryAfter: time.Second,
+		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s. %s", s.options.Bucket, verb, keyPrefix, name, remedy(err)), Err: err, RetryAfter: time.Second,
 	}
+}
+
+// remedy says how to repair a bucket.
+func remedy(err error) string {
+	switch code := minio.ToErrorResponse(err).Code; {
+	case code == "NoSuchBucket":
+		return "It does not exist: create it, or change --s3-bucket."
+	case code == "AccessDenied", code == "InvalidAccessKeyId", code == "SignatureDoesNotMatch":
+		return "It denies access: check --s3-access-key, --s3-secret-key and the rights of this key."
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("It did not answer within %s: check the network and the service at --s3-endpoint, and try again.", s3Patience)
+	}
+	return "Check that the service at --s3-endpoint answers, and try again."
 }
 
 // remember puts verified content into the cache. A full disk costs only the cache.

@@ -109,40 +109,72 @@ func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time
 func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.BlobGarbage}
 	var old []blobs.Stored
-	err := s.blobs.List(ctx, func(b blobs.Stored) {
+	sweep := func() error {
+		unused, err := s.unusedBlobs(ctx, old)
+		if err != nil {
+			return err
+		}
+		old = old[:0]
+		for _, b := range unused {
+			removed := dry
+			if !dry {
+				if removed, err = s.blobs.Remove(ctx, b, before); err != nil {
+					return err
+				}
+			}
+			if removed {
+				g.Count, g.Bytes = g.Count+1, g.Bytes+b.Bytes
+			}
+		}
+		return nil
+	}
+	err := s.blobs.List(ctx, func(b blobs.Stored) error {
 		if b.At.Before(before) {
 			old = append(old, b)
 		}
+		if len(old) < sweptBlobs {
+			return nil
+		}
+		return sweep()
 	})
-	if err != nil || len(old) == 0 {
-		return g, wrap("list blobs", err)
+	if err == nil {
+		err = sweep()
+	}
+	return g, wrap("sweep blobs", err)
+}
+
+// sweptBlobs is the number of blobs that are looked up at once.
+const sweptBlobs = 200
+
+// unusedBlobs returns the blobs that no version has and none will have.
+func (s *Store) unusedBlobs(ctx context.Context, all []blobs.Stored) (unused []blobs.Stored, err error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	digests := make([]string, 0, len(all))
+	for _, b := range all {
+		digests = append(digests, b.Digest)
 	}
 	var rows []versionRow
-	err = s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").Where("v.files_digest IS NOT NULL").Scan(ctx)
-	if err != nil {
-		return g, wrap("sweep blobs", err)
+	if err := s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").Where("v.files_digest IN (?)", bun.List(digests)).Scan(ctx); err != nil {
+		return nil, err
 	}
 	used := make(map[[2]string]bool, 2*len(rows))
 	for _, row := range rows {
 		used[[2]string{blobName(row.AgentID, row.Version), row.FilesDigest}], used[[2]string{"", row.FilesDigest}] = true, true
 	}
-	for _, b := range old {
-		removed := !used[[2]string{b.Name, b.Digest}]
-		if removed && b.Name != "" {
-			if removed, err = s.settled(ctx, b.Name); err != nil {
-				return g, wrap("sweep blobs", err)
+	for _, b := range all {
+		free := !used[[2]string{b.Name, b.Digest}]
+		if free && b.Name != "" {
+			if free, err = s.settled(ctx, b.Name); err != nil {
+				return nil, err
 			}
 		}
-		if removed && !dry {
-			if removed, err = s.blobs.Remove(ctx, b, before); err != nil {
-				return g, wrap("sweep blobs", err)
-			}
-		}
-		if removed {
-			g.Count, g.Bytes = g.Count+1, g.Bytes+b.Bytes
+		if free {
+			unused = append(unused, b)
 		}
 	}
-	return g, nil
+	return unused, nil
 }
 
 // settled reports whether no publication can succeed under the name of a blob any more. A blob of an agent that this

@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
@@ -96,4 +99,36 @@ func TestSweepDraftHistory_NewestAndLabelledStay(t *testing.T) {
 			t.Errorf("%+v, %v", draft.Files, err)
 		}
 	})
+}
+
+// Blobs are looked up in groups. Those of versions stay in each group, and all others go.
+func TestSweepBlobs_ManyBlobs_OnlyThoseOfVersionsStay(t *testing.T) {
+	t.Parallel()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			o := storetest.Options(t, d)
+			s := storetest.Reopen(t, o)
+			const orphans, versions = 450, 3
+			for n := range orphans {
+				if _, err := o.Blobs.Put(t.Context(), "", []byte(fmt.Sprint("orphan ", n))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			large := agent("large")
+			if err := s.CreateAgent(t.Context(), large); err != nil {
+				t.Fatal(err)
+			}
+			for n := range versions {
+				large.Draft.Files = map[string]registry.File{"main.js": []byte(strings.Repeat(fmt.Sprint(n), 200_000))}
+				publish(t, s, large, fmt.Sprintf("1.%d.0", n))
+			}
+			later := time.Now().Add(time.Hour)
+			twice(t, orphans, func(dry bool) (registry.Garbage, error) { return s.SweepBlobs(t.Context(), later, dry) })
+			left := 0
+			if err := o.Blobs.List(t.Context(), func(blobs.Stored) error { left++; return nil }); err != nil || left != versions {
+				t.Errorf("%d blobs are left, %v", left, err)
+			}
+		})
+	}
 }

@@ -28,7 +28,7 @@ type Blobs interface {
 	Put(ctx context.Context, name string, content []byte) (digest string, err error)
 	Get(ctx context.Context, name, digest string) ([]byte, error)
 	Size(ctx context.Context, name, digest string) (int64, error)
-	List(ctx context.Context, each func(blobs.Stored)) error
+	List(ctx context.Context, each func(blobs.Stored) error) error
 	// Remove removes a blob that was last stored before a time, and reports whether it did.
 	Remove(ctx context.Context, b blobs.Stored, before time.Time) (bool, error)
 }
@@ -159,6 +159,9 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 	}
 	return err
 }
+
+// Blobs returns the store for the files of large versions.
+func (s *Store) Blobs() Blobs { return s.blobs }
 
 // Close writes the accepted changes and disconnects. It rejects later writes of runs.
 func (s *Store) Close() error {

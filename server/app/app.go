@@ -127,7 +127,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.joinOthers,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.openKafka, a.watchBucket, a.work, a.measure, a.sweep, a.noteUses, a.sweepApprovals, a.measureStorage, a.deliverWebhooks, a.joinOthers,
 		a.warnBudgets,
 	} {
 		if err := step(ctx); err != nil {

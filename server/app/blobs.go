@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/server/httpapi"
 )
 
 // openBlobs opens the store for the files of large versions: a bucket if one is configured, or else the data directory.
@@ -27,6 +28,36 @@ func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 	})
 }
 
+// pingEvery is the interval at which the bucket is asked whether it answers.
+const pingEvery = 10 * time.Second
+
+// watchBucket reports whether the bucket answers.
+func (a *App) watchBucket(ctx context.Context) error {
+	bucket, ok := a.store.Blobs().(*blobs.S3)
+	if !ok {
+		return nil
+	}
+	a.metrics.Gauge("atelier_bucket_available", "Whether the bucket with the files of large versions answers.", nil, func() float64 {
+		if bucket.State().Available {
+			return 1
+		}
+		return 0
+	})
+	a.metrics.Counter("atelier_bucket_failures_total", "Requests to the bucket that failed or returned other content.", nil, func() float64 { return float64(bucket.State().Failures) })
+	a.again(ctx, "bucket", pingEvery, bucket.Ping, func() error { return nil })
+	return nil
+}
+
+// bucketState reports the state of the bucket, nil if there is none.
+func (h *statusProvider) bucketState() *httpapi.BucketState {
+	bucket, ok := h.app.store.Blobs().(*blobs.S3)
+	if !ok {
+		return nil
+	}
+	state := bucket.State()
+	return &httpapi.BucketState{Available: state.Available, Reason: state.Reason}
+}
+
 // noBlobs refuses the files of large versions, because the other servers of the database could not read them.
 type noBlobs struct{}
 
@@ -39,7 +70,7 @@ func (noBlobs) Put(context.Context, string, []byte) (string, error) {
 func (noBlobs) Get(_ context.Context, name, _ string) ([]byte, error) { return nil, noBucket(name) }
 
 // List implements store.Blobs.
-func (noBlobs) List(context.Context, func(blobs.Stored)) error { return nil }
+func (noBlobs) List(context.Context, func(blobs.Stored) error) error { return nil }
 
 // Remove implements store.Blobs.
 func (noBlobs) Remove(context.Context, blobs.Stored, time.Time) (bool, error) { return false, nil }

@@ -122,6 +122,10 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	if health.Kafka != nil && !health.Kafka.Connected {
 		health.Status = "degraded"
 	}
+	health.Bucket = h.bucketState()
+	if health.Bucket != nil && !health.Bucket.Available {
+		health.Status = "degraded"
+	}
 	if !loaded || !health.ExecutorReady || !health.Storage.Writable {
 		health.Status = "degraded"
 	}

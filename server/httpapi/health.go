@@ -16,6 +16,7 @@ type Health struct {
 	Sandbox        SandboxState  `json:"sandbox"`
 	Servers        *ServersState `json:"servers,omitempty" doc:"Only where --replicas is set."`
 	Kafka          *KafkaState   `json:"kafka,omitempty" doc:"Only where --kafka-brokers is set."`
+	Bucket         *BucketState  `json:"bucket,omitempty" doc:"Only where --s3-endpoint is set."`
 }
 
 // ServersState is the place of this server among those of its database.
@@ -29,6 +30,12 @@ type ServersState struct {
 type KafkaState struct {
 	Connected bool   `json:"connected"`
 	Reason    string `json:"reason,omitempty" doc:"Why it is not connected."`
+}
+
+// BucketState reports whether the bucket with the files of large versions answers.
+type BucketState struct {
+	Available bool   `json:"available"`
+	Reason    string `json:"reason,omitempty" doc:"Why it is not available, and how to repair it."`
 }
 
 // StorageState reports whether the server can record changes and runs.

@@ -82,7 +82,7 @@ func TestGC_BlobStoredAgain_Stays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found []blobs.Stored
-	if err := folder.List(t.Context(), func(b blobs.Stored) { found = append(found, b) }); err != nil || len(found) != 1 {
+	if err := folder.List(t.Context(), func(b blobs.Stored) error { found = append(found, b); return nil }); err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
 	if _, err := folder.Put(t.Context(), "", []byte("again")); err != nil {
