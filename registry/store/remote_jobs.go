@@ -41,6 +41,12 @@ func (s *Store) RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error) {
 	return jobs, nil
 }
 
+// HasRemoteJob reports whether a job of a run at another service is stored.
+func (s *Store) HasRemoteJob(ctx context.Context, runID string) (bool, error) {
+	has, err := s.write.NewSelect().Model((*remoteJobRow)(nil)).Where("j.run_id = ?", runID).Exists(ctx)
+	return has, wrap("find a remote job", err)
+}
+
 // ForgetRemoteJob removes the job of a run that has ended.
 func (s *Store) ForgetRemoteJob(ctx context.Context, runID string) error {
 	_, err := s.write.NewDelete().Model((*remoteJobRow)(nil)).Where("run_id = ?", runID).Exec(ctx)

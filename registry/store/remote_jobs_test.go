@@ -32,6 +32,11 @@ func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, jobs, []registry.RemoteJob{job})
+		for id, want := range map[string]bool{run.ID: true, done.ID: false} {
+			if has, err := s.HasRemoteJob(t.Context(), id); err != nil || has != want {
+				t.Errorf("%s has a job: %v, %v, want %v", id, has, err, want)
+			}
+		}
 		for id, want := range map[string]bool{run.ID: true, done.ID: false, newID(): false} {
 			if adopted, err := s.AdoptRun(t.Context(), ws, id); err != nil || adopted != want {
 				t.Errorf("adopted %s: %v, %v, want %v", id, adopted, err, want)

@@ -101,10 +101,13 @@ func (a *App) openStudio(context.Context) error {
 	return nil
 }
 
+// reattachEvery is the interval at which a server looks for runs whose programs run elsewhere and whose server has ended.
+const reattachEvery = 10 * time.Second
+
 // work starts to work on tasks. It ends before the runs do.
 func (a *App) work(ctx context.Context) error {
 	a.tasks.Begin(ctx)
-	a.inBackground(ctx, "runs elsewhere", a.runs.Reattach)
+	a.again(ctx, "runs elsewhere", reattachEvery, a.runs.Reattach, func() error { return nil })
 	a.closers.add("tasks", func() error { a.tasks.Close(); return nil })
 	return nil
 }

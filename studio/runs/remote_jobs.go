@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -18,6 +17,7 @@ import (
 type RemoteJobs interface {
 	KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
 	RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error)
+	HasRemoteJob(ctx context.Context, runID string) (bool, error)
 	ForgetRemoteJob(ctx context.Context, runID string) error
 	// AdoptRun makes this server the owner of an unfinished run whose server has ended. It reports whether it is.
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
@@ -197,8 +197,8 @@ func (s *Service) continues(ctx context.Context, id string) bool {
 	if s.RemoteJobs == nil {
 		return false
 	}
-	jobs, err := s.RemoteJobs.RemoteJobs(ctx)
-	return err != nil || slices.ContainsFunc(jobs, func(job registry.RemoteJob) bool { return job.RunID == id })
+	has, err := s.RemoteJobs.HasRemoteJob(ctx, id)
+	return err != nil || has
 }
 
 // cancelContinued cancels a run that this server did not continue yet. Its job is then stopped like any other without a run.
