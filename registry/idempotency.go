@@ -1,6 +1,9 @@
 package registry
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // KeyRef names an idempotency key that a request has reserved.
 type KeyRef struct{ Owner, Key string }
@@ -32,6 +35,22 @@ func WithKey(ctx context.Context, ref KeyRef) context.Context {
 
 // WithoutKey returns a context without the key of WithKey, for resources other than the requested one.
 func WithoutKey(ctx context.Context) context.Context { return WithKey(ctx, KeyRef{}) }
+
+// ErrKeyReserved reports that nothing was created, because another request has the key of WithReservation.
+var ErrKeyReserved = errors.New("another request has reserved the idempotency key")
+
+type reservation struct{}
+
+// WithReservation returns a context in which the store creates the next run together with this key, in one transaction.
+func WithReservation(ctx context.Context, k IdempotencyKey) context.Context {
+	return context.WithValue(ctx, reservation{}, &k)
+}
+
+// ReservationOf returns the key of WithReservation, nil for none.
+func ReservationOf(ctx context.Context) *IdempotencyKey {
+	k, _ := ctx.Value(reservation{}).(*IdempotencyKey)
+	return k
+}
 
 // KeyOf returns the key of WithKey, if there is one.
 func KeyOf(ctx context.Context) (KeyRef, bool) {

@@ -31,13 +31,8 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 		}
 	}
 	// A taken key would make the writes of the moment commit one by one, so repeated requests are found before.
-	var row keyRow
-	err = s.read.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
-	if err == nil {
-		return row.idempotencyKey(), nil
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
-		return nil, wrap("read idempotency key", err)
+	if existing, err := s.FindKey(ctx, k.Owner, k.Key); existing != nil || err != nil {
+		return existing, err
 	}
 	for {
 		reserved, err := s.reserve(k)
@@ -47,7 +42,7 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
-		row = keyRow{}
+		var row keyRow
 		// The writing connection sees the row that caused the conflict. If the row was removed meanwhile, the key is
 		// free again.
 		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
@@ -61,18 +56,39 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	}
 }
 
+// FindKey returns a key that has not expired, nil if there is none.
+func (s *Store) FindKey(ctx context.Context, owner, key string) (*registry.IdempotencyKey, error) {
+	if err := registry.CheckText("/Idempotency-Key", key); err != nil {
+		return nil, err
+	}
+	var row keyRow
+	err := s.read.NewSelect().Model(&row).Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // the key is free
+	}
+	if err != nil {
+		return nil, wrap("read idempotency key", err)
+	}
+	return row.idempotencyKey(), nil
+}
+
 // reserve shares a transaction with the runs and the other reservations of the moment, and so the sync of the disk.
 func (s *Store) reserve(k registry.IdempotencyKey) (bool, error) {
 	by := *s.identity.Load()
-	w := &write{workspace: k.Workspace, by: by, bytes: len(k.Key) + len(k.BodyHash), reservation: &reservation{
-		key: registry.KeyRef{Owner: k.Owner, Key: k.Key},
-		row: []any{k.Owner, k.Key, k.Workspace, k.BodyHash, 0, "", "", by.server, by.epoch, instant(k.ExpiresAt)},
-		now: instant(s.now()),
-	}}
+	w := &write{workspace: k.Workspace, by: by, bytes: len(k.Key) + len(k.BodyHash), reservation: s.reservationOf(k, by)}
 	if err := s.runs.commit(w); err != nil {
 		return false, err
 	}
 	return !w.reservation.taken, nil
+}
+
+// reservationOf returns the part of a write that reserves a key.
+func (s *Store) reservationOf(k registry.IdempotencyKey, by identity) *reservation {
+	return &reservation{
+		key: registry.KeyRef{Owner: k.Owner, Key: k.Key},
+		row: []any{k.Owner, k.Key, k.Workspace, k.BodyHash, 0, string(k.Made.Kind), k.Made.ID, by.server, by.epoch, instant(k.ExpiresAt)},
+		now: instant(s.now()),
+	}
 }
 
 // reservation is the part of a write that reserves an idempotency key.
@@ -111,6 +127,9 @@ func (b *batch) reserveKeys() error {
 			}
 			if reserved < int64(size) && len(b.writes) > 1 {
 				return errApart
+			}
+			if reserved == 0 && b.writes[0].row != nil {
+				return registry.ErrKeyReserved
 			}
 			rows[0].taken = reserved == 0
 			rows = rows[size:]

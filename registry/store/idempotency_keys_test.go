@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -179,5 +180,40 @@ func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
 		_, err := s.Run(t.Context(), ws, again.ID)
 		expect(t, err, fault.NotFound)
 		expect(t, s.CreateAgent(lost, agent("lost")), fault.StorageUnavailable)
+	})
+}
+
+// A run and its key are stored together. Of several runs with one key, one is stored.
+func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		k := registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+		if existing, err := s.FindKey(t.Context(), "o", "k"); existing != nil || err != nil {
+			t.Fatal(existing, err)
+		}
+		ctx := registry.WithReservation(t.Context(), k)
+		all := make([]registry.Run, 20)
+		errs := make([]error, len(all))
+		var group sync.WaitGroup
+		for n := range all {
+			all[n] = queued()
+			group.Go(func() { errs[n] = s.BeginRun(ctx, all[n]) })
+			group.Go(func() { begin(t, s, queued()) }) // others share the transactions
+		}
+		group.Wait()
+		existing, err := s.FindKey(t.Context(), "o", "k")
+		if err != nil || existing == nil || existing.BodyHash != "b" || existing.Made.Kind != registry.MadeRun {
+			t.Fatalf("the key is %+v, %v", existing, err)
+		}
+		for n, run := range all {
+			_, err := s.Run(t.Context(), ws, run.ID)
+			if run.ID == existing.Made.ID {
+				if errs[n] != nil || err != nil {
+					t.Errorf("the run with the key: %v, %v", errs[n], err)
+				}
+			} else if !errors.Is(errs[n], registry.ErrKeyReserved) || !fault.Is(err, fault.NotFound) {
+				t.Errorf("a run without the key: %v, %v", errs[n], err)
+			}
+		}
 	})
 }

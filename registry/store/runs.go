@@ -19,7 +19,8 @@ import (
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
 // BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that this server
-// ended stays unchanged. Error: RunInterrupted if the run belongs to another server, or another server ended it.
+// ended stays unchanged. Errors: RunInterrupted if the run belongs to another server, or another server ended it;
+// registry.ErrKeyReserved.
 func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
@@ -32,6 +33,12 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}
 	if key, ok := registry.KeyOf(ctx); ok {
 		w.key = &key
+	}
+	if k := registry.ReservationOf(ctx); k != nil {
+		reserved := *k
+		reserved.Made = registry.Made{Kind: registry.MadeRun, ID: run.ID}
+		w.reservation = s.reservationOf(reserved, by)
+		w.bytes += len(k.Key) + len(k.BodyHash)
 	}
 	return wrap("begin run", s.runs.commit(w))
 }

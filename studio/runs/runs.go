@@ -176,11 +176,12 @@ type Request struct {
 	// Claimed is the actor that the client says it acts for.
 	Claimed registry.Claim
 
-	resumed *registry.Run    // the waiting run that continues
-	attach  string           // the job elsewhere that already executes its program
-	events  []runtimes.Event // that were stored until now
-	id      string           // of the run; "" for a new one
-	allowed bool             // the policy service has allowed it
+	resumed *registry.Run            // the waiting run that continues
+	attach  string                   // the job elsewhere that already executes its program
+	events  []runtimes.Event         // that were stored until now
+	id      string                   // of the run; "" for a new one
+	allowed bool                     // the policy service has allowed it
+	once    *registry.IdempotencyKey // that is reserved together with the run; nil for none
 
 	outer *outer // the program that calls this run; nil for none
 }
@@ -195,7 +196,10 @@ type Result struct {
 // keyed returns a context with only the request's own key, because a run may be part of a request that creates
 // something else.
 func (r Request) keyed(ctx context.Context) context.Context {
-	if r.Key == nil {
+	switch {
+	case r.once != nil:
+		return registry.WithReservation(registry.WithoutKey(ctx), *r.once)
+	case r.Key == nil:
 		return registry.WithoutKey(ctx)
 	}
 	return registry.WithKey(ctx, *r.Key)
@@ -220,7 +224,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
-	if req.Key != nil { // a repetition must find this run, also after a crash
+	if req.Key != nil || req.once != nil { // a repetition must find this run, also after a crash
 		if err := s.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run)); err != nil {
 			l.abandon()
 			s.leave(l)
