@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A private Apache Kafka for the tests: one KRaft node on loopback. It needs Java 17 and Maven.
 #   kafka.sh where            prints the directory of its libraries, and downloads them once; nothing if that fails
-#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT; again after a stop, with its data
+#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT; again after a stop, with its data. With
+#                             SECURE=FILE, a key and a certificate in PEM, a second line is HOST:PORT for TLS and SASL
+#                             (user "atelier", password "test-only-password")
 #   kafka.sh stop DIR
 set -eu
 
@@ -38,10 +40,12 @@ case ${1:-} in
     lib=$(where)
     [ -n "$lib" ] || { echo "kafka.sh: no libraries" >&2; exit 1; }
     mkdir -p "$2"
+    users=()
     run=(java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*")
     if [ ! -f "$2/server.properties" ]; then
       broker=$(free_port)
       controller=$(free_port)
+      secure=$(free_port)
       cat >"$2/server.properties" <<PROPERTIES
 process.roles=broker,controller
 node.id=1
@@ -61,14 +65,29 @@ transaction.state.log.num.partitions=4
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 PROPERTIES
-      "${run[@]}" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$2/server.properties" >"$2/format.log" 2>&1 || { cat "$2/format.log" >&2; exit 1; }
+      if [ -n "${SECURE:-}" ]; then
+        cat >>"$2/server.properties" <<PROPERTIES
+listeners=SECURE://127.0.0.1:$secure,CONTROLLER://127.0.0.1:$controller,PLAINTEXT://127.0.0.1:$broker
+advertised.listeners=SECURE://127.0.0.1:$secure,PLAINTEXT://127.0.0.1:$broker
+listener.security.protocol.map=SECURE:SASL_SSL,PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.name.secure.ssl.keystore.type=PEM
+listener.name.secure.ssl.keystore.location=$SECURE
+listener.name.secure.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.secure.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_atelier="test-only-password";
+listener.name.secure.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.secure.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+PROPERTIES
+        users=(--add-scram 'SCRAM-SHA-256=[name=atelier,password=test-only-password]' --add-scram 'SCRAM-SHA-512=[name=atelier,password=test-only-password]')
+      fi
+      "${run[@]}" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$2/server.properties" "${users[@]}" >"$2/format.log" 2>&1 || { cat "$2/format.log" >&2; exit 1; }
     fi
-    broker=$(sed -n 's/^advertised.listeners=.*://p' "$2/server.properties")
+    broker=$(sed -n 's/^advertised.listeners=.*://p' "$2/server.properties" | tail -n 1)
     setsid "${run[@]}" kafka.Kafka "$2/server.properties" >"$2/server.log" 2>&1 </dev/null &
     echo $! >"$2/pid"
     for _ in $(seq 600); do
       if (exec 3<>"/dev/tcp/127.0.0.1/$broker") 2>/dev/null; then
         echo "127.0.0.1:$broker"
+        sed -n 's|^advertised.listeners=SECURE://\([^,]*\),.*|\1|p' "$2/server.properties"
         exit 0
       fi
       kill -0 "$(cat "$2/pid")" 2>/dev/null || break
@@ -81,7 +100,7 @@ PROPERTIES
     [ ! -f "$2/pid" ] || kill -KILL "$(cat "$2/pid")" 2>/dev/null || true
     ;;
   *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
