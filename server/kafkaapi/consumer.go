@@ -74,8 +74,10 @@ func (c *consumer) consume(ctx, member, abort context.Context) error {
 	c.poll(member, abort)
 	defer c.stopStarting(abort)()
 	if ctx.Err() == nil {
+		err := context.Cause(member)
+		c.disconnected(ctx, err) // the transaction in progress may take a while
 		publishing.finish(true)
-		return context.Cause(member)
+		return err
 	}
 	c.tools.Wait()
 	publishing.finish(false)
