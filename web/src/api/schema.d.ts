@@ -1933,7 +1933,7 @@ export interface paths {
     };
     /**
      * Get the state of the runtimes
-     * @description The engines of this server, with the state of their workers and queues. The list is complete.
+     * @description The engines of this server, with the state of their workers and queues, and the load of the last hour. The list is complete.
      */
     get: operations['listRuntimes'];
     put?: never;
@@ -3202,6 +3202,8 @@ export interface components {
       /** @enum {string} */
       status: 'awaiting_approval';
       verdict: components['schemas']['Verdict'];
+      /** @description Weaknesses of the version that do not prevent publishing, such as a missing description. */
+      warnings?: components['schemas']['Detail'][];
     };
     BOM: {
       bomFormat: string;
@@ -3323,6 +3325,11 @@ export interface components {
       /** @enum {string} */
       status: 'blocked' | 'resubmitted' | 'dropped' | 'expired';
       version: string;
+    };
+    BucketState: {
+      available: boolean;
+      /** @description Why it is not available, and how to repair it. */
+      reason?: string;
     };
     BudgetBody: {
       /**
@@ -4088,6 +4095,8 @@ export interface components {
       tools?: string[];
     };
     Health: {
+      /** @description Only where --s3-endpoint is set. */
+      bucket?: components['schemas']['BucketState'];
       executor_ready: boolean;
       /** @description Only where --kafka-brokers is set. */
       kafka?: components['schemas']['KafkaState'];
@@ -4195,7 +4204,7 @@ export interface components {
       };
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description Packages of the program, as in an agent. They are installed to load a Python program, or one that exports its schemas; the types of npm packages are not read. */
+      /** @description Packages of the program, as in an agent. They are installed to load the program and to read their types. */
       packages?: string[];
       rules?: components['schemas']['RulesBody'];
       /** @description Runtime that loads a program which exports its schemas (default: auto). */
@@ -4581,6 +4590,28 @@ export interface components {
       startMs: number;
       /** Format: double */
       totalMs: number;
+    };
+    MinuteOfLoad: {
+      /**
+       * Format: date-time
+       * @description Start of the minute.
+       */
+      at: string;
+      /**
+       * Format: int64
+       * @description Most active runs at once.
+       */
+      running: number;
+      /**
+       * Format: int64
+       * @description Runs that started.
+       */
+      started: number;
+      /**
+       * Format: int64
+       * @description Most waiting runs at once.
+       */
+      waiting: number;
     };
     MissingRuntime: {
       remedy: string;
@@ -5622,6 +5653,8 @@ export interface components {
     };
     RuntimeList: {
       items: components['schemas']['RuntimeState'][];
+      /** @description The runs of all runtimes and workspaces in each minute of the last hour, oldest first. It starts again with the server. */
+      load: components['schemas']['MinuteOfLoad'][];
     };
     RuntimeState: {
       /** @description Features that programs may need: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs another one is refused for this runtime. */
@@ -23632,6 +23665,14 @@ export interface operations {
            *             "started": 3,
            *             "waiting": 0
            *           }
+           *         }
+           *       ],
+           *       "load": [
+           *         {
+           *           "at": "2026-11-26T09:00:00Z",
+           *           "running": 0,
+           *           "started": 0,
+           *           "waiting": 0
            *         }
            *       ]
            *     }
