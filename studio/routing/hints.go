@@ -1,8 +1,9 @@
 package routing
 
 import (
-	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
@@ -44,21 +45,30 @@ func (h Hints) check(at string) error {
 // ParseHints reads hints from JSON text, for the APIs whose messages have no schema of their own. Hints that do not exist
 // are refused. at is the JSON Pointer of the hints in the message, for errors.
 func ParseHints(text []byte, at string) (Hints, error) {
-	var given struct {
-		Hints
-		ExpectedMs *int64 `json:"expectedMs"`
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return Hints{}, fault.Invalid(at, "must be an object with expectedMs, longJob, isolation and gpu.")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&given); err != nil {
-		return Hints{}, fault.Invalid(at, "must be an object with expectedMs, longJob, isolation and gpu: %s.", err)
+	var h Hints
+	known := map[string]struct {
+		value any
+		kind  string
+	}{
+		"expectedMs": {&h.ExpectedMs, "a whole number"}, "longJob": {&h.LongJob, "true or false"}, "isolation": {&h.Isolation, "a text"}, "gpu": {&h.GPU, "true or false"},
 	}
-	if given.ExpectedMs != nil {
-		if given.Hints.ExpectedMs = *given.ExpectedMs; *given.ExpectedMs < 1 {
-			return Hints{}, fault.Invalid(at+"/expectedMs", "must be between 1 and %d.", MaxExpectedMs)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field, ok := known[name]
+		if !ok {
+			return Hints{}, fault.Invalid(at, "must have no member %q. The hints are expectedMs, longJob, isolation and gpu.", fault.Shown(name, 100))
+		}
+		if json.Unmarshal(fields[name], field.value) != nil {
+			return Hints{}, fault.Invalid(at+"/"+name, "must be %s.", field.kind)
 		}
 	}
-	return given.Hints, given.Hints.check(at)
+	if _, given := fields["expectedMs"]; given && h.ExpectedMs < 1 {
+		return Hints{}, fault.Invalid(at+"/expectedMs", "must be between 1 and %d.", MaxExpectedMs)
+	}
+	return h, h.check(at)
 }
 
 // Strict returns the isolation of processes that the hints ask for.

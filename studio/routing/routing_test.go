@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -280,5 +281,29 @@ func TestParse_WrongFile_LineAndFieldNamed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+func TestParseHints_WrongHint_FieldNamedInPlainWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[]`:                     "/hints must be an object with expectedMs, longJob, isolation and gpu.",
+		`{"expectedMs":"soon"}`:  "/hints/expectedMs must be a whole number.",
+		`{"expectedMs":1.5}`:     "/hints/expectedMs must be a whole number.",
+		`{"expectedMs":0}`:       "/hints/expectedMs must be between 1 and 86400000.",
+		`{"gpu":1}`:              "/hints/gpu must be true or false.",
+		`{"isolation":"far"}`:    "/hints/isolation must be strict or remote.",
+		`{"longjob":true}`:       `/hints must have no member "longjob". The hints are expectedMs, longJob, isolation and gpu.`,
+		`{"gpu":true} and prose`: "/hints must be an object with expectedMs, longJob, isolation and gpu.",
+	} {
+		var refused *fault.Error
+		_, err := routing.ParseHints([]byte(text), "/hints")
+		if !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Pointer+" "+refused.Details[0].Message != want {
+			t.Errorf("%s: %+v, want %s", text, refused, want)
+		}
+	}
+	hints, err := routing.ParseHints([]byte(`{"expectedMs":5,"gpu":true,"isolation":"remote","longJob":true}`), "/hints")
+	if err != nil || hints != (routing.Hints{ExpectedMs: 5, GPU: true, Isolation: routing.RemoteIsolation, LongJob: true}) {
+		t.Errorf("%+v, %v", hints, err)
 	}
 }
