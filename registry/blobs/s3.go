@@ -232,6 +232,60 @@ func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, erro
 	return true, nil
 }
 
+// loans is the prefix of objects that are lent.
+const loans = "job-inputs/"
+
+// Lend stores content under a name and returns an address at which anybody who knows it can read the content for a while.
+// Error: StorageUnavailable.
+func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	_, err := s.client.PutObject(ctx, s.options.Bucket, loans+name, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
+		ContentType: "application/octet-stream", DisableMultipart: true, SendContentMd5: true,
+	})
+	if err != nil {
+		return "", s.lending("store", name, err)
+	}
+	address, err := s.client.PresignedGetObject(ctx, s.options.Bucket, loans+name, during, nil)
+	if err != nil {
+		return "", s.lending("lend", name, err)
+	}
+	return address.String(), nil
+}
+
+// TakeBack removes content that was lent. Error: StorageUnavailable.
+func (s *S3) TakeBack(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	if err := s.client.RemoveObject(ctx, s.options.Bucket, loans+name, minio.RemoveObjectOptions{}); err != nil && !isMissing(err) {
+		return s.lending("remove", name, err)
+	}
+	return nil
+}
+
+// TakeBackAll removes content that was lent before a time. Error: StorageUnavailable.
+func (s *S3) TakeBackAll(ctx context.Context, before time.Time) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for object := range s.client.ListObjects(ctx, s.options.Bucket, minio.ListObjectsOptions{Prefix: loans, Recursive: true}) {
+		if object.Err != nil {
+			return s.lending("list", "", object.Err)
+		}
+		if object.LastModified.Before(before) {
+			if err := s.TakeBack(ctx, strings.TrimPrefix(object.Key, loans)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (s *S3) lending(verb, name string, err error) error {
+	return &fault.Error{
+		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s.", s.options.Bucket, verb, loans, name), Err: err, RetryAfter: time.Second,
+	}
+}
+
 // objectKey returns the name of an object.
 func objectKey(name, digest string) string {
 	return keyPrefix + name + "/" + strings.TrimPrefix(digest, prefix)

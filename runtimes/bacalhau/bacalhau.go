@@ -65,6 +65,7 @@ type Engine struct {
 	options Options
 	base    string
 	kept    func(context.Context) (map[string]bool, error) // runs whose jobs a server will follow; nil for none
+	depot   Depot                                          // nil for none
 }
 
 // service describes Bacalhau.
@@ -177,5 +178,8 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		}
 		e.Log.Info("stopped a job of Bacalhau without a run", "job", one.ID, "run_id", one.Labels[labelRun])
 	}
-	return nil
+	if e.depot == nil {
+		return nil
+	}
+	return e.depot.TakeBackAll(ctx, time.Now().Add(-longestLoan))
 }

@@ -4,12 +4,16 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -215,6 +219,74 @@ func TestJob_TooLarge_Refused(t *testing.T) {
 	outcome, _ := runtimetest.Run(t, newEngine(t, s), programs().Job(programs().Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }))
 	if e := outcome.Error; e == nil || e.Rule != "bacalhau.job" || !strings.Contains(e.Message, "at most 977 KiB") || e.Remedy == "" || s.Jobs() != 0 {
 		t.Errorf("%+v, %d jobs", e, s.Jobs())
+	}
+}
+
+// depot lends content over HTTP and keeps it in memory.
+type depot struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	kept map[string][]byte
+	lent int
+}
+
+func newDepot(t *testing.T) *depot {
+	t.Helper()
+	d := &depot{kept: map[string][]byte{}}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		_, _ = w.Write(d.kept[strings.TrimPrefix(r.URL.Path, "/")])
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+func (d *depot) Lend(_ context.Context, name string, content []byte, during time.Duration) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if during < time.Minute {
+		return "", fmt.Errorf("%s is lent for %s", name, during)
+	}
+	d.kept[name] = content
+	d.lent++
+	return d.URL + "/" + name, nil
+}
+
+func (d *depot) TakeBack(_ context.Context, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.kept, name)
+	return nil
+}
+
+func (*depot) TakeBackAll(context.Context, time.Time) error { return nil }
+
+// TestJob_TooLarge_NodesDownloadItsInputs lends the inputs of large jobs alone, and takes them back when the job has ended.
+func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
+	t.Parallel()
+	s, d := bacalhautest.New(t), newDepot(t)
+	engine := newEngine(t, s)
+	engine.Lend(d)
+	if outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello)); outcome.Error != nil || d.lent != 0 {
+		t.Errorf("a small job: %+v, %d inputs lent", outcome.Error, d.lent)
+	}
+	noise := make([]byte, 800_000)
+	_, _ = rand.Read(noise) // it never fails
+	large := json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
+	length := "def main(input, ctx):\n    return len(input)\n"
+	outcome, _ := runtimetest.Run(t, engine, programs().Job(length, func(j *runtimes.Job) { j.Input = large }))
+	if outcome.Error != nil || string(outcome.Output) != "1600000" || d.lent != 1 {
+		t.Errorf("%+v %.100s, %d inputs lent", outcome.Error, outcome.Output, d.lent)
+	}
+	module := moduleJob(module(`{"answer":42}`))
+	module.Input = large
+	if outcome, _ := runtimetest.Run(t, engine, module); outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || d.lent != 3 {
+		t.Errorf("%+v %.100s, %d inputs lent", outcome.Error, outcome.Output, d.lent)
+	}
+	if len(d.kept) != 0 || len(s.Running()) != 0 {
+		t.Errorf("left %d inputs, jobs %v", len(d.kept), s.Running())
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,42 +53,46 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 	if len(domains) > 0 {
 		task["Network"] = map[string]any{"Type": "HTTP", "Domains": domains}
 	}
+	var files map[string][]byte
 	if r.job.Language == runtimes.WASM {
-		r.module(task)
-	} else if mark, failed, err = r.container(ctx, task); failed != nil || err != nil {
+		files = r.module(task)
+	} else if files, mark, failed, err = r.container(ctx, task); failed != nil || err != nil {
 		return nil, "", failed, err
 	}
+	task["InputSources"] = inline(files)
 	spec = map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
-	if text, err := json.Marshal(spec); err != nil || len(text) > MaxJob {
+	if text, err := json.Marshal(spec); err == nil && len(text) <= MaxJob {
+		return spec, mark, nil, nil
+	} else if r.engine.depot == nil {
 		return nil, "", &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
-			Remedy: "Make the files or the input smaller (they are compressed, and then grow by a third), let the program read large data from a granted host, or choose another runtime.",
+			Remedy: "Ask the operator to set --s3-endpoint, from which nodes then download large inputs. Or make the files or the input smaller (they are compressed, and then grow by a third), or choose another runtime.",
 		}}, nil
 	}
-	return spec, mark, nil, nil
+	task["InputSources"], err = r.lend(ctx, name, files)
+	return spec, mark, nil, err
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
-func (r *run) container(ctx context.Context, task map[string]any) (mark string, failed *runtimes.Outcome, err error) {
+func (r *run) container(ctx context.Context, task map[string]any) (files map[string][]byte, mark string, failed *runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
-		return "", failed, err
+		return nil, "", failed, err
 	}
 	r.reader = packed.Read(r.relay, r.host)
 	zipped, err := compress(packed.Files)
 	if err != nil {
-		return "", nil, err
+		return nil, "", nil, err
 	}
-	task["InputSources"] = sources(map[string][]byte{archived: zipped})
 	task["Engine"] = map[string]any{"Type": "docker", "Params": map[string]any{
 		"Image": r.engine.image(r.job.Language), "Entrypoint": []string{"/usr/bin/env"},
 		"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder}, packed.Command(folder)),
 	}}
-	return packed.Mark(), nil, nil
+	return map[string][]byte{archived: zipped}, packed.Mark(), nil, nil
 }
 
 // archived is the name of the input with the parcel.
@@ -129,24 +132,14 @@ func compress(files map[string][]byte) ([]byte, error) {
 }
 
 // module describes a WebAssembly module. Bacalhau gives modules no stdin, so its first argument is the file with the input.
-func (r *run) module(task map[string]any) {
+func (r *run) module(task map[string]any) (files map[string][]byte) {
 	input := r.job.Input
 	if len(input) == 0 {
 		input = json.RawMessage("null")
 	}
-	task["InputSources"] = sources(map[string][]byte{"main.wasm": named(r.job.Files[r.job.Entrypoint]), "input.json": input})
 	task["Env"] = r.job.Environment
 	task["Engine"] = map[string]any{"Type": "wasm", "Params": map[string]any{"EntryModule": inputs + "/main.wasm", "Entrypoint": "_start", "Parameters": []string{inputs + "/input.json"}}}
-}
-
-func sources(files map[string][]byte) []any {
-	list := []any{}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		list = append(list, map[string]any{"Target": inputs + "/" + path, "Source": map[string]any{
-			"Type": "inline", "Params": map[string]string{"URL": "data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString(files[path])},
-		}})
-	}
-	return list
+	return map[string][]byte{"main.wasm": named(r.job.Files[r.job.Entrypoint]), "input.json": input}
 }
 
 // named returns a module with a section of names. Bacalhau refuses modules without one, as compilers make them with -s.

@@ -34,6 +34,7 @@ type run struct {
 	job    runtimes.Job
 	host   runtimes.Host
 	cancel context.CancelCauseFunc
+	lent   []string // inputs in the depot
 
 	mu      sync.Mutex // guards all below, and the use of the reader and the relay
 	relay   *worker.Relay
@@ -61,6 +62,11 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	if h.Name != "" {
 		defer r.engine.Leave(h.Name)
 	}
+	defer func() {
+		if !errors.Is(context.Cause(ctx), runtimes.ErrDetached) {
+			r.takeBack(context.WithoutCancel(ctx))
+		}
+	}()
 	if err != nil || failed != nil {
 		return elsewhere.OrEmpty(failed), err
 	}
@@ -111,6 +117,7 @@ type handle struct {
 	Name string    `json:"name"`
 	Mark string    `json:"mark"` // of the parcel, "" for a module
 	At   time.Time `json:"at"`
+	Lent []string  `json:"lent,omitempty"` // inputs in the depot
 }
 
 // begin submits a job, or finds the one that the program already has. If there is none, it returns the outcome of the run.
@@ -120,6 +127,9 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 			return h, nil, fmt.Errorf("the handle of a job of Bacalhau: %w", err)
 		}
 		r.engine.Enter(h.Name)
+		if r.engine.depot != nil {
+			r.lent = h.Lent
+		}
 		if h.Mark != "" {
 			r.reader = parcel.Resume(r.job, h.Mark).Read(r.relay, r.host)
 		}
@@ -130,7 +140,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 	if err != nil || failed != nil {
 		return handle{}, failed, err
 	}
-	h.Mark, h.At = mark, time.Now()
+	h.Mark, h.At, h.Lent = mark, time.Now(), r.lent
 	r.engine.Enter(h.Name)
 	// A request that has begun is not cancelled: the job that it creates would stay unknown.
 	if h.Job, err = r.engine.submit(context.WithoutCancel(ctx), spec); err != nil {

@@ -82,6 +82,7 @@ type App struct {
 	newID     func() string
 	metrics   *telemetry.Metrics
 	store     *store.Store
+	bucket    store.Blobs // the store for files of large versions
 	engines   *Engines
 	access    *access.Service
 	provider  *oidc.Service // nil if people do not sign in at one, and before it was opened

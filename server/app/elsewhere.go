@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bacalhau"
 )
 
 // ownerFile has the name under which this data directory's server starts programs elsewhere. The server that restarts
@@ -31,6 +32,10 @@ func (a *App) tidyElsewhere() error {
 			Spare(kept func(context.Context) (map[string]bool, error))
 		}); ok {
 			jobs.Spare(a.followed)
+		}
+		bucket, shared := a.bucket.(bacalhau.Depot)
+		if jobs, ok := e.(interface{ Lend(d bacalhau.Depot) }); ok && shared {
+			jobs.Lend(bucket)
 		}
 		owner, err := ownerOf(a.Config.Data)
 		if err != nil {

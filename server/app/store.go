@@ -39,6 +39,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.bucket = files
 	local, err := blobs.Open(filepath.Join(a.Config.Data, "blobs")) // also before a move to a bucket
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -334,14 +335,36 @@ func check(of spec) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, source := range one.InputSources {
 		address, _ := source.Source.Params["URL"].(string)
-		_, encoded, ok := strings.Cut(address, ";base64,")
-		data, err := base64.StdEncoding.DecodeString(encoded)
-		if source.Source.Type != "inline" || !ok || !strings.HasPrefix(address, "data:") || err != nil || !strings.HasPrefix(source.Target, "/inputs/") || strings.Contains(source.Target, "..") {
-			return nil, fmt.Errorf("an input source of the type %s at %s", source.Source.Type, source.Target)
+		data, err := fetch(source.Source.Type, address)
+		if err != nil || !strings.HasPrefix(source.Target, "/inputs/") || strings.Contains(source.Target, "..") {
+			return nil, fmt.Errorf("an input source of the type %s at %s: %w", source.Source.Type, source.Target, err)
 		}
 		files[strings.TrimPrefix(source.Target, "/inputs/")] = data
 	}
 	return files, nil
+}
+
+// fetch returns the content of an input source: that of a data URL, or what a node downloads.
+func fetch(kind, address string) ([]byte, error) {
+	switch kind {
+	case "inline":
+		_, encoded, ok := strings.Cut(address, ";base64,")
+		if !ok || !strings.HasPrefix(address, "data:") {
+			return nil, errors.New("no data URL")
+		}
+		return base64.StdEncoding.DecodeString(encoded)
+	case "urlDownload":
+		response, err := http.Get(address) //nolint:gosec,noctx // an address of the test
+		if err != nil {
+			return nil, err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return nil, errors.New(response.Status)
+		}
+		return io.ReadAll(response.Body)
+	}
+	return nil, errors.New("not an input source of this node")
 }
 
 func (s *Service) view(j *job, executions bool) map[string]any {

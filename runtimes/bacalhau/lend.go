@@ -1,0 +1,62 @@
+package bacalhau
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Depot keeps inputs that are too large for a job where nodes can download them.
+type Depot interface {
+	// Lend stores content and returns an address at which anybody who knows it can read the content for a while.
+	Lend(ctx context.Context, name string, content []byte, during time.Duration) (address string, err error)
+	// TakeBack removes what was lent.
+	TakeBack(ctx context.Context, name string) error
+	// TakeBackAll removes what was lent before a time.
+	TakeBackAll(ctx context.Context, before time.Time) error
+}
+
+// longestLoan is the longest time for which an address of a bucket is valid. Nothing lent earlier is of use.
+const longestLoan = 7 * 24 * time.Hour
+
+// Lend sets the place for inputs that are too large for a job. It must be called before the first run.
+func (e *Engine) Lend(d Depot) { e.depot = d }
+
+// lend stores the inputs of a job and returns its sources with their addresses.
+func (r *run) lend(ctx context.Context, job string, files map[string][]byte) ([]any, error) {
+	list := []any{}
+	during := min(r.time()+startup+r.engine.options.Queued, longestLoan)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		address, err := r.engine.depot.Lend(ctx, job+"/"+path, files[path], during)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, source(path, "urlDownload", address))
+		r.lent = append(r.lent, job+"/"+path)
+	}
+	return list, nil
+}
+
+// takeBack removes the inputs of a job that has ended.
+func (r *run) takeBack(ctx context.Context) {
+	for _, name := range r.lent {
+		if err := r.engine.depot.TakeBack(ctx, name); err != nil {
+			r.engine.Log.Warn("remove an input of a job of Bacalhau", "object", name, "run_id", r.job.RunID, "error", err)
+		}
+	}
+}
+
+// inline returns the sources of files that are part of the job.
+func inline(files map[string][]byte) []any {
+	list := []any{}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		list = append(list, source(path, "inline", "data:application/octet-stream;base64,"+base64.StdEncoding.EncodeToString(files[path])))
+	}
+	return list
+}
+
+func source(path, kind, address string) any {
+	return map[string]any{"Target": inputs + "/" + path, "Source": map[string]any{"Type": kind, "Params": map[string]string{"URL": address}}}
+}
