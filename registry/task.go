@@ -49,13 +49,13 @@ type Task struct {
 	AgentID     string            `json:"agentId" doc:"Empty for a described task."`
 	Agent       string            `json:"agent" doc:"Empty for a described task."`
 	Version     string            `json:"version" doc:"The published version that runs. Empty for a described task."`
-	Description string            `json:"description,omitempty" doc:"The change in words, for which a language model writes the program."`
+	Description string            `json:"description,omitempty" doc:"The change in words, for which a language model writes the program. Absent in lists."`
 	Language    runtimes.Language `json:"language,omitempty" doc:"Language of the program that the model writes."`
 	Program     *TaskProgram      `json:"program,omitempty" doc:"The last program that the model wrote. Absent in lists."`
 	ProjectID   string            `json:"-"`
 	Project     string            `json:"project"`
 	Input       json.RawMessage   `json:"input"`
-	Feedback    string            `json:"feedback" doc:"A person's comment on the last attempt."`
+	Feedback    string            `json:"feedback" doc:"A person's comment on the last attempt. Empty in lists."`
 	Priority    int               `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
 	Status      TaskStatus        `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
 	Attempt     int               `json:"attempt" doc:"1 for the first; each retry adds 1."`
@@ -109,7 +109,7 @@ type TaskNote struct {
 }
 
 // Described reports whether a language model writes the program of the task.
-func (t Task) Described() bool { return t.Description != "" }
+func (t Task) Described() bool { return t.Language != "" }
 
 // Note returns the data of an event about the state of a task.
 func (t Task) Note(message string) TaskNote {
@@ -130,9 +130,10 @@ type TaskPage struct {
 	NextCursor string
 }
 
-// TaskQueue is a workspace with queued tasks.
+// TaskQueue is a workspace with queued tasks of agents, or with queued described tasks.
 type TaskQueue struct {
 	Workspace string
+	Described bool
 	Task      string    // its first task
 	Due       time.Time // of that task; a smaller time comes first
 }

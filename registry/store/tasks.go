@@ -125,16 +125,16 @@ func (s *Store) tasks(into any) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// taskList is a query for tasks without their inputs and programs, each of which may have 1 MiB.
-func (s *Store) taskList(into any) *bun.SelectQuery {
-	return s.read.NewSelect().Model(into).ExcludeColumn("input", "program").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
+// taskList is a query for tasks without their inputs and programs, each of which may have 1 MiB, and without other columns.
+func (s *Store) taskList(into any, without ...string) *bun.SelectQuery {
+	return s.read.NewSelect().Model(into).ExcludeColumn(append(without, "input", "program")...).ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// Tasks returns a page of tasks without their inputs, newest first.
+// Tasks returns a page of tasks without their inputs, descriptions and feedback, newest first.
 func (s *Store) Tasks(ctx context.Context, workspace string, f registry.TaskFilter) (registry.TaskPage, error) {
 	page := registry.TaskPage{Items: []registry.Task{}}
 	var rows []taskRow
-	query := s.taskList(&rows).Where("t.workspace_id = ?", workspace)
+	query := s.taskList(&rows, "description", "feedback").Where("t.workspace_id = ?", workspace)
 	if f.Project != "" {
 		query = query.Where("t.project_id = ?", f.Project)
 	}
@@ -179,19 +179,21 @@ func (s *Store) TaskEvents(ctx context.Context, workspace, id string, from int64
 	return events, wrap("read events of task", err)
 }
 
-// TaskQueues returns the workspaces with queued tasks, each with the time of its first task.
+// TaskQueues returns the workspaces with queued tasks, each with the time of its first task. Tasks of agents and described
+// tasks have queues of their own.
 func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 	var rows []struct {
 		Workspace string
+		Described bool
 		ID        string
 		Due       time.Time
 	}
 	// The first task of each workspace, and not MIN(due_at): SQLite gives an aggregate no type.
-	err := s.read.NewSelect().TableExpr("tasks AS t").ColumnExpr("t.workspace_id AS workspace, t.id AS id, t.due_at AS due").Where("t.status = 'queued'").
-		Where("NOT EXISTS (SELECT 1 FROM tasks AS o WHERE o.status = 'queued' AND o.workspace_id = t.workspace_id AND (o.due_at, o.id) < (t.due_at, t.id))").Scan(ctx, &rows)
+	err := s.read.NewSelect().TableExpr("tasks AS t").ColumnExpr("t.workspace_id AS workspace, t.language <> '' AS described, t.id AS id, t.due_at AS due").Where("t.status = 'queued'").
+		Where("NOT EXISTS (SELECT 1 FROM tasks AS o WHERE o.status = 'queued' AND o.workspace_id = t.workspace_id AND (o.language = '') = (t.language = '') AND (o.due_at, o.id) < (t.due_at, t.id))").Scan(ctx, &rows)
 	queues := make([]registry.TaskQueue, 0, len(rows))
 	for _, row := range rows {
-		queues = append(queues, registry.TaskQueue{Workspace: row.Workspace, Task: row.ID, Due: row.Due.UTC()})
+		queues = append(queues, registry.TaskQueue{Workspace: row.Workspace, Described: row.Described, Task: row.ID, Due: row.Due.UTC()})
 	}
 	return queues, wrap("list queued tasks", err)
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 // tree stores a project for tasks.
@@ -102,6 +104,43 @@ func TestTasks_Lists_HaveNoInput(t *testing.T) {
 		claimed(t, s, own[0], registry.TaskExecuting)
 		if got, err := s.Task(t.Context(), ws, "one"); err != nil || string(got.Input) != `{}` {
 			t.Errorf("a change without input must keep the input: %+v, %v", got, err)
+		}
+	})
+}
+
+func TestTasks_DescribedAndOfAgents_TwoQueues(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		p := tree(t, s)
+		waiting(t, s, p, "second", 5, start.Add(time.Minute))
+		task := waiting(t, s, p, "first", 5, start)
+		task.AgentID, task.Agent, task.Version, task.Language, task.Feedback = "", "", "", runtimes.Python, "Not so."
+		for _, id := range []string{"later", "sooner"} {
+			task.ID, task.Description = id, "Change "+id
+			task.QueuedAt = task.QueuedAt.Add(-time.Minute)
+			if err := s.InsertTask(t.Context(), task, 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		queues, err := s.TaskQueues(t.Context())
+		got := map[string]bool{}
+		for _, q := range queues {
+			got[q.Task] = q.Described
+		}
+		if err != nil || !maps.Equal(got, map[string]bool{"first": false, "sooner": true}) {
+			t.Errorf("%+v, %v", queues, err)
+		}
+		page, err := s.Tasks(t.Context(), ws, registry.TaskFilter{})
+		if err != nil || len(page.Items) != 4 {
+			t.Fatal(page, err)
+		}
+		for _, item := range page.Items {
+			if item.Description != "" || item.Feedback != "" || item.Described() != (item.AgentID == "") {
+				t.Errorf("%+v", item)
+			}
+		}
+		if got, err := s.Task(t.Context(), ws, "sooner"); err != nil || got.Description != "Change sooner" || got.Feedback != "Not so." {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func (a *API) listTasks() {
 	type answer struct{ Body TaskList }
 	add(a, endpoint{
 		id: "listTasks", method: http.MethodGet, path: Base + "/tasks", tag: "tasks", summary: "List tasks, newest first",
-		about: "All tasks of the workspace, without their inputs (null).", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		about: "All tasks of the workspace, without their inputs (null), descriptions and feedback.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		page, err := a.Tasks.List(ctx, actor(ctx), q.Project, registry.TaskFilter{Status: q.Status, Cursor: q.Cursor, Limit: q.Limit})
 		return &answer{TaskList(page)}, err

@@ -80,10 +80,16 @@ type Service struct {
 
 	mu       sync.Mutex
 	live     map[string]*worker   // by the ID of the task
-	later    map[string]time.Time // workspaces whose tasks wait for a place, and until when
-	refusals map[string]int       // refusals in a row, by workspace
+	later    map[held]time.Time   // tasks that wait because one of them was refused, and until when
+	refusals map[held]int         // refusals in a row
 	watched  map[string]*watchers // by the ID of the task
 	readers  int
+}
+
+// held names the tasks of a workspace that wait together.
+type held struct {
+	workspace string
+	described bool // those alone for which the language model writes a program
 }
 
 const (
@@ -100,7 +106,7 @@ const (
 func New(o Options) *Service {
 	return &Service{
 		Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		live: map[string]*worker{}, later: map[string]time.Time{}, refusals: map[string]int{}, watched: map[string]*watchers{},
+		live: map[string]*worker{}, later: map[held]time.Time{}, refusals: map[held]int{}, watched: map[string]*watchers{},
 	}
 }
 

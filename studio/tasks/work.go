@@ -18,7 +18,7 @@ import (
 const (
 	// lookEvery is the interval at which a server looks for tasks that other servers queued, left or cancelled.
 	lookEvery = 5 * time.Second
-	// leastWait and mostWait bound how long the tasks of a workspace wait that has no place for another run.
+	// leastWait and mostWait bound how long tasks wait after one of them was refused.
 	leastWait = time.Second
 	mostWait  = 10 * time.Minute
 	// mostDoublings bounds the growth of the wait: 2^9 seconds are almost mostWait.
@@ -95,12 +95,11 @@ func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 	for _, w := range s.live {
 		busy[w.workspace]++
 	}
-	for name, until := range s.later {
+	for which, until := range s.later {
 		if !now.Before(until) {
-			delete(s.later, name)
+			delete(s.later, which)
 		}
 	}
-	waits := func(q registry.TaskQueue) bool { _, ok := s.later[q.Workspace]; return ok }
 	s.mu.Unlock()
 	if full {
 		return "", "", nil
@@ -110,7 +109,7 @@ func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 		return "", "", err
 	}
 	s.mu.Lock()
-	queues = slices.DeleteFunc(queues, waits)
+	queues = slices.DeleteFunc(queues, s.waits)
 	s.mu.Unlock()
 	if len(queues) == 0 {
 		return "", "", nil
@@ -119,6 +118,13 @@ func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 		return cmp.Or(cmp.Compare(busy[a.Workspace], busy[b.Workspace]), a.Due.Compare(b.Due), cmp.Compare(a.Task, b.Task))
 	})
 	return first.Task, first.Workspace, nil
+}
+
+// waits reports whether a queue waits because one of its tasks was refused.
+func (s *Service) waits(q registry.TaskQueue) bool {
+	_, all := s.later[held{workspace: q.Workspace}]
+	_, these := s.later[held{q.Workspace, q.Described}]
+	return all || these
 }
 
 // claim takes a queued task and starts to work on it. If another server was faster it does nothing.
@@ -184,7 +190,8 @@ func (s *Service) work(ctx context.Context, t registry.Task) error {
 		return s.refused(lasting, ctx, &t, err)
 	}
 	s.mu.Lock()
-	delete(s.refusals, t.Workspace)
+	delete(s.refusals, held{workspace: t.Workspace})
+	delete(s.refusals, held{t.Workspace, t.Described()})
 	s.mu.Unlock()
 	t.Status, t.RunID = registry.TaskExecuting, run.ID
 	message := ""
@@ -248,7 +255,8 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
 		return s.again(lasting, t, "The server stopped. The task is queued again.")
 	case errors.As(cause, &known) && passes(known):
-		wait := s.postpone(t.Workspace, known)
+		// A refusal of the language model concerns no task of an agent.
+		wait := s.postpone(held{t.Workspace, t.Status == registry.TaskGenerating}, known)
 		time.AfterFunc(wait, s.look)
 		return s.again(lasting, t, "The task waits: "+known.Message)
 	case known != nil:
@@ -266,18 +274,18 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
 }
 
-// postpone lets the tasks of a workspace wait after a refusal, and returns how long. Each further refusal in a row doubles the
-// time, because every attempt adds events to its task.
-func (s *Service) postpone(workspace string, cause *fault.Error) time.Duration {
+// postpone lets tasks wait after a refusal, and returns how long. Each further refusal in a row doubles the time, because
+// every attempt adds events to its task.
+func (s *Service) postpone(which held, cause *fault.Error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wait := max(cause.RetryAfter, leastWait<<min(s.refusals[workspace], mostDoublings))
+	wait := max(cause.RetryAfter, leastWait<<min(s.refusals[which], mostDoublings))
 	if cause.Code == fault.BudgetExceeded { // until an administrator raises it, or the month ends
 		wait = mostWait
 	}
 	wait = min(wait, mostWait)
-	s.refusals[workspace]++
-	s.later[workspace] = s.Now().Add(wait)
+	s.refusals[which]++
+	s.later[which] = s.Now().Add(wait)
 	return wait
 }
 
