@@ -35,7 +35,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/atelier", "the server to measure")
 	flag.StringVar(&o.before, "before", "", "a server of an earlier build, to compare small runs with")
-	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,before,skills,gate,mcp,infer,packages,loop,cold,socket,burst,start,memory,registry,studio,replicas,kafka,peers; all without it")
+	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,before,skills,gate,mcp,infer,projects,packages,loop,cold,socket,burst,start,memory,registry,studio,replicas,kafka,peers; all without it")
 	flag.BoolVar(&o.quick, "quick", false, "about a minute for everything, with more noise")
 	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
 	alone := flag.Bool("bare", false, "be the HTTP server that the floor is measured with")
@@ -86,7 +86,7 @@ func run(ctx context.Context, o options) (err error) {
 		name    string
 		measure func(context.Context) (section, error)
 	}{
-		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"before", b.earlier}, {"skills", b.skills}, {"gate", b.gate}, {"mcp", b.mcp}, {"infer", b.infer}, {"packages", b.packages}, {"loop", b.loop},
+		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"before", b.earlier}, {"skills", b.skills}, {"gate", b.gate}, {"mcp", b.mcp}, {"infer", b.infer}, {"projects", b.projects}, {"packages", b.packages}, {"loop", b.loop},
 		{"cold", b.cold}, {"socket", b.socket}, {"burst", b.burst}, {"start", b.start}, {"memory", b.memory}, {"registry", b.registry}, {"studio", b.studio}, {"replicas", b.replicas}, {"kafka", b.kafka}, {"peers", b.peers},
 	} {
 		if len(o.only) > 0 && !slices.Contains(o.only, part.name) || part.name == "before" && o.before == "" {
