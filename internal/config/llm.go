@@ -16,12 +16,15 @@ type LLM struct {
 	FirstDelay time.Duration // before the second attempt
 	Factor     float64       // of the delays that follow
 	LongDelay  time.Duration // longest delay
+	Models     []string      // that workspaces may choose instead of Model
 	Workspaces []string      // that may use the model; empty for all
 	// TokensPerMonth bounds the tokens of a workspace in a calendar month; 0 for no limit.
 	TokensPerMonth int64
 	// TokensPerRun bounds the tokens that a program may use in a run; 0 for no limit.
 	TokensPerRun int64
 	ProgramModel string // name of the model that programs ask; "" for Model
+	// CompletionModel is the name of the model that completes code while a person types; "" for Model.
+	CompletionModel string
 }
 
 func llmSettings() []Setting {
@@ -33,6 +36,9 @@ func llmSettings() []Setting {
 		{Name: "llm-model", Env: "ATELIER_LLM_MODEL", Form: "NAME", Group: group,
 			Help: "Name of the model.",
 			set:  func(c *Config, v string) error { c.LLM.Model = v; return nil }},
+		{Name: "llm-models", Env: "ATELIER_LLM_MODELS", Form: "NAME,…", Group: group,
+			Help: "Further models at the same address. Administrators of workspaces may choose one of them instead of --llm-model.",
+			set:  func(c *Config, v string) error { c.LLM.Models = list(v); return nil }},
 		{Name: "llm-api-key", Env: "ATELIER_LLM_API_KEY", Form: "SECRET", Group: group, Secret: true,
 			Help: "API key of the language model, if it needs one.",
 			set:  func(c *Config, v string) error { c.LLM.Key = v; return nil }},
@@ -43,8 +49,11 @@ func llmSettings() []Setting {
 			Help: "Tokens of requests and answers that a workspace may use in a calendar month (default 0: no limit).",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerMonth })},
 		{Name: "llm-program-model", Env: "ATELIER_LLM_PROGRAM_MODEL", Form: "NAME", Group: group,
-			Help: "Name of the model that programs ask with askLLM (default: --llm-model).",
+			Help: "Name of the model that programs ask with askLLM (default: the model of the workspace).",
 			set:  func(c *Config, v string) error { c.LLM.ProgramModel = v; return nil }},
+		{Name: "llm-completion-model", Env: "ATELIER_LLM_COMPLETION_MODEL", Form: "NAME", Group: group,
+			Help: "Name of the model that completes code in the editor (default: the model of the workspace). A small model that can fill in the middle answers soonest.",
+			set:  func(c *Config, v string) error { c.LLM.CompletionModel = v; return nil }},
 		{Name: "llm-tokens-per-run", Env: "ATELIER_LLM_TOKENS_PER_RUN", Default: "100000", Form: "N", Group: group,
 			Help: "Tokens that a run, with the runs that it calls, may use with askLLM. The call that reaches the limit is the last one. 0 means no limit.",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerRun })},

@@ -507,10 +507,11 @@ CREATE TABLE gates (
 	revision     INTEGER NOT NULL
 );
 
--- Workspaces that have switched the language model off. A workspace without a row uses it.
+-- Workspaces that have switched the language model off or chosen one. A workspace without a row uses the server's.
 CREATE TABLE llm_switches (
 	workspace_id TEXT PRIMARY KEY NOT NULL,
-	off          BOOLEAN NOT NULL
+	off          BOOLEAN NOT NULL,
+	model        TEXT NOT NULL -- '' for the server's
 );
 
 -- Tokens of the language model that a workspace used in a month (UTC), such as 2026-11.

@@ -10,20 +10,20 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ModelOff reports whether a workspace has switched the language model off.
-func (s *Store) ModelOff(ctx context.Context, workspace string) (bool, error) {
+// ModelChoice returns what a workspace has chosen about the language model.
+func (s *Store) ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error) {
 	var row llmSwitchRow
 	err := s.read.NewSelect().Model(&row).Where("l.workspace_id = ?", workspace).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return registry.ModelChoice{}, nil
 	}
-	return row.Off, wrap("read language model switch", err)
+	return registry.ModelChoice{Off: row.Off, Model: row.Model}, wrap("read choice of language model", err)
 }
 
-// SwitchModel switches the language model off or on for a workspace.
-func (s *Store) SwitchModel(ctx context.Context, workspace string, off bool) error {
-	return s.change(ctx, "switch language model", func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewInsert().Model(&llmSwitchRow{WorkspaceID: workspace, Off: off}).On("CONFLICT (workspace_id) DO UPDATE").Set("off = EXCLUDED.off").Exec(ctx)
+// ChooseModel stores what a workspace has chosen about the language model.
+func (s *Store) ChooseModel(ctx context.Context, workspace string, c registry.ModelChoice) error {
+	return s.change(ctx, "choose language model", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&llmSwitchRow{WorkspaceID: workspace, Off: c.Off, Model: c.Model}).On("CONFLICT (workspace_id) DO UPDATE").Set("off = EXCLUDED.off").Set("model = EXCLUDED.model").Exec(ctx)
 		return err
 	})
 }
@@ -56,6 +56,7 @@ type llmSwitchRow struct {
 
 	WorkspaceID string `bun:"workspace_id,pk"`
 	Off         bool   `bun:"off"`
+	Model       string `bun:"model"`
 }
 
 type llmUseRow struct {

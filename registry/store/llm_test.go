@@ -24,16 +24,16 @@ func TestModelUse(t *testing.T) {
 		if used, err := s.Usage(t.Context(), ws, "2026-11", "2026-11"); err != nil || len(used) != 1 || used[0] != (registry.Use{Month: "2026-11", Meter: registry.TokensMeter, Amount: 214}) {
 			t.Errorf("the usage is %v, error %v", used, err)
 		}
-		for _, off := range []bool{false, true, false} {
-			if err := s.SwitchModel(t.Context(), ws, off); err != nil {
+		for _, choice := range []registry.ModelChoice{{}, {Off: true, Model: "small"}, {Model: "large"}} {
+			if err := s.ChooseModel(t.Context(), ws, choice); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.ModelOff(t.Context(), ws); err != nil || got != off {
-				t.Errorf("off is %v, want %v; error %v", got, off, err)
+			if got, err := s.ModelChoice(t.Context(), ws); err != nil || got != choice {
+				t.Errorf("the choice is %+v, want %+v; error %v", got, choice, err)
 			}
 		}
-		if off, err := s.ModelOff(t.Context(), "other"); err != nil || off {
-			t.Errorf("another workspace has it off: %v, error %v", off, err)
+		if got, err := s.ModelChoice(t.Context(), "other"); err != nil || got != (registry.ModelChoice{}) {
+			t.Errorf("another workspace chose %+v, error %v", got, err)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func fill(t *testing.T, s *store.Store) {
 		t.Fatal(err)
 	}
 	_, unwarned := s.WarnBudget(t.Context(), registry.BudgetWarning{Workspace: ws, Budget: "b", Month: "2026-11", Percent: 50, At: start}, nil)
-	if err := errors.Join(unwarned, s.SwitchModel(t.Context(), ws, true), s.AddModelUse(t.Context(), ws, "2026-11", registry.Tokens{Input: 1}), s.AskToCancel(t.Context(), ws, begin(t, s, queued()).ID), s.KeepRemoteJob(t.Context(), registry.RemoteJob{RunID: run.ID, Workspace: ws, Request: []byte("{}")}), s.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start}})); err != nil {
+	if err := errors.Join(unwarned, s.ChooseModel(t.Context(), ws, registry.ModelChoice{Off: true}), s.AddModelUse(t.Context(), ws, "2026-11", registry.Tokens{Input: 1}), s.AskToCancel(t.Context(), ws, begin(t, s, queued()).ID), s.KeepRemoteJob(t.Context(), registry.RemoteJob{RunID: run.ID, Workspace: ws, Request: []byte("{}")}), s.ShareUse(t.Context(), []registry.ServerUse{{Workspace: ws, Day: start}})); err != nil {
 		t.Fatal(err)
 	}
 	empty, err := s.EmptyTables(t.Context())

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -128,10 +127,23 @@ func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
 	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}
 	if c.BaseURL != "" && c.Model != "" {
-		model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: c.Model, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
-		programs := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: cmp.Or(c.ProgramModel, c.Model), Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
-		a.closers.add("language model", func() error { model.Close(); programs.Close(); return nil })
-		o.Model, o.Programs = model, programs
+		named := func(name string) llm.Asker {
+			model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: name, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
+			a.closers.add("language model "+name, func() error { model.Close(); return nil })
+			return model
+		}
+		o.Model, o.Others = named(c.Model), map[string]llm.Asker{}
+		for _, name := range c.Models {
+			if name != c.Model {
+				o.Others[name] = named(name)
+			}
+		}
+		if c.ProgramModel != "" {
+			o.Programs = named(c.ProgramModel)
+		}
+		if c.CompletionModel != "" {
+			o.Completer = named(c.CompletionModel)
+		}
 	}
 	return llm.New(o)
 }
@@ -140,7 +152,7 @@ func (a *App) newModels() *llm.Service {
 func (a *App) newAssistant() *assist.Service {
 	c := a.Config.LLM
 	return assist.New(assist.Options{
-		Model: a.models, Name: c.Model, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
+		Model: a.models, Attempts: c.Attempts, FirstDelay: c.FirstDelay, Factor: c.Factor, LongDelay: c.LongDelay,
 		Drafts: a.store, Runs: a.runs, Specs: a.engines.Specs, Judge: a.approvals, Secrets: a.secrets, Inspector: a.engines.Inspector,
 	})
 }

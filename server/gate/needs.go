@@ -120,6 +120,7 @@ func needs() map[string]need {
 		"POST " + api + "/assist/tools":                  {write, workspace}, // also run
 		"POST " + api + "/assist/change":                 {write, workspace}, // also run
 		"POST " + api + "/assist/explain":                {write, workspace},
+		"POST " + api + "/assist/complete":               {write, workspace},
 		"GET " + api + "/language-model":                 {read, workspace},
 		"PUT " + api + "/language-model":                 {admin, workspace},
 		"POST " + api + "/assist/review":                 {write, workspace},

@@ -47,6 +47,14 @@ type ChangeBody struct {
 	Description string      `json:"description,omitempty" maxLength:"20000" doc:"Required for the task change."`
 }
 
+// SpotBody is the place in a file of a draft at which a person types.
+type SpotBody struct {
+	Agent  string `json:"agent" minLength:"1" maxLength:"100" doc:"Name or identifier."`
+	File   string `json:"file" minLength:"1" maxLength:"300" doc:"Path of the file. Its text may differ from the saved draft."`
+	Before string `json:"before" maxLength:"65536" doc:"Text before the cursor. The model gets the last 8 KiB."`
+	After  string `json:"after" maxLength:"65536" doc:"Text after the cursor. The model gets the first 2 KiB."`
+}
+
 // DraftRefBody selects the agent whose draft the model reads.
 type DraftRefBody struct {
 	Agent string `json:"agent" minLength:"1" maxLength:"100"`
@@ -61,6 +69,7 @@ func (a *API) assist() {
 	a.assistGenerate()
 	a.assistChange()
 	a.assistTool()
+	a.assistComplete()
 	a.assistOpinion("assistExplain", "/assist/explain", "Explain a draft", "Describes in words what the draft of an agent does.", func(ctx context.Context, agent string) (assist.Opinion, error) {
 		return a.Assist.Explain(ctx, actor(ctx), agent)
 	})
@@ -149,6 +158,20 @@ func (a *API) assistOpinion(id, path, summary, about string, ask func(context.Co
 		refusals: []fault.Code{fault.NotFound, fault.ModelUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := ask(ctx, q.Body.Agent)
+		return &out{Body: found}, err
+	})
+}
+
+func (a *API) assistComplete() {
+	type in struct{ Body SpotBody }
+	type out struct{ Body assist.Suggestion }
+	add(a, endpoint{
+		id: "assistComplete", method: http.MethodPost, path: Base + "/assist/complete", tag: "assist", summary: "Suggest code at the cursor",
+		about: "Asks the configured language model for the text at the place where a person types. Values of secrets are removed. The model fills in the middle if it can, over the Completions API; otherwise it is asked in words. " +
+			"The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable: no model is configured, or it does not answer within ten seconds.",
+		refusals: []fault.Code{fault.NotFound, fault.ModelUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		found, err := a.Assist.Complete(ctx, actor(ctx), assist.Spot(q.Body))
 		return &out{Body: found}, err
 	})
 }

@@ -118,6 +118,7 @@ func bodyExamples() map[string]string {
 		"assistChange":        `{"agent":"weather","task":"change","description":"Answer in Fahrenheit too."}`,
 		"assistTool":          `{"task":"Weather of a city.","inputExample":{"city":"Oslo"}}`,
 		"assistExplain":       `{"agent":"weather"}`,
+		"assistComplete":      `{"agent":"weather","file":"main.py","before":"def main(city):\n    ","after":"\n"}`,
 		"switchLanguageModel": `{"on":false}`,
 		"assistReview":        `{"agent":"weather"}`,
 		"infer":               `{"language":"python","code":"def main(city: str, days: int = 3) -> list[float]:\n    return [21.0] * days\n"}`,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/studio/llm"
 )
 
-// ModelSwitchBody switches the language model.
+// ModelSwitchBody switches the language model on or off, and chooses one.
 type ModelSwitchBody struct {
-	On bool `json:"on"`
+	On    bool   `json:"on"`
+	Model string `json:"model,omitempty" maxLength:"200" doc:"One of the models that the server offers (default: the one that the workspace has)."`
 }
 
 // languageModel adds the endpoints of the language model of a workspace.
@@ -24,10 +26,11 @@ func (a *API) languageModel() {
 	})
 	type in struct{ Body ModelSwitchBody }
 	add(a, endpoint{
-		id: "switchLanguageModel", method: http.MethodPut, path: Base + "/language-model", tag: "assist", summary: "Switch the language model of the workspace on or off",
-		about: "Switched off, nothing of the workspace is sent to a language model, for members or for programs.",
+		id: "switchLanguageModel", method: http.MethodPut, path: Base + "/language-model", tag: "assist", summary: "Switch the language model of the workspace on or off, and choose one",
+		about:    "Switched off, nothing of the workspace is sent to a language model, for members or for programs. The models that the workspace may choose are those that the operator of the server offers with --llm-models.",
+		refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
-		state, err := a.Models.Switch(ctx, actor(ctx), q.Body.On)
+		state, err := a.Models.Choose(ctx, actor(ctx), q.Body.On, q.Body.Model)
 		return &out{Body: state}, err
 	})
 }

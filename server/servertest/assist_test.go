@@ -2,12 +2,15 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/atelier-run/atelier/registry"
@@ -282,6 +285,38 @@ func TestAssist_Workspaces(t *testing.T) {
 	}
 }
 
+// TestAssist_Models_WorkspaceChoosesOne lets each workspace choose among the models that the operator offers.
+func TestAssist_Models_WorkspaceChoosesOne(t *testing.T) {
+	t.Parallel()
+	model := newCompleter(t, "", `{"explanation":"It takes names."}`)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"llm-base-url": model.URL + "/v1", "llm-model": "usual", "llm-models": "large, usual"}))
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing})
+	var state llm.State
+	if s.Want(t, 200, "GET", "/api/v1/language-model", nil).Into(t, &state); state.Model != "usual" || !slices.Equal(state.Models, []string{"usual", "large"}) {
+		t.Errorf("state is %+v", state)
+	}
+	explainedBy := func(want string) {
+		t.Helper()
+		var opinion assist.Opinion
+		s.Want(t, 200, "POST", "/api/v1/assist/explain", `{"agent":"first"}`).Into(t, &opinion)
+		if last := model.asked[len(model.asked)-1]; opinion.Model != want || !strings.Contains(last, `"model":"`+want+`"`) {
+			t.Errorf("%s explains, want %s: %.80s", opinion.Model, want, last)
+		}
+	}
+	explainedBy("usual")
+	s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":true,"model":"large"}`)
+	explainedBy("large")
+	s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":false}`)
+	if s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":true}`).Into(t, &state); state.Model != "large" {
+		t.Errorf("a switch forgets the choice: %+v", state)
+	}
+	if refused := s.Want(t, 422, "PUT", "/api/v1/language-model", `{"on":true,"model":"other"}`).Problem(t); len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/model" || !strings.Contains(refused.Errors[0].Message, "usual, large") {
+		t.Errorf("problem is %+v", refused)
+	}
+	s.Want(t, 200, "PUT", "/api/v1/language-model", `{"on":true,"model":"usual"}`)
+	explainedBy("usual")
+}
+
 // TestAssist_Change changes files, schemas and tests of a draft, each task its own part of them.
 func TestAssist_Change(t *testing.T) {
 	t.Parallel()
@@ -527,4 +562,129 @@ func TestAssist_ToolGate(t *testing.T) {
 	}
 	s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"reader","scopes":["write"]}`).Into(t, &made)
 	s.Want(t, 403, "POST", "/api/v1/assist/tools", `{"task":"Yell a phrase."}`, servertest.Headers{"Authorization": "Bearer " + made.Secret})
+}
+
+// completer is a language model that answers the Completions API with a text, and the Chat Completions API with another.
+type completer struct {
+	*httptest.Server
+	middle string // "" if it has no fill-in-the-middle
+
+	mu    sync.Mutex
+	asked []string // paths and bodies
+}
+
+func newCompleter(t *testing.T, middle, chat string) *completer {
+	c := &completer{middle: middle}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.asked = append(c.asked, r.URL.Path+" "+string(body))
+		switch {
+		case r.URL.Path == "/v1/chat/completions":
+			_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": chat}}}, "usage": map[string]any{"prompt_tokens": 50, "completion_tokens": 5}})
+		case c.middle == "":
+			http.Error(w, "suffix is not supported", http.StatusBadRequest)
+		default:
+			_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"text": c.middle, "finish_reason": "length"}}, "usage": map[string]any{"prompt_tokens": 20, "completion_tokens": 2}})
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *completer) paths() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	paths := []string{}
+	for _, one := range c.asked {
+		path, _, _ := strings.Cut(one, " ")
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// TestAssist_Complete suggests code at the cursor: in the middle where the model can do that, in words otherwise. It never
+// sends the value of a secret.
+func TestAssist_Complete(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		middle, chat string
+		want         string
+		tokens       int64
+		paths        []string
+	}{
+		"fill in the middle":     {"names[0]\n", "", "names[0]", 22, []string{"/v1/completions", "/v1/completions"}},
+		"in words":               {"", "```javascript\n  return names[0]\n```", "names[0]", 55, []string{"/v1/completions", "/v1/chat/completions", "/v1/chat/completions"}},
+		"the rest of the line":   {"names[0]; // rest", "", "names[0];", 22, []string{"/v1/completions", "/v1/completions"}},
+		"nothing to be inserted": {" \n", "", "", 22, []string{"/v1/completions", "/v1/completions"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := newCompleter(t, tt.middle, tt.chat)
+			s := servertest.New(t, servertest.Flags(t, map[string]string{"llm-base-url": model.URL + "/v1", "llm-model": "large", "llm-completion-model": "small"}))
+			s.Want(t, 200, "PUT", "/api/v1/secrets/WORD", `{"value":"wordThatIsSecret"}`)
+			s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing, "secrets": []string{"WORD"}})
+			rest := ""
+			if strings.HasSuffix(tt.middle, "rest") {
+				rest = " // rest"
+			}
+			at := map[string]string{"agent": "first", "file": "main.js", "before": "const word = \"wordThatIsSecret\";\nexport default ({ names }) => {\n  return ", "after": rest + "\n}\n"}
+			for range 2 { // the second time it is known whether the model can fill in the middle
+				var got assist.Suggestion
+				if s.Want(t, 200, "POST", "/api/v1/assist/complete", at).Into(t, &got); got.Text != tt.want || got.Tokens.Input+got.Tokens.Output != tt.tokens || got.Model != "small" {
+					t.Errorf("suggestion is %+v, want %q", got, tt.want)
+				}
+			}
+			if got := model.paths(); !slices.Equal(got, tt.paths) {
+				t.Errorf("asked %v, want %v", got, tt.paths)
+			}
+			at["before"], at["after"] = "const word = \"wordThat", "IsSecret\";\n"
+			var got assist.Suggestion
+			if s.Want(t, 200, "POST", "/api/v1/assist/complete", at).Into(t, &got); got.Text != "" || len(model.paths()) != len(tt.paths) {
+				t.Errorf("the model was asked within the value of a secret: %+v", got)
+			}
+			for _, one := range model.asked {
+				if strings.Contains(one, "wordThatIsSecret") || !strings.Contains(one, `"small"`) {
+					t.Errorf("the model got %s", one)
+				}
+			}
+		})
+	}
+}
+
+// TestAssist_Complete_BusyModel_AskedOnce answers at once, because a later suggestion is of no use.
+func TestAssist_Complete_BusyModel_AskedOnce(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	t.Cleanup(busy.Close)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"llm-base-url": busy.URL + "/v1", "llm-model": "m"}))
+	s.Create(t, map[string]any{"name": "first", "language": "javascript", "code": failing})
+	refused := s.Want(t, 503, "POST", "/api/v1/assist/complete", `{"agent":"first","file":"main.js","before":"x","after":""}`).Problem(t)
+	if refused.Code != "model_unavailable" || asked.Load() != 1 {
+		t.Errorf("the model was asked %d times, problem %+v", asked.Load(), refused)
+	}
+}
+
+// TestAssist_RealModel_WritesAProgram asks a real language model. It is skipped without one.
+func TestAssist_RealModel_WritesAProgram(t *testing.T) {
+	t.Parallel()
+	model := strings.Fields(os.Getenv("ATELIER_TEST_LLM"))
+	if len(model) < 2 {
+		t.Skip("no language model: ATELIER_TEST_LLM is not set; its value is the address, the name, and the key if there is one, with spaces between")
+	}
+	flags := map[string]string{"llm-base-url": model[0], "llm-model": model[1]}
+	if len(model) > 2 {
+		flags["llm-api-key"] = model[2]
+	}
+	s := servertest.New(t, servertest.Flags(t, flags))
+	var p assist.Program
+	s.Want(t, 200, "POST", "/api/v1/assist/generate", `{"description":"Counts the words of a text. The output is an object with the number as words.","language":"python","inputExample":{"text":"one two three"}}`).Into(t, &p)
+	if string(p.Trial.Output) != `{"words":3}` || p.Tokens.Total() == 0 {
+		t.Errorf("program is %+v", p)
+	}
 }

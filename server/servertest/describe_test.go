@@ -2,9 +2,13 @@ package servertest_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/atelier-run/atelier/registry"
@@ -159,5 +163,89 @@ func TestTask_Described_CLI(t *testing.T) {
 	}
 	if code, _, faults := command(t, s, "", "task", "submit", "--project", "shop"); code != 2 || !strings.Contains(faults, "--describe") {
 		t.Errorf("%d %s", code, faults)
+	}
+}
+
+// TestTask_Described_Killed kills a server while a model writes the program of a task, and the next one while the program
+// runs. Each next server queues the task again. A program that was written is kept, so that a restart costs no tokens.
+func TestTask_Described_Killed(t *testing.T) {
+	t.Parallel()
+	slow, err := json.Marshal(map[string]any{"explanation": "x", "plan": []string{}, "files": []any{map[string]string{"path": "main.js", "content": `export default async (input, ctx) => {
+	await new Promise((done) => setTimeout(done, 4000));
+	await ctx.writeFile("a.txt", "two\n");
+	await ctx.submitResult("Wrote it", ["a.txt"]);
+};`}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		killed registry.TaskStatus
+		asked  int64
+		states []string
+	}{
+		"while the model writes": {registry.TaskGenerating, 2, []string{"queued", "spawning", "generating", "generating", "queued", "spawning", "generating", "executing", "submitting", "reviewing"}},
+		"while the program runs": {registry.TaskExecuting, 1, []string{"queued", "spawning", "generating", "executing", "executing", "queued", "spawning", "executing", "submitting", "reviewing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1) == 1 && tt.killed == registry.TaskGenerating {
+					_, _ = io.Copy(io.Discard, r.Body)
+					<-r.Context().Done() // until the server is killed
+					return
+				}
+				_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": string(slow)}}}, "usage": map[string]any{"prompt_tokens": 100, "completion_tokens": 10}})
+			}))
+			t.Cleanup(model.Close)
+			data := t.TempDir()
+			const token = "a-token-that-is-long-enough-to-be-one"
+			begin := func() (*servertest.Process, *servertest.Server) {
+				p := servertest.Spawn(t, data, "--token", token, "--llm-base-url", model.URL+"/v1", "--llm-model", "scripted")
+				p.Token = token
+				return p, &servertest.Server{Client: p.Client}
+			}
+			p, s := begin()
+			importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+			id := submit(t, s, map[string]any{"description": "Change a.txt.", "language": "javascript", "project": "shop"}).ID
+			reach(t, s, id, tt.killed)
+			servertest.Eventually(t, "the model was asked", func() bool { return asked.Load() == 1 })
+			p.Signal(t, syscall.SIGKILL)
+			p.Exit()
+			_, s = begin()
+			task := reach(t, s, id, registry.TaskReviewing)
+			if got := statesOf(t, s, id); !slices.Equal(got, tt.states) || !task.Resumed || task.Attempt != 1 || asked.Load() != tt.asked {
+				t.Errorf("%v after %d questions, %+v", got, asked.Load(), task)
+			}
+			s.Want(t, 200, http.MethodPost, "/api/v1/tasks/"+id+"/accept", `{}`)
+			if text := fileOf(t, s, "shop", "a.txt"); text != "two\n" {
+				t.Errorf("%q", text)
+			}
+		})
+	}
+}
+
+// TestTask_Described_ModelBudgetUsed_AgentsGoOn lets a described task wait for its model, and a task of an agent run.
+func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
+	t.Parallel()
+	s := withModel(t, newScriptedModel(t, ordered(addsLine), ordered(addsLine)), map[string]string{"llm-tokens-per-month": "110"})
+	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+	tasker(t, s, "appends", appends)
+	held := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9}) // before the budget is used
+	second := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 8})
+	if reach(t, s, held.ID, registry.TaskReviewing).Program == nil {
+		t.Error("the first task has no program")
+	}
+	reach(t, s, submit(t, s, map[string]any{"agent": "appends", "project": "shop", "input": map[string]any{"path": "a.txt", "text": "two"}}).ID, registry.TaskReviewing)
+	if task := reach(t, s, second.ID, registry.TaskQueued); task.Program != nil {
+		t.Errorf("%+v", task)
+	}
+	// Lists have no descriptions, which are as large as the tasks are many.
+	var list struct{ Items []registry.Task }
+	s.Want(t, 200, http.MethodGet, "/api/v1/tasks", nil).Into(t, &list)
+	for _, task := range list.Items {
+		if task.Description != "" || task.Described() != (task.Agent == "") {
+			t.Errorf("%+v", task)
+		}
 	}
 }

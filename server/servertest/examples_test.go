@@ -135,6 +135,7 @@ func TestExamples_RealServer_Succeed(t *testing.T) {
 	t.Cleanup(policy.Close)
 	model := newScriptedModel(t,
 		`{"explanation":"It returns the temperature of a city."}`,
+		`return {"city": city, "degrees": 21}`,
 		`{"summary":"One fault.","findings":[{"file":"main.py","line":2,"severity":"low","message":"The unit is not documented."}]}`,
 		`{"explanation":"The unit can be chosen.","edits":[{"file":"main.py","old":"def main(city):","new":"def main(city, unit='celsius'):"}],"inputSchema":"","outputSchema":"","sampleInput":"{\"city\":\"Oslo\"}","tests":[]}`,
 		`{"explanation":"text may be missing.","edits":[{"file":"main.py","old":"input[\"text\"]","new":"input.get(\"text\", \"\")"}]}`,
@@ -262,6 +263,7 @@ func (x exchange) packages() {
 
 func (x exchange) assistance() {
 	x.do("assistExplain", nil)
+	x.do("assistComplete", nil)
 	x.do("assistReview", nil)
 	x.do("assistChange", nil)
 	x.s.Create(x.t, map[string]any{"name": "word-count", "language": "python", "code": "def main(input, ctx):\n    return len(input[\"text\"].split())\n"})

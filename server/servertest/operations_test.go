@@ -108,7 +108,7 @@ func TestOperations_Described(t *testing.T) {
 // unkeyed lists the POST operations without an Idempotency-Key: they change nothing, their answer has a secret that must not
 // be stored, or their clients do not know the header. PUT, PATCH and DELETE may be repeated as they are.
 var unkeyed = []string{
-	"readInvitation", "explainRoute", "validate", "tryRules", "format", "infer", "assistFix", "assistGenerate", "assistChange", "assistTool", "assistExplain", "assistReview", "runTests", "resolveReferences", "validateSkillCode", "listPriors",
+	"readInvitation", "explainRoute", "validate", "tryRules", "format", "infer", "assistFix", "assistGenerate", "assistChange", "assistTool", "assistExplain", "assistComplete", "assistReview", "runTests", "resolveReferences", "validateSkillCode", "listPriors",
 	"openSession", "acceptInvitation", "createToken", "createInvitation",
 	"executeSkill", "registerSkill", "createSkill", "runSkill", "installSkillFrom", "uninstallSkillByName", "promoteSkillByName", "importArchive", "importProject",
 }

@@ -327,6 +327,7 @@ func walks(has possessions) map[string]walk {
 		"POST /api/v1/assist/change":              {about: has.agents, body: `{"agent":"§","task":"tests"}`, wants: 503},
 		"POST /api/v1/assist/tools":               {body: `{"task":"nothing such exists"}`, wants: 503},
 		"POST /api/v1/assist/explain":             {about: has.agents, body: `{"agent":"§"}`, wants: 503},
+		"POST /api/v1/assist/complete":            {about: has.agents, body: `{"agent":"§","file":"main.py","before":"x","after":""}`, wants: 503},
 		"GET /api/v1/language-model":              {},
 		"PUT /api/v1/language-model":              {body: `{"on":true}`},
 		"POST /api/v1/assist/review":              {about: has.agents, body: `{"agent":"§"}`, wants: 503},

@@ -26,6 +26,8 @@ import (
 type Asker interface {
 	Check(ctx context.Context, workspace string) error
 	Ask(ctx context.Context, workspace string, messages []llm.Message, shape json.RawMessage) (llm.Reply, error)
+	// Fill returns the text at a gap. A model that cannot do that is asked in words.
+	Fill(ctx context.Context, workspace string, gap llm.Gap, inWords []llm.Message) (llm.Reply, error)
 }
 
 // Drafts returns agents with their drafts.
@@ -63,7 +65,6 @@ type Inspector interface {
 // Options configures a Service.
 type Options struct {
 	Model      Asker
-	Name       string
 	Attempts   int
 	FirstDelay time.Duration
 	Factor     float64
@@ -80,11 +81,11 @@ type Options struct {
 type Service struct {
 	Options
 
-	slots chan struct{}
+	places places
+	typing chan struct{} // suggestions that are asked for
 }
 
 const (
-	atOnce    = 4 // conversations at once
 	maxWait   = 30 * time.Second
 	maxPrompt = 256 << 10 // bytes of a program, and of a description with its example
 	maxStderr = 8 << 10
@@ -94,7 +95,9 @@ const (
 )
 
 // New returns the service.
-func New(o Options) *Service { return &Service{Options: o, slots: make(chan struct{}, atOnce)} }
+func New(o Options) *Service {
+	return &Service{Options: o, typing: make(chan struct{}, completeAtOnce)}
+}
 
 // Attempt is one answer of the model that failed its checks.
 type Attempt struct {
@@ -158,9 +161,9 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // also if the flag is newer than the run
 		run = runs.Withheld(run)
 	}
-	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
+	p := Proposal{Revision: agent.Draft.Revision}
 	talk := s.talk(fixTask, program+"\n\n"+failure(run, hidden), fixShape)
-	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, talk, watch, func(text string) error {
+	p.Attempts, p.Tokens, p.Model, err = s.converse(ctx, actor.Workspace, talk, watch, func(text string) error {
 		return s.checkFix(ctx, actor, agent, run, text, &p)
 	})
 	return p, err
@@ -256,21 +259,12 @@ func reasonNotToRun(spec registry.Spec) string {
 	return ""
 }
 
-// enter takes one of the places for conversations.
+// enter takes one of the places for conversations of people.
 func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func(), err error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return nil, err
 	}
-	timer := time.NewTimer(maxWait)
-	defer timer.Stop()
-	select {
-	case s.slots <- struct{}{}:
-		return func() { <-s.slots }, nil
-	case <-timer.C:
-		return nil, &fault.Error{Code: fault.ModelUnavailable, Message: "Other members wait for the language model. Try again later.", RetryAfter: maxWait}
-	case <-ctx.Done():
-		return nil, fault.New(fault.Cancelled, "The request was cancelled.")
-	}
+	return s.places.enter(ctx, false, maxWait)
 }
 
 // hidden returns a function that removes the values of an agent's secrets from text.
@@ -311,27 +305,28 @@ func (s *Service) talk(task, about string, shape json.RawMessage) conversation {
 }
 
 // converse asks the model until an answer passes check, or the attempts are used up.
-func (s *Service) converse(ctx context.Context, workspace string, talk conversation, watch func(Attempt), check func(string) error) ([]Attempt, registry.Tokens, error) {
-	failed, used, delay := []Attempt{}, registry.Tokens{}, s.FirstDelay
+func (s *Service) converse(ctx context.Context, workspace string, talk conversation, watch func(Attempt), check func(string) error) (failed []Attempt, used registry.Tokens, model string, err error) {
+	failed = []Attempt{}
+	delay := s.FirstDelay
 	for n := 1; ; n++ {
 		reply, err := s.Model.Ask(ctx, workspace, talk.messages, talk.shape)
 		used.Input, used.Output = used.Input+reply.Tokens.Input, used.Output+reply.Tokens.Output
 		if err != nil {
-			return failed, used, err
+			return failed, used, reply.Model, err
 		}
 		err = check(reply.Text)
 		var bad *problem
 		if !errors.As(err, &bad) {
-			return failed, used, err
+			return failed, used, reply.Model, err
 		}
 		if n == s.Attempts {
-			return failed, used, &fault.Error{Code: fault.ModelUnavailable, Extra: map[string]any{"attempts": append(failed, Attempt{N: n, Error: bad.text})},
+			return failed, used, reply.Model, &fault.Error{Code: fault.ModelUnavailable, Extra: map[string]any{"attempts": append(failed, Attempt{N: n, Error: bad.text})},
 				Message: fmt.Sprintf("The language model gave no usable answer in %d attempts. The last one: %s", n, fault.Shown(bad.text, 500))}
 		}
 		failed = append(failed, Attempt{N: n, Error: bad.text, DelayMs: delay.Milliseconds()})
 		watch(failed[len(failed)-1])
 		if err := llm.Pause(ctx, delay); err != nil {
-			return failed, used, err
+			return failed, used, reply.Model, err
 		}
 		delay = min(time.Duration(float64(delay)*s.Factor), s.LongDelay)
 		quoted := reply.Text[:min(len(reply.Text), maxQuoted)]

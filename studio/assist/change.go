@@ -73,8 +73,8 @@ func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, w
 	if r.Task == Change {
 		about += "\n\n<request>\n" + hidden.Text(r.Description) + "\n</request>"
 	}
-	p := Proposal{Revision: agent.Draft.Revision, Model: s.Name}
-	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(task, about, changeShape), watch, func(text string) error {
+	p := Proposal{Revision: agent.Draft.Revision}
+	p.Attempts, p.Tokens, p.Model, err = s.converse(ctx, actor.Workspace, s.talk(task, about, changeShape), watch, func(text string) error {
 		return s.checkChange(ctx, actor, agent, r.Task, text, &p)
 	})
 	return p, err

@@ -65,12 +65,12 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 	if len(wish.InputExample) > 0 {
 		about += "\nAn example of the input, which must be valid and is the sample input:\n" + string(wish.InputExample)
 	}
-	p := Program{Language: wish.Language, Model: s.Name, Entrypoint: specs.Entrypoint(wish.Language)}
+	p := Program{Language: wish.Language, Entrypoint: specs.Entrypoint(wish.Language)}
 	if !slices.Contains(Languages(), wish.Language) {
 		return Program{}, fault.Invalid("/language", "must be javascript, typescript, python or bash.")
 	}
 	p.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
-	p.Attempts, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(generateTask, about, generateShape), watch, func(text string) error {
+	p.Attempts, p.Tokens, p.Model, err = s.converse(ctx, actor.Workspace, s.talk(generateTask, about, generateShape), watch, func(text string) error {
 		return s.checkProgram(ctx, actor, wish, text, &p)
 	})
 	return p, err
@@ -272,7 +272,7 @@ func (s *Service) opinion(ctx context.Context, actor registry.Actor, ref, task s
 	if err != nil {
 		return Opinion{}, err
 	}
-	o := Opinion{Findings: []Remark{}, Revision: agent.Draft.Revision, Model: s.Name}
-	_, o.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(task, program, shape), func(Attempt) {}, func(text string) error { return check(text, agent, &o) })
+	o := Opinion{Findings: []Remark{}, Revision: agent.Draft.Revision}
+	_, o.Tokens, o.Model, err = s.converse(ctx, actor.Workspace, s.talk(task, program, shape), func(Attempt) {}, func(text string) error { return check(text, agent, &o) })
 	return o, err
 }

@@ -48,15 +48,18 @@ func (s *Service) Check(ctx context.Context, workspace string) error {
 }
 
 // WriteTask writes the program of a described task. The program is checked and not run: it runs on the overlay of the task.
-// watch receives the attempts that failed.
+// watch receives the attempts that failed. Nobody waits for a task, so people come first.
 func (s *Service) WriteTask(ctx context.Context, actor registry.Actor, o Order, watch func(Attempt)) (registry.TaskProgram, error) {
-	leave, err := s.enter(ctx, actor)
+	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
+		return registry.TaskProgram{}, err
+	}
+	leave, err := s.places.enter(ctx, true, maxWait)
 	if err != nil {
 		return registry.TaskProgram{}, err
 	}
 	defer leave()
-	p := registry.TaskProgram{Entrypoint: specs.Entrypoint(o.Language), Model: s.Name}
-	_, p.Tokens, err = s.converse(ctx, actor.Workspace, s.talk(orderTask, o.text(), orderShape), watch, func(text string) error {
+	p := registry.TaskProgram{Entrypoint: specs.Entrypoint(o.Language)}
+	_, p.Tokens, p.Model, err = s.converse(ctx, actor.Workspace, s.talk(orderTask, o.text(), orderShape), watch, func(text string) error {
 		return s.checkOrder(ctx, actor, o.Language, text, &p)
 	})
 	return p, err

@@ -44,6 +44,9 @@ const documentTask = "Document the program: a short comment at its top that says
 
 const schemasTask = "Write the JSON Schemas of the program's input and output, both objects with a description for each property, as exact as the program allows. Change no file: edits and tests are empty. " + changeRest
 
+const completeTask = "A person types at the mark <cursor/>. Answer with the text that belongs there and nothing else: no explanation, no code fence, and nothing of the text before or after the mark. " +
+	"Complete the statement or the small block at hand, at most ten lines, with the indentation of the file. If nothing sensible follows, answer with nothing."
+
 const changeRest = "sampleInput is a usual input of the program. inputSchema, outputSchema, sampleInput, and input and output of each test are JSON texts. explanation says in at most three sentences how the program changes."
 
 var (

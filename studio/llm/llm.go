@@ -2,10 +2,13 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -15,12 +18,14 @@ import (
 // Asker is a language model.
 type Asker interface {
 	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
+	// Fill returns the text at a gap. A model that cannot fill in the middle is asked in words.
+	Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error)
 }
 
-// Store stores which workspaces have switched the model off, and the tokens that they used.
+// Store stores which workspaces have switched the model off, and which chose another one.
 type Store interface {
-	ModelOff(ctx context.Context, workspace string) (bool, error)
-	SwitchModel(ctx context.Context, workspace string, off bool) error
+	ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error)
+	ChooseModel(ctx context.Context, workspace string, c registry.ModelChoice) error
 }
 
 // Ledger counts tokens by workspace and month.
@@ -41,11 +46,13 @@ type Budgets interface {
 
 // Options configures a Service.
 type Options struct {
-	Model      Asker // nil for none
-	Programs   Asker // asked by programs; nil for none
-	Name       string
-	Allowed    []string // names of workspaces that may use the model; empty for all
-	PerMonth   int64    // tokens of a workspace in a calendar month; 0 for no limit
+	Model      Asker            // nil for none
+	Name       string           // of Model
+	Others     map[string]Asker // that workspaces may choose instead, by name
+	Programs   Asker            // asked by programs; nil for the model of the workspace
+	Completer  Asker            // asked while a person types; nil for the model of the workspace
+	Allowed    []string         // names of workspaces that may use the model; empty for all
+	PerMonth   int64            // tokens of a workspace in a calendar month; 0 for no limit
 	Store      Store
 	Ledger     Ledger
 	Workspaces Workspaces
@@ -63,6 +70,7 @@ func New(o Options) *Service { return &Service{Options: o} }
 type State struct {
 	Model   string          `json:"model,omitempty" doc:"Name of the model. Absent if the server has none for this workspace."`
 	Allowed bool            `json:"allowed" doc:"Whether the operator of the server has a model for this workspace."`
+	Models  []string        `json:"models" doc:"Models that the workspace may choose. Empty if the server has none for it."`
 	On      bool            `json:"on" doc:"Whether members and programs of the workspace may use the model."`
 	Month   string          `json:"month" doc:"Month of the counted tokens, UTC, such as 2026-11."`
 	Used    registry.Tokens `json:"used" doc:"Tokens that the workspace used in the month."`
@@ -74,27 +82,44 @@ func (s State) Usable() bool { return s.Allowed && s.On }
 
 // State returns the state for a workspace.
 func (s *Service) State(ctx context.Context, workspace string) (State, error) {
-	state := State{Month: s.month(), Limit: s.PerMonth}
+	state := State{Month: s.month(), Limit: s.PerMonth, Models: []string{}}
 	var err error
 	if state.Allowed, err = s.allowed(ctx, workspace); err != nil {
 		return state, err
 	}
-	if state.Allowed {
-		state.Model = s.Name
-	}
-	off, err := s.Store.ModelOff(ctx, workspace)
+	choice, err := s.Store.ModelChoice(ctx, workspace)
 	if err != nil {
 		return state, err
 	}
-	state.On = !off
+	state.On = !choice.Off
+	if state.Allowed {
+		state.Models = append([]string{s.Name}, slices.Sorted(maps.Keys(s.Others))...)
+		state.Model = s.Name
+		if s.Others[choice.Model] != nil { // else the operator no longer offers it
+			state.Model = choice.Model
+		}
+	}
 	state.Used, err = s.Ledger.ModelUse(ctx, workspace, state.Month)
 	return state, err
 }
 
-// Switch switches the model on or off for the actor's workspace.
-func (s *Service) Switch(ctx context.Context, actor registry.Actor, on bool) (State, error) {
-	if err := s.Store.SwitchModel(ctx, actor.Workspace, !on); err != nil {
-		return State{}, err
+// Choose switches the model on or off for the actor's workspace, and selects one; "" leaves the model as it is. Error:
+// InvalidInput.
+func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, model string) (State, error) {
+	state, err := s.State(ctx, actor.Workspace)
+	if err != nil {
+		return state, err
+	}
+	if model == "" {
+		model = state.Model
+	} else if !slices.Contains(state.Models, model) {
+		return state, fault.Invalid("/model", "must be one of the models that the operator of the server offers: %s.", cmp.Or(strings.Join(state.Models, ", "), "none"))
+	}
+	if model == s.Name { // also if the operator names another one later
+		model = ""
+	}
+	if err := s.Store.ChooseModel(ctx, actor.Workspace, registry.ModelChoice{Off: !on, Model: model}); err != nil {
+		return state, err
 	}
 	return s.State(ctx, actor.Workspace)
 }
@@ -113,39 +138,72 @@ func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
 
 // Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable, QuotaExceeded, BudgetExceeded.
 func (s *Service) Check(ctx context.Context, workspace string) error {
+	_, err := s.model(ctx, workspace)
+	return err
+}
+
+// model returns the model of a workspace. It fails as Check does.
+func (s *Service) model(ctx context.Context, workspace string) (Asker, error) {
 	state, err := s.State(ctx, workspace)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case !state.Allowed:
-		return fault.New(fault.ModelUnavailable, "No LLM provider configured. The operator of the server can set --llm-base-url and --llm-model, and allow this workspace with --llm-workspaces.")
+		return nil, fault.New(fault.ModelUnavailable, "No LLM provider configured. The operator of the server can set --llm-base-url and --llm-model, and allow this workspace with --llm-workspaces.")
 	case !state.On:
-		return fault.New(fault.ModelUnavailable, "An administrator has switched the language model off for this workspace.")
+		return nil, fault.New(fault.ModelUnavailable, "An administrator has switched the language model off for this workspace.")
 	case s.PerMonth > 0 && state.Used.Total() >= s.PerMonth:
 		until := s.nextMonth()
-		return &fault.Error{
+		return nil, &fault.Error{
 			Code: fault.QuotaExceeded, RetryAfter: max(time.Second, until.Sub(s.Now())), Extra: map[string]any{"quota": "modelTokensPerMonth", "limit": s.PerMonth, "until": until},
 			Message: fmt.Sprintf("The quota of %d tokens of the language model per month of this workspace is reached. Try again at %s, or ask the operator of the server to raise --llm-tokens-per-month.", s.PerMonth, until.Format(time.RFC3339)),
 		}
 	}
-	return s.Budgets.CheckTokens(ctx, workspace)
+	chosen := s.Model
+	if state.Model != s.Name {
+		chosen = s.Others[state.Model]
+	}
+	return chosen, s.Budgets.CheckTokens(ctx, workspace)
 }
 
-// Ask asks the model for a workspace and counts the tokens. It fails as Check does.
+// Ask asks the model of a workspace and counts the tokens. It fails as Check does.
 func (s *Service) Ask(ctx context.Context, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
-	return s.ask(ctx, s.Model, workspace, messages, shape)
+	model, err := s.model(ctx, workspace)
+	if err != nil {
+		return Reply{}, err
+	}
+	reply, err := model.Ask(ctx, messages, shape)
+	return s.counted(ctx, workspace, messages, reply, err)
 }
 
 // AskProgram asks the model of programs for a run. It fails as Check does.
 func (s *Service) AskProgram(ctx context.Context, workspace string, messages []Message) (Reply, error) {
-	return s.ask(ctx, s.Programs, workspace, messages, nil)
-}
-
-func (s *Service) ask(ctx context.Context, model Asker, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
-	if err := s.Check(ctx, workspace); err != nil {
+	model, err := s.model(ctx, workspace)
+	if err != nil {
 		return Reply{}, err
 	}
-	reply, err := model.Ask(ctx, messages, shape)
+	if s.Programs != nil {
+		model = s.Programs
+	}
+	reply, err := model.Ask(ctx, messages, nil)
+	return s.counted(ctx, workspace, messages, reply, err)
+}
+
+// Fill asks the model of completions for the text at a gap. It fails as Check does.
+func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords []Message) (Reply, error) {
+	model, err := s.model(ctx, workspace)
+	if err != nil {
+		return Reply{}, err
+	}
+	if s.Completer != nil {
+		model = s.Completer
+	}
+	reply, err := model.Fill(ctx, gap, inWords)
+	return s.counted(ctx, workspace, inWords, reply, err)
+}
+
+// counted counts the tokens of an answer.
+func (s *Service) counted(ctx context.Context, workspace string, messages []Message, reply Reply, err error) (Reply, error) {
 	if (err == nil || reply.Sent) && reply.Tokens.Total() == 0 {
 		reply.Tokens = estimated(messages, reply.Text)
 	}

@@ -26,9 +26,11 @@ func (l *ledger) AddModelUse(_ context.Context, _, _ string, use registry.Tokens
 	return nil
 }
 
-func (*ledger) ModelOff(context.Context, string) (bool, error) { return false, nil }
+func (*ledger) ModelChoice(context.Context, string) (registry.ModelChoice, error) {
+	return registry.ModelChoice{}, nil
+}
 
-func (*ledger) SwitchModel(context.Context, string, bool) error { return nil }
+func (*ledger) ChooseModel(context.Context, string, registry.ModelChoice) error { return nil }
 
 func (*ledger) CheckTokens(context.Context, string) error { return nil }
 
@@ -61,7 +63,7 @@ func TestAskProgram_NoAnswer_PromptCounted(t *testing.T) {
 			model := llm.NewModel(llm.ModelOptions{BaseURL: server.URL, Name: "m", Timeout: 10 * time.Second, Delay: time.Millisecond, LongDelay: time.Second})
 			t.Cleanup(model.Close)
 			l := &ledger{}
-			service := llm.New(llm.Options{Model: model, Programs: model, Name: "m", Store: l, Ledger: l, Budgets: l, Now: time.Now})
+			service := llm.New(llm.Options{Model: model, Name: "m", Store: l, Ledger: l, Budgets: l, Now: time.Now})
 			_, err := service.AskProgram(ctx, "w", []llm.Message{{Role: "user", Content: strings.Repeat("word", 100)}})
 			if !fault.Is(err, tt.code) || l.used != tt.want {
 				t.Errorf("%v, counted %+v, want %s and %+v", err, l.used, tt.code, tt.want)

@@ -28,6 +28,7 @@ type Message struct {
 // Reply is the text of a model's answer.
 type Reply struct {
 	Text   string
+	Model  string          // its name
 	Tokens registry.Tokens // estimated if the model does not count them
 	Sent   bool            // the model got the question and did not refuse it, so it uses tokens even if no answer came
 }
@@ -43,7 +44,11 @@ const (
 	unauthorized = 401
 	forbidden    = 403
 	notFound     = 404
+	timedOut     = 408
 	tooMany      = 429
+	serverError  = 500
+
+	notImplemented = 501
 )
 
 // ModelOptions configures a Model.
@@ -63,6 +68,7 @@ type Model struct {
 
 	client    *http.Client
 	schemaOff atomic.Bool // the server refuses response_format
+	middleOff atomic.Bool // the server or the model has no fill-in-the-middle
 }
 
 // NewModel returns a model.
@@ -95,6 +101,7 @@ type formatSchema struct {
 
 type chatReply struct {
 	Choices []struct {
+		Text    string `json:"text"` // of the Completions API
 		Message struct {
 			Content string `json:"content"`
 			Refusal string `json:"refusal"`
@@ -107,6 +114,10 @@ type chatReply struct {
 	} `json:"usage"`
 }
 
+func (r chatReply) tokens() registry.Tokens {
+	return registry.Tokens{Input: r.Usage.PromptTokens, Output: r.Usage.CompletionTokens}
+}
+
 // refusal is an answer with another status than 200.
 type refusal struct {
 	status int
@@ -116,7 +127,13 @@ type refusal struct {
 func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
 
 // busy reports whether the same request may succeed later.
-func (r *refusal) busy() bool { return r.status == tooMany || r.status >= 500 }
+func (r *refusal) busy() bool { return r.status == tooMany || r.status >= serverError }
+
+// unsupported reports whether the server has no such operation, or not for this model.
+func (r *refusal) unsupported() bool {
+	other := r.status == unauthorized || r.status == forbidden || r.status == timedOut || r.status == tooMany
+	return r.status >= badRequest && r.status < serverError && !other || r.status == notImplemented
+}
 
 // Ask sends a conversation and returns the answer. shape is the JSON Schema of the wanted answer, nil for prose. A busy
 // model is asked again. Error: ModelUnavailable.
@@ -164,15 +181,69 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	if shape != nil && !m.schemaOff.Load() {
 		question.Format = &responseFormat{Type: "json_schema", Schema: formatSchema{Name: "answer", Strict: true, Schema: shape}}
 	}
+	text, sent, err := m.post(ctx, "/chat/completions", question)
+	if err != nil {
+		return Reply{Sent: sent, Model: m.Name}, err
+	}
+	reply, err := read(text)
+	reply.Model = m.Name
+	return reply, err
+}
+
+// Gap is a place in a text at which a model writes.
+type Gap struct{ Before, After string }
+
+// fillTokens bounds the answer at a gap.
+const fillTokens = 160
+
+type fillRequest struct {
+	Model       string `json:"model"`
+	Prompt      string `json:"prompt"`
+	Suffix      string `json:"suffix"`
+	MaxTokens   int    `json:"max_tokens"`
+	Temperature int    `json:"temperature"`
+}
+
+// Fill returns the text that the model writes at a gap, over the Completions API. A model that cannot fill in the middle is
+// asked in words. A busy model is not asked again. Error: ModelUnavailable.
+func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error) {
+	if reply, able, err := m.fill(ctx, gap); able {
+		return reply, m.described(err)
+	}
+	reply, err := m.ask(ctx, inWords, nil)
+	return reply, m.described(err)
+}
+
+// fill asks for the text at a gap. It reports whether the model is able to fill in the middle.
+func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err error) {
+	if m.middleOff.Load() {
+		return Reply{}, false, nil
+	}
+	text, sent, err := m.post(ctx, "/completions", fillRequest{Model: m.Name, Prompt: gap.Before, Suffix: gap.After, MaxTokens: fillTokens})
+	var refused *refusal
+	if err != nil && (!errors.As(err, &refused) || !refused.unsupported()) {
+		return Reply{Sent: sent, Model: m.Name}, true, err
+	}
+	var answer chatReply
+	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // or something else lives at the address
+		m.middleOff.Store(true)
+		return Reply{}, false, nil
+	}
+	return Reply{Sent: true, Text: answer.Choices[0].Text, Tokens: answer.tokens(), Model: m.Name}, true, nil
+}
+
+// post sends a question and returns the body of the answer. sent reports whether the model got the question and did not
+// refuse it.
+func (m *Model) post(ctx context.Context, path string, question any) (answer []byte, got bool, err error) {
 	body, err := json.Marshal(question)
 	if err != nil {
-		return Reply{}, err
+		return nil, false, err
 	}
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(i.Err == nil) }})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.BaseURL+"/chat/completions", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
-		return Reply{}, err
+		return nil, false, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if m.Key != "" {
@@ -180,20 +251,20 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	}
 	response, err := m.client.Do(r)
 	if err != nil {
-		return Reply{Sent: sent.Load()}, err
+		return nil, sent.Load(), err
 	}
 	defer func() { _ = response.Body.Close() }() // reading is finished
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
-		return Reply{Sent: response.StatusCode == http.StatusOK}, err
+		return nil, response.StatusCode == http.StatusOK, err
 	case response.StatusCode != http.StatusOK:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for a date, which models do not send
-		return Reply{}, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
+		return nil, false, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
 	case len(text) > maxReply:
-		return Reply{Sent: true}, errors.New("the answer is larger than 1 MiB")
+		return nil, true, errors.New("the answer is larger than 1 MiB")
 	}
-	return read(text)
+	return text, true, nil
 }
 
 func read(text []byte) (Reply, error) {
@@ -201,7 +272,7 @@ func read(text []byte) (Reply, error) {
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return Reply{Sent: true}, errors.New("the answer is not one of the Chat Completions API")
 	}
-	reply := Reply{Sent: true, Tokens: registry.Tokens{Input: answer.Usage.PromptTokens, Output: answer.Usage.CompletionTokens}}
+	reply := Reply{Sent: true, Tokens: answer.tokens()}
 	switch {
 	case len(answer.Choices) == 0:
 		return reply, errors.New("the answer has no choices")

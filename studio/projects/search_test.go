@@ -96,7 +96,7 @@ func TestSearch_LongLine_SameMeaning(t *testing.T) {
 	t.Parallel()
 	long := append(bytes.Repeat([]byte("é"), longLine), "end"...)
 	session, _ := reading(map[string][]byte{"long": append(append([]byte("short end\n"), long...), '\n')})
-	for text, want := range map[string]int{"end$": 2, "^é": 1, "^short": 1, "é{2}end": 1, "nothing": 0} {
+	for text, want := range map[string]int{"end$": 2, "^é": 1, "^short": 1, "é{2}end": 1, "nothing": 0, "(é+)+!$": 0} {
 		pattern, problem := expression(text)
 		if problem != "" {
 			t.Fatal(problem)
