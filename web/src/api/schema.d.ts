@@ -132,6 +132,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/assist/complete': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Suggest code at the cursor
+     * @description Asks the configured language model for the text at the place where a person types. Values of secrets are removed. The model fills in the middle if it can, over the Completions API; otherwise it is asked in words. The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable: no model is configured, or it does not answer within ten seconds.
+     */
+    post: operations['assistComplete'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/assist/explain': {
     parameters: {
       query?: never;
@@ -1225,8 +1245,8 @@ export interface paths {
      */
     get: operations['getLanguageModel'];
     /**
-     * Switch the language model of the workspace on or off
-     * @description Switched off, nothing of the workspace is sent to a language model, for members or for programs.
+     * Switch the language model of the workspace on or off, and choose one
+     * @description Switched off, nothing of the workspace is sent to a language model, for members or for programs. The models that the workspace may choose are those that the operator of the server offers with --llm-models.
      */
     put: operations['switchLanguageModel'];
     post?: never;
@@ -2209,7 +2229,7 @@ export interface paths {
     };
     /**
      * List tasks, newest first
-     * @description All tasks of the workspace, without their inputs (null).
+     * @description All tasks of the workspace, without their inputs (null), descriptions and feedback.
      */
     get: operations['listTasks'];
     put?: never;
@@ -4618,6 +4638,8 @@ export interface components {
       runtime: string;
     };
     ModelSwitchBody: {
+      /** @description One of the models that the server offers (default: the one that the workspace has). */
+      model?: string;
       on: boolean;
     };
     Module: {
@@ -6015,6 +6037,16 @@ export interface components {
       verdict: components['schemas']['Verdict'] | null;
       warnings: string[];
     };
+    SpotBody: {
+      /** @description Text after the cursor. The model gets the first 2 KiB. */
+      after: string;
+      /** @description Name or identifier. */
+      agent: string;
+      /** @description Text before the cursor. The model gets the last 8 KiB. */
+      before: string;
+      /** @description Path of the file. Its text may differ from the saved draft. */
+      file: string;
+    };
     State: {
       /** @description Whether the operator of the server has a model for this workspace. */
       allowed: boolean;
@@ -6025,6 +6057,8 @@ export interface components {
       limit: number;
       /** @description Name of the model. Absent if the server has none for this workspace. */
       model?: string;
+      /** @description Models that the workspace may choose. Empty if the server has none for it. */
+      models: string[];
       /** @description Month of the counted tokens, UTC, such as 2026-11. */
       month: string;
       /** @description Whether members and programs of the workspace may use the model. */
@@ -6037,6 +6071,13 @@ export interface components {
       reason?: string;
       /** @description Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run. */
       writable: boolean;
+    };
+    Suggestion: {
+      /** @description Absent if no model was asked. */
+      model?: string;
+      /** @description Text to insert at the cursor. Empty if the model suggests none. */
+      text: string;
+      tokens: components['schemas']['Tokens'];
     };
     TagCount: {
       /** Format: int64 */
@@ -6056,11 +6097,11 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
       creator: components['schemas']['Actor'];
-      /** @description The change in words, for which a language model writes the program. */
+      /** @description The change in words, for which a language model writes the program. Absent in lists. */
       description?: string;
       /** @description Why the task failed. */
       error?: components['schemas']['TaskError'];
-      /** @description A person's comment on the last attempt. */
+      /** @description A person's comment on the last attempt. Empty in lists. */
       feedback: string;
       /**
        * Format: int64
@@ -6920,6 +6961,9 @@ export interface operations {
            * @example {
            *       "agent": "asks",
            *       "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0014",
+           *       "approvers": [
+           *         "admin"
+           *       ],
            *       "comparison": {
            *         "capabilityChanges": [],
            *         "files": [
@@ -7634,7 +7678,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 4.713,
+           *         "durationMs": 2.7,
            *         "output": {
            *           "city": "Oslo",
            *           "degrees": 21
@@ -7694,6 +7738,144 @@ export interface operations {
       };
       /** @description Conflict */
       409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  assistComplete: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "after": "\n",
+         *       "agent": "weather",
+         *       "before": "def main(city):\n    ",
+         *       "file": "main.py"
+         *     }
+         */
+        'application/json': components['schemas']['SpotBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "model": "scripted",
+           *       "text": "return {\"city\": city, \"degrees\": 21}",
+           *       "tokens": {
+           *         "input": 100,
+           *         "output": 10
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Suggestion'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -7943,7 +8125,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.541,
+           *         "durationMs": 7.916,
            *         "output": 0,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0008"
            *       }
@@ -8156,7 +8338,7 @@ export interface operations {
            *         "output": 10
            *       },
            *       "trial": {
-           *         "durationMs": 2.445,
+           *         "durationMs": 33.316,
            *         "output": 2,
            *         "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0009"
            *       }
@@ -12941,16 +13123,16 @@ export interface operations {
            *       "language": "python",
            *       "metadata": {
            *         "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
-           *         "executionTime": 2.439,
+           *         "executionTime": 14.834,
            *         "version": "1.0.0"
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.159,
+           *         "cpuMs": 0.953,
            *         "peakMemoryBytes": 1343488,
            *         "queuedMs": 0,
-           *         "runMs": 0.066,
-           *         "startMs": 1.978,
-           *         "totalMs": 2.439
+           *         "runMs": 0.18,
+           *         "startMs": 14.226,
+           *         "totalMs": 14.834
            *       },
            *       "nodeId": null,
            *       "output": {
@@ -12965,7 +13147,7 @@ export interface operations {
            *         "codeDigest": "sha256:4efc655f07ea5acef1da2481777c7835f2049371241aeb618d17e7cf5153b5b5",
            *         "digest": "sha256:201ebf6552c6159389c56e29a3dad0dddbfe225eda4a97a4b68c646a1cb536bd",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
-           *         "executionTimeMs": 2.439,
+           *         "executionTimeMs": 14.834,
            *         "inputsHash": "sha256:99a8fa9e4312f0bfd68a60a3ca5a7fd7fad321910c43c41afc6702c0697920a4",
            *         "isolation": "full",
            *         "outputsHash": "sha256:5a99841a26a3c0cb24331f0b464096dfa4547c8c7f6716d5794be2d32691b9e9",
@@ -14666,7 +14848,7 @@ export interface operations {
            *             },
            *             "passed": true,
            *             "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001d",
-           *             "runMs": 0.031
+           *             "runMs": 0.021
            *           },
            *           "test": {
            *             "expect": {
@@ -14687,7 +14869,7 @@ export interface operations {
            *       "failed": 0,
            *       "passed": 19,
            *       "seed": 42,
-           *       "totalMs": 89.719,
+           *       "totalMs": 200.103,
            *       "version": "draft"
            *     }
            */
@@ -14873,10 +15055,10 @@ export interface operations {
            *           },
            *           "passed": true,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0032",
-           *           "runMs": 0.119
+           *           "runMs": 0.028
            *         }
            *       ],
-           *       "totalMs": 3.016,
+           *       "totalMs": 96.365,
            *       "version": "draft"
            *     }
            */
@@ -16416,15 +16598,15 @@ export interface operations {
            *       "exitCode": 0,
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 10.242
+           *         "executionTime": 13.461
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.333,
-           *         "peakMemoryBytes": 1343488,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.039,
-           *         "startMs": 1.942,
-           *         "totalMs": 10.242
+           *         "cpuMs": 1.137,
+           *         "peakMemoryBytes": 1323008,
+           *         "queuedMs": 0,
+           *         "runMs": 0.094,
+           *         "startMs": 12.672,
+           *         "totalMs": 13.461
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -16434,7 +16616,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 10.242,
+           *         "executionTimeMs": 13.461,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -18037,6 +18219,9 @@ export interface operations {
            *       "allowed": true,
            *       "limit": 0,
            *       "model": "scripted",
+           *       "models": [
+           *         "scripted"
+           *       ],
            *       "month": "2026-11",
            *       "on": true,
            *       "used": {
@@ -18148,11 +18333,14 @@ export interface operations {
            *       "allowed": true,
            *       "limit": 0,
            *       "model": "scripted",
+           *       "models": [
+           *         "scripted"
+           *       ],
            *       "month": "2026-11",
            *       "on": false,
            *       "used": {
-           *         "input": 500,
-           *         "output": 50
+           *         "input": 600,
+           *         "output": 60
            *       }
            *     }
            */
@@ -18417,7 +18605,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": true,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "c8e361d67c82313eb8d16894b26611d6",
+           *           "id": "9901026cc68889965246f575ef7197eb",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -21686,7 +21874,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016808,
+           *         "cpuSecondsPerDay": 0.014264,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21806,7 +21994,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016808,
+           *         "cpuSecondsPerDay": 0.014264,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -21931,7 +22119,7 @@ export interface operations {
            *       "until": "2026-11-26T09:00:00Z",
            *       "used": {
            *         "concurrentRuns": 0,
-           *         "cpuSecondsPerDay": 0.016808,
+           *         "cpuSecondsPerDay": 0.014264,
            *         "runsPerDay": 16,
            *         "storageBytes": 10216,
            *         "storageMeasuredAt": "2026-11-26T09:00:00Z"
@@ -22932,10 +23120,10 @@ export interface operations {
            *           "finishedAt": "2026-11-26T09:00:00Z",
            *           "inputPreview": "{\"name\":\"Grace\"}",
            *           "language": "python",
-           *           "peakMemoryBytes": 1343488,
+           *           "peakMemoryBytes": 1323008,
            *           "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
            *           "status": "succeeded",
-           *           "totalMs": 10.242,
+           *           "totalMs": 13.461,
            *           "trigger": "api",
            *           "version": ""
            *         }
@@ -23059,15 +23247,15 @@ export interface operations {
            *       },
            *       "language": "python",
            *       "metadata": {
-           *         "executionTime": 10.242
+           *         "executionTime": 13.461
            *       },
            *       "metrics": {
-           *         "cpuMs": 1.333,
-           *         "peakMemoryBytes": 1343488,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.039,
-           *         "startMs": 1.942,
-           *         "totalMs": 10.242
+           *         "cpuMs": 1.137,
+           *         "peakMemoryBytes": 1323008,
+           *         "queuedMs": 0,
+           *         "runMs": 0.094,
+           *         "startMs": 12.672,
+           *         "totalMs": 13.461
            *       },
            *       "nodeId": null,
            *       "output": "Hello, Grace",
@@ -23077,7 +23265,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:2af34f912422e3d17fc1bd7317191376a010010531dd08c0226ebfb11f2ae14e",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
-           *         "executionTimeMs": 10.242,
+           *         "executionTimeMs": 13.461,
            *         "inputsHash": "sha256:71e0d496a8c942d986b4b0b31204fd5157b04cd75378369c8e7a342acc9f2507",
            *         "isolation": "full",
            *         "outputsHash": "sha256:7b5c60fe1eebe5fcf72c8805541cb22cf4e2252d4b2dcba51163f0fc41b53174",
@@ -23097,7 +23285,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": true,
            *       "tokensUsed": 0,
-           *       "traceId": "82d5d955494d630910bc0bfd462464d4",
+           *       "traceId": "0f084e9a8ac609741440aae274792361",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -23223,15 +23411,15 @@ export interface operations {
            *       "input": {},
            *       "language": "bash",
            *       "metadata": {
-           *         "executionTime": 5.855
+           *         "executionTime": 151.572
            *       },
            *       "metrics": {
-           *         "cpuMs": 0.284,
-           *         "peakMemoryBytes": 299008,
-           *         "queuedMs": 0.001,
-           *         "runMs": 0.26,
-           *         "startMs": 4.441,
-           *         "totalMs": 5.855
+           *         "cpuMs": 0.158,
+           *         "peakMemoryBytes": 262144,
+           *         "queuedMs": 0.017,
+           *         "runMs": 0,
+           *         "startMs": 0,
+           *         "totalMs": 151.572
            *       },
            *       "nodeId": null,
            *       "output": null,
@@ -23241,7 +23429,7 @@ export interface operations {
            *         "actorType": "token",
            *         "codeDigest": "sha256:e07dfa8406116de1566d8f8213a5279e232bc654d87396e3352a353c62b80ead",
            *         "executionId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
-           *         "executionTimeMs": 5.855,
+           *         "executionTimeMs": 151.572,
            *         "inputsHash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
            *         "isolation": "full",
            *         "runtime": "bash",
@@ -23260,7 +23448,7 @@ export interface operations {
            *       "stdout": "",
            *       "success": false,
            *       "tokensUsed": 0,
-           *       "traceId": "208d99964a2ed3a5206e2550b5868926",
+           *       "traceId": "7b372f6e184cb474a599e518d7594c71",
            *       "trigger": "api",
            *       "truncated": false,
            *       "validation": {
@@ -24580,7 +24768,7 @@ export interface operations {
            *         }
            *       ],
            *       "title": "Travel",
-           *       "version": "1.0.1795719831"
+           *       "version": "1.0.1795740822"
            *     }
            */
           'application/json': components['schemas']['Server'];
@@ -25050,7 +25238,7 @@ export interface operations {
            *           "createdAt": "2026-11-26T09:00:00Z",
            *           "current": false,
            *           "expiresAt": "2026-11-26T09:00:00Z",
-           *           "id": "c8e361d67c82313eb8d16894b26611d6",
+           *           "id": "9901026cc68889965246f575ef7197eb",
            *           "lastUsedAt": "2026-11-26T09:00:00Z"
            *         }
            *       ],
@@ -25275,7 +25463,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "directory": "/tmp/TestExamples_RealServer_Succeed2515624680/001/skills",
+           *       "directory": "/tmp/TestExamples_RealServer_Succeed1019507128/001/skills",
            *       "items": [
            *         {
            *           "agentId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0036",
@@ -25414,12 +25602,6 @@ export interface operations {
            *       "language": "python",
            *       "name": "hello",
            *       "origin": "created",
-           *       "problem": {
-           *         "at": "2026-11-26T09:00:00Z",
-           *         "details": [],
-           *         "folder": "_drafts/hello",
-           *         "message": "could not be loaded; see the server's log."
-           *       },
            *       "safetyFlags": [],
            *       "source": "",
            *       "state": "active",
@@ -29046,7 +29228,7 @@ export interface operations {
           /**
            * @example {
            *       "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *       "execution_time_ms": 4.222,
+           *       "execution_time_ms": 4.46,
            *       "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *       "logs": [
            *         {
@@ -29062,7 +29244,7 @@ export interface operations {
            *         "actor_type": "token",
            *         "error_message": null,
            *         "execution_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001c",
-           *         "execution_time_ms": 4.222,
+           *         "execution_time_ms": 4.46,
            *         "inputs_hash": "56c8934bfbcdd56372a11cf69745142f975cc395ce0bb98024d462a7b3870d0a",
            *         "outputs_hash": "0ed84875dd804c699752d207cbbcd27b9655c862a1c64f4a9e435d888bd35723",
            *         "skill_name": "greet",
@@ -30499,7 +30681,12 @@ export interface operations {
            *       "control_decision": null,
            *       "description": "Greets somebody by name.",
            *       "digest": "sha256:3092b244d604fa74e1508337aebe6fb35a74cf947bbf42e81f6e0b3907cbfe77",
-           *       "error": null,
+           *       "error": {
+           *         "at": "2026-11-26T09:00:00Z",
+           *         "details": [],
+           *         "folder": "_drafts/goodbye",
+           *         "message": "could not be loaded; see the server's log."
+           *       },
            *       "folder_missing": false,
            *       "installed_at": "2026-11-26T09:00:00Z",
            *       "installed_by": "test",
@@ -30507,7 +30694,7 @@ export interface operations {
            *       "origin": "created",
            *       "source": "",
            *       "state": "active",
-           *       "success": true,
+           *       "success": false,
            *       "tags": [],
            *       "version": "1.0.0"
            *     }
@@ -30783,7 +30970,7 @@ export interface operations {
           /**
            * @example {
            *       "error": null,
-           *       "execution_time_ms": 6.629,
+           *       "execution_time_ms": 13.379,
            *       "result": {
            *         "text": "Hello, Grace"
            *       },
