@@ -37,7 +37,7 @@ func main() {
 	flag.StringVar(&o.before, "before", "", "a server of an earlier build, to compare small runs with")
 	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,before,skills,gate,mcp,infer,projects,packages,loop,cold,socket,burst,start,memory,registry,studio,replicas,kafka,peers; all without it")
 	flag.BoolVar(&o.quick, "quick", false, "about a minute for everything, with more noise")
-	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
+	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file; with -only, replace these sections there")
 	alone := flag.Bool("bare", false, "be the HTTP server that the floor is measured with")
 	flag.Parse()
 	if *alone {
@@ -99,7 +99,11 @@ func run(ctx context.Context, o options) (err error) {
 		b.table.print(measured)
 	}
 	if o.write != "" && ctx.Err() == nil {
-		b.faults = errors.Join(b.faults, b.table.write(ctx, o.write, b.server.Client))
+		if len(o.only) > 0 {
+			b.faults = errors.Join(b.faults, b.table.replace(o.write))
+		} else {
+			b.faults = errors.Join(b.faults, b.table.write(ctx, o.write, b.server.Client))
+		}
 	}
 	return errors.Join(b.faults, ctx.Err())
 }

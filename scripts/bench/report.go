@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,14 +38,44 @@ machine did at the same time: rows with much of that are noisy.
 `, time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(), told(ctx, "uname", "-sr"), runtime.Version(),
 		told(ctx, programs["python"], "-V"), told(ctx, programs["bash"], "-c", "echo $BASH_VERSION"), told(ctx, "node", "-v"))
 	for _, s := range t.sections {
-		fmt.Fprintf(&text, "\n## %s\n\n", s.title)
-		writeRow(&text, heads, s.rows)
-		writeRow(&text, []string{"---", "---", "---", "---", "---", "---"}, s.rows)
-		for _, r := range s.rows {
-			writeRow(&text, r.cells(), s.rows)
-		}
+		text.WriteString(s.markdown(""))
 	}
 	return os.WriteFile(path, []byte(text.String()), 0o644)
+}
+
+const sectionMark = "\n## "
+
+// replace stores the sections in a table that was written before, and keeps its other sections.
+func (t *table) replace(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	parts := strings.SplitAfter(strings.ReplaceAll(string(text), sectionMark, "\x00"+sectionMark), "\x00")
+	at := 0                            // new sections follow the last one that was replaced
+	for _, s := range t.sections[1:] { // without the floors, which belong to the other sections too
+		written := s.markdown(fmt.Sprintf("Measured later, %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"))) + "\x00"
+		found := slices.IndexFunc(parts, func(part string) bool { return strings.HasPrefix(part, sectionMark+s.title+"\n") })
+		if found >= 0 {
+			parts[found], at = written, found
+			continue
+		}
+		at = min(at+1, len(parts))
+		parts = slices.Insert(parts, at, written)
+	}
+	return os.WriteFile(path, []byte(strings.ReplaceAll(strings.Join(parts, ""), "\x00", "")), 0o644)
+}
+
+// markdown returns a section with a remark under its title.
+func (s section) markdown(remark string) string {
+	var text strings.Builder
+	text.WriteString(sectionMark + s.title + "\n\n" + remark)
+	writeRow(&text, heads, s.rows)
+	writeRow(&text, []string{"---", "---", "---", "---", "---", "---"}, s.rows)
+	for _, r := range s.rows {
+		writeRow(&text, r.cells(), s.rows)
+	}
+	return text.String()
 }
 
 // writeRow omits columns that are empty in the whole section.
