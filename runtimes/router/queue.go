@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Source is the origin of a run. Runs of one workspace are queued fairly by their sources.
@@ -10,6 +11,8 @@ type Source struct {
 	Agent       string // ID of the agent; "" for inline code
 	Caller      string // ID of the actor
 	Interactive bool   // a person waits for the run
+
+	started bool // its program has paused and continues
 }
 
 // agent returns the name of the source's agent among those of the workspace. The inline code of each caller is an agent.
@@ -27,6 +30,9 @@ type tenant struct {
 	flows   map[Source]*flow  // sources with waiting tickets
 	agents  map[string]*share // agents with active or waiting runs
 	callers map[string]*share // actors with active or waiting runs
+
+	positions map[*Ticket]int // of the waiting tickets, as they were last computed
+	computed  time.Time       // when
 }
 
 // flow holds the waiting tickets of one source, oldest first.
@@ -89,6 +95,7 @@ func (q *tenant) remove(t *Ticket) {
 	}
 	q.waiting--
 	q.shares(t.source, func(s *share) { s.waiting-- })
+	delete(q.positions, t)
 }
 
 // full reports whether a source may not queue a further run. An agent that has many waiting runs may use only three
@@ -99,22 +106,26 @@ func (q *tenant) full(of Source, depth int) bool {
 	return free <= 0 || own != nil && own.waiting >= 3*free
 }
 
-// before orders flows by whose oldest ticket starts first: interactive runs, then sources whose agent and caller have
-// the fewest active runs, then those whose caller and agent waited longest for a start.
+// before orders flows by whose oldest ticket starts first: programs that continue, then interactive runs, then sources
+// whose agent and caller have the fewest active runs, then those whose caller and agent waited longest for a start.
 func (q *tenant) before(a, b *flow) int {
 	return cmp.Or(
-		cmp.Compare(batch(a), batch(b)), cmp.Compare(q.active(a), q.active(b)),
+		cmp.Compare(class(a), class(b)), cmp.Compare(q.active(a), q.active(b)),
 		cmp.Compare(q.callers[a.source.Caller].served, q.callers[b.source.Caller].served),
 		cmp.Compare(q.agents[a.source.agent()].served, q.agents[b.source.agent()].served),
 		cmp.Compare(a.tickets[0].number, b.tickets[0].number),
 	)
 }
 
-func batch(f *flow) int {
-	if f.source.Interactive {
+// class returns the rank of a flow: all tickets of a lower one start first.
+func class(f *flow) int {
+	switch {
+	case f.source.started:
 		return 0
+	case f.source.Interactive:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 func (q *tenant) active(f *flow) int {
@@ -142,25 +153,30 @@ func (q *tenant) first() *Ticket {
 	return first.tickets[0]
 }
 
-// position returns the place of a waiting ticket, from 1, and 0 for one that does not wait. The sources take turns,
-// interactive ones first.
-func (q *tenant) position(of *Ticket) int {
-	position := 0
+// position returns the place of a waiting ticket, from 1, and 0 for one that does not wait. Each waiting ticket asks every
+// reportEvery, so the places of all are computed together, twice in that time.
+func (q *tenant) position(of *Ticket, now time.Time) int {
+	if _, known := q.positions[of]; !known || now.Sub(q.computed) >= reportEvery/2 {
+		q.positions, q.computed = q.places(), now
+	}
+	return q.positions[of]
+}
+
+// places returns the places of all waiting tickets. The sources take turns, those of lower classes first.
+func (q *tenant) places() map[*Ticket]int {
+	all := make(map[*Ticket]int, q.waiting)
 	for rest := q.ordered(); len(rest) > 0; {
-		interactive := rest[0].source.Interactive
-		end := slices.IndexFunc(rest, func(f *flow) bool { return f.source.Interactive != interactive })
+		end := slices.IndexFunc(rest, func(f *flow) bool { return class(f) != class(rest[0]) })
 		if end < 0 {
 			end = len(rest)
 		}
-		for class, round := rest[:end:end], 0; len(class) > 0; round++ {
-			class = slices.DeleteFunc(slices.Clone(class), func(f *flow) bool { return len(f.tickets) <= round })
-			for _, f := range class {
-				if position++; f.tickets[round] == of {
-					return position
-				}
+		for same, round := rest[:end:end], 0; len(same) > 0; round++ {
+			same = slices.DeleteFunc(slices.Clone(same), func(f *flow) bool { return len(f.tickets) <= round })
+			for _, f := range same {
+				all[f.tickets[round]] = len(all) + 1
 			}
 		}
 		rest = rest[end:]
 	}
-	return 0
+	return all
 }

@@ -2,7 +2,8 @@
 // the workspace with the fewest active runs, in turn among equals. So a workspace with a flood of runs gets only the
 // remaining slots. Within a workspace, agents and callers share the slots in the same way, and interactive runs start
 // first. With four or more slots, the last free one is kept for a workspace without active runs. A started run keeps
-// its slot until it ends. The package knows no storage.
+// its slot until it ends or pauses, and a paused run that continues starts before those that have not started yet. The
+// package knows no storage.
 package router
 
 import (
@@ -21,6 +22,7 @@ type Options struct {
 	Engines map[runtimes.Name]runtimes.Runtime
 	Running int // maximum number of active runs of all workspaces
 	Queue   int // maximum number of waiting runs per workspace
+	Paused  int // maximum number of paused runs of all workspaces
 }
 
 // Router selects engines and admits runs. It is safe for concurrent use.
@@ -28,9 +30,11 @@ type Router struct {
 	engines map[runtimes.Name]runtimes.Runtime
 	running int
 	depth   int
+	most    int // paused runs
 
 	mu      sync.Mutex
 	busy    int
+	paused  int
 	byName  map[runtimes.Name]int // active runs per engine
 	tenants map[string]*tenant    // workspaces with active or waiting runs
 	turn    []string              // workspaces with waiting tickets, the most recently served last
@@ -43,7 +47,7 @@ type Router struct {
 
 // New returns a router.
 func New(o Options) *Router {
-	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, tenants: map[string]*tenant{}, average: time.Second}
+	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, most: o.Paused, byName: map[runtimes.Name]int{}, tenants: map[string]*tenant{}, average: time.Second}
 }
 
 // Ticket is a place in the queue. After Wait returned nil, it is the right to run. Release must be called exactly once.
@@ -55,6 +59,7 @@ type Ticket struct {
 	admitted  chan struct{} // closed when the ticket may run
 	since     time.Time
 	running   bool // guarded by router.mu
+	paused    bool // likewise
 	inner     bool // uses the slot of another ticket
 }
 
@@ -70,11 +75,7 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	defer r.mu.Unlock()
 	r.tickets++
 	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{})}
-	q := r.tenants[workspace]
-	if q == nil {
-		q = newTenant()
-		r.tenants[workspace] = q
-	}
+	q := r.tenant(workspace)
 	if q.waiting == 0 && r.may(q) { // every waiting ticket that may start has started
 		r.start(t, q)
 		return t, nil
@@ -90,13 +91,18 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 			Extra: map[string]any{"queueDepth": q.waiting},
 		}
 	}
+	r.queue(t, q)
+	return t, nil
+}
+
+// queue makes a ticket wait.
+func (r *Router) queue(t *Ticket, q *tenant) {
 	if q.waiting == 0 {
-		r.turn = append(r.turn, workspace)
+		r.turn = append(r.turn, t.workspace)
 	}
 	q.add(t)
 	r.waiting++
 	r.history.note(time.Now(), 0, present{r.busy, r.waiting})
-	return t, nil
 }
 
 // Within returns the place of a run that a running program called. The program waits for it, so both use the same slot
@@ -109,6 +115,16 @@ func (r *Router) Within(outer *Ticket) *Ticket {
 // take turns.
 func (r *Router) expected(waiting int) time.Duration {
 	return r.average * time.Duration(waiting*max(len(r.turn), 1)) / time.Duration(max(r.running, 1))
+}
+
+// tenant returns the runs of a workspace.
+func (r *Router) tenant(workspace string) *tenant {
+	q := r.tenants[workspace]
+	if q == nil {
+		q = newTenant()
+		r.tenants[workspace] = q
+	}
+	return q
 }
 
 // forget removes a workspace without runs.
@@ -134,7 +150,11 @@ func (r *Router) start(t *Ticket, q *tenant) {
 	q.held++
 	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
 	t.running, t.since = true, time.Now()
-	r.history.note(t.since, 1, present{r.busy, r.waiting})
+	started := 1
+	if t.source.started { // it was counted before it paused
+		started = 0
+	}
+	r.history.note(t.since, started, present{r.busy, r.waiting})
 	close(t.admitted)
 }
 
@@ -181,7 +201,7 @@ func (t *Ticket) where() Position {
 	if t.running || q == nil {
 		return Position{}
 	}
-	at := q.position(t)
+	at := q.position(t, time.Now())
 	return Position{At: at, Expected: r.expected(at)}
 }
 
@@ -193,17 +213,30 @@ func (t *Ticket) Release() {
 	r := t.router
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	q := r.tenants[t.workspace]
-	defer r.forget(t.workspace)
-	if !t.running {
-		q.remove(t)
-		r.waiting--
-		r.history.note(time.Now(), 0, present{r.busy, r.waiting})
-		if q.waiting == 0 {
-			r.turn = slices.DeleteFunc(r.turn, func(workspace string) bool { return workspace == t.workspace })
-		}
+	if t.paused {
+		t.paused = false
+		r.paused--
 		return
 	}
+	if t.running {
+		t.running = false
+		r.stop(t)
+		return
+	}
+	q := r.tenants[t.workspace]
+	defer r.forget(t.workspace)
+	q.remove(t)
+	r.waiting--
+	r.history.note(time.Now(), 0, present{r.busy, r.waiting})
+	if q.waiting == 0 {
+		r.turn = slices.DeleteFunc(r.turn, func(workspace string) bool { return workspace == t.workspace })
+	}
+}
+
+// stop takes the slot of a running ticket and gives it to waiting ones.
+func (r *Router) stop(t *Ticket) {
+	defer r.forget(t.workspace)
+	q := r.tenants[t.workspace]
 	r.busy--
 	q.held--
 	q.shares(t.source, func(s *share) { s.active-- })
@@ -212,6 +245,51 @@ func (t *Ticket) Release() {
 	r.history.note(now, 0, present{r.busy, r.waiting})
 	for r.next() {
 	}
+}
+
+// Pause returns the slot of a running ticket whose program waits for a long time. It reports false if too many programs
+// wait, if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
+func (t *Ticket) Pause() bool {
+	if t.inner {
+		return false
+	}
+	r := t.router
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !t.running || r.paused >= r.most {
+		return false
+	}
+	r.paused++
+	t.running, t.paused, t.admitted = false, true, make(chan struct{})
+	r.stop(t)
+	return true
+}
+
+// Continue takes a slot for a paused ticket again. It waits until one is free or ctx ends, and comes before all runs of
+// the workspace that have not started. It does nothing for a released ticket.
+func (t *Ticket) Continue(ctx context.Context) error {
+	if !t.router.again(t) {
+		return context.Canceled
+	}
+	return t.Wait(ctx, func(Position) {})
+}
+
+// again starts a paused ticket, or queues it. It reports whether the ticket was paused.
+func (r *Router) again(t *Ticket) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !t.paused {
+		return false
+	}
+	r.paused--
+	t.paused, t.source.started = false, true
+	q := r.tenant(t.workspace)
+	if q.waiting == 0 && r.may(q) {
+		r.start(t, q)
+	} else {
+		r.queue(t, q)
+	}
+	return true
 }
 
 // next admits a ticket of the workspace with the fewest active runs, and moves that workspace to the end of the turn. It

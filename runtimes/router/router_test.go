@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -281,6 +282,72 @@ func TestCallersShareWhateverTheirAgents(t *testing.T) {
 	}
 }
 
+// A program that waits for an approval returns its slot, so that the approved run can start. It continues before runs that
+// have not started.
+func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 10, Paused: 1})
+	program := admit(t, r, "a")
+	if !program.Pause() {
+		t.Fatal("it keeps its slot")
+	}
+	approved := admit(t, r, "a")
+	if waiting(t.Context(), approved) || approved.Pause() {
+		t.Fatal("the approved run waits, or a second one may pause")
+	}
+	person := admitFrom(t, r, router.Source{Interactive: true})
+	continued := make(chan error, 1)
+	go func() { continued <- program.Continue(t.Context()) }()
+	for r.Load().Waiting != 2 {
+		runtime.Gosched()
+	}
+	approved.Release()
+	if err := <-continued; err != nil || !waiting(t.Context(), person) {
+		t.Fatalf("it does not continue first: %v", err)
+	}
+	program.Release()
+	if waiting(t.Context(), person) {
+		t.Fatal("the slot was not returned")
+	}
+	person.Release()
+	if load := r.Load(); load.Running != 0 || load.Waiting != 0 {
+		t.Errorf("%+v", load)
+	}
+}
+
+// A paused run may be cancelled, before or while it waits for a slot.
+func TestPause_Released_NoSlotIsLost(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 10, Paused: 1})
+	for name, end := range map[string]func(program *router.Ticket){
+		"while it is paused": func(program *router.Ticket) {
+			program.Release()
+			if err := program.Continue(t.Context()); err == nil || program.Pause() {
+				t.Error("a released run continues")
+			}
+		},
+		"while it waits": func(program *router.Ticket) {
+			other := admit(t, r, "a")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := program.Continue(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			program.Release()
+			other.Release()
+		},
+	} {
+		program := admit(t, r, "a")
+		if !program.Pause() {
+			t.Fatalf("%s: it keeps its slot", name)
+		}
+		end(program)
+		if load := r.Load(); load.Running != 0 || load.Waiting != 0 {
+			t.Errorf("%s: %+v", name, load)
+		}
+	}
+}
+
 func admitFrom(t *testing.T, r *router.Router, source router.Source) *router.Ticket {
 	t.Helper()
 	ticket, err := r.Admit("a", source)
@@ -311,4 +378,29 @@ func position(t *testing.T, ticket *router.Ticket) (at router.Position) {
 	cancel()
 	_ = ticket.Wait(ctx, func(p router.Position) { at = p }) // it is cancelled
 	return at
+}
+
+// BenchmarkPositions measures how long it takes until each of many waiting runs knows its place.
+func BenchmarkPositions(b *testing.B) {
+	const waiting = 2000
+	r := router.New(router.Options{Running: 1, Queue: waiting})
+	var tickets []*router.Ticket
+	for i := range waiting / 2 {
+		ticket, err := r.Admit("a", router.Source{Agent: fmt.Sprint(i), Caller: fmt.Sprint(i % 10)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		tickets = append(tickets, ticket)
+	}
+	ended, cancel := context.WithCancel(b.Context())
+	cancel()
+	for b.Loop() {
+		for i, ticket := range tickets[1:] {
+			at := 0
+			_ = ticket.Wait(ended, func(p router.Position) { at = p.At }) // it is cancelled
+			if at < 1 || at >= len(tickets) {
+				b.Fatalf("ticket %d waits at %d", i, at)
+			}
+		}
+	}
 }

@@ -91,12 +91,16 @@ func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Log
 	return b, nil
 }
 
+// pausedPerSlot is how many programs may wait for approvals for each slot. They use memory and no processor.
+const pausedPerSlot = 4
+
 func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	running := b.config.Concurrency
 	if running == 0 {
 		running = max(8, 4*runtime.NumCPU())
 	}
 	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // programs that wait for a called agent keep their jails
+	paused := pausedPerSlot * running                      // programs that wait for an approval keep them too
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})
@@ -108,7 +112,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.NodeEngine:   v8,
 		runtimes.PythonEngine: b.python,
 		runtimes.MontyEngine: monty.New(monty.Options{
-			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails, Log: log,
+			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Monty, "monty"), Exe: b.exe, Max: jails + paused, Log: log,
 		}),
 		runtimes.BashEngine: bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.WASMEngine: wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
@@ -138,7 +142,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.closers.add("packages", func() error { b.Packages.Close(); return nil })
 	b.types = types.New(types.Options{Jailer: jailer, Compiler: typescript(b.config.TypeScript, b.exe), Exe: b.exe, Log: log})
 	b.closers.add("types", func() error { b.types.Close(); return nil })
-	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
+	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize, Paused: paused})
 }
 
 // chooser selects engines by the features that code uses and by the time earlier runs took.

@@ -1,11 +1,16 @@
 package servertest_test
 
 import (
+	"database/sql"
+	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -46,9 +51,11 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 			p.Token = token
 			p.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n * 2", "requiresApproval": true})
 			p.Publish(t, "asks", "1.0.0")
+			p.Create(t, map[string]any{"name": "count-words", "language": "python", "code": "def main(text): return len(text.split())\n"})
+			p.Publish(t, "count-words", "1.0.0")
 			p.Create(t, map[string]any{
-				"name": "patient", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"asks@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
-				"code": "def main(n, ctx):\n    print('before')\n    seen = [n]\n    try:\n        seen.append(ctx.call_tool('asks@^1', n=n))\n    except RuntimeError as e:\n        seen.append('refused' if 'not today' in str(e) else str(e))\n    print('after')\n    return seen\n",
+				"name": "patient", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"asks@^1", "count-words@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
+				"code": "def main(n, ctx):\n    print('before')\n    seen = [n]\n    try:\n        seen.append(ctx.call_tool('asks@^1', n=n))\n    except RuntimeError as e:\n        seen.append('refused' if 'not today' in str(e) else str(e))\n    print('after')\n    seen.append(ctx.call_tool('count-words@^1', text='a b'))\n    return seen\n",
 			})
 			p.Publish(t, "patient", "1.0.0")
 			start := func(n int) string {
@@ -62,6 +69,7 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 			}
 			p.Signal(t, signal)
 			p.Exit()
+			startedAnHourAgo(t, data, approved, denied)
 			again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token, "monty": program}))
 			var list struct{ Items []registry.Approval }
 			again.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals?status=pending", nil).Into(t, &list)
@@ -77,12 +85,80 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 				}
 				decide(t, again.Client, http.StatusOK, one.ID, decision, "", "not today")
 			}
-			for id, output := range map[string]string{approved: "[4,8]", denied: `[5,"refused"]`} {
+			for id, output := range map[string]string{approved: "[4,8,2]", denied: `[5,"refused",2]`} {
 				if run := ended(t, again.Client, id); run.Status != "succeeded" || string(run.Output) != output || run.Stdout != "before\nafter\n" {
 					t.Errorf("%+v %+v", run, run.Error)
 				}
 			}
 		})
+	}
+}
+
+// startedAnHourAgo changes the records of runs, as if the server had been stopped for an hour. A continued program has its
+// whole time again.
+func startedAnHourAgo(t *testing.T, data string, ids ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(data, "atelier.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, id := range ids {
+		result, err := db.ExecContext(t.Context(), "UPDATE runs SET started_at = ? WHERE id = ?", time.Now().Add(-time.Hour).UTC().Format("2006-01-02 15:04:05.000000+00:00"), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := result.RowsAffected(); err != nil || n != 1 {
+			t.Fatalf("%d rows, %v", n, err)
+		}
+	}
+}
+
+// TestMonty_WaitsForApproval_ApprovedRunStarts expects that a waiting program returns the only slot and its place in the
+// quota, and that a second one is refused when too many wait.
+func TestMonty_WaitsForApproval_ApprovedRunStarts(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": montytest.Program(t), "concurrency": "1", "quota-concurrent-runs": "1"}))
+	s.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n * 2", "requiresApproval": true})
+	s.Publish(t, "asks", "1.0.0")
+	s.Create(t, map[string]any{
+		"name": "patient", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"asks@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
+		"code": "def main(n, ctx):\n    return ctx.call_tool('asks@^1', n=n) + 1\n",
+	})
+	s.Publish(t, "patient", "1.0.0")
+	start := func(n int) string {
+		return s.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/patient/execute?version=1.0.0", map[string]any{"input": map[string]any{"n": n}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+	}
+	waiting := map[int]string{}
+	for n := range 4 { // as many as wait for one slot
+		waiting[n] = start(n)
+		servertest.Eventually(t, "the program waits", func() bool {
+			return strings.Contains(string(s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+waiting[n]+"/events", nil).Body), `"awaiting_approval"`)
+		})
+	}
+	if run := ended(t, s.Client, start(4)); run.Error == nil || !strings.Contains(run.Error.Message, "too many programs of this server wait") {
+		t.Errorf("one more program: %+v", run)
+	}
+	var list struct{ Items []registry.Approval }
+	s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	for _, one := range list.Items {
+		var whole registry.Approval
+		s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals/"+one.ID, nil).Into(t, &whole)
+		var input struct{ N int }
+		if err := json.Unmarshal(whole.Input, &input); err != nil {
+			t.Fatal(err)
+		}
+		if waiting[input.N] == "" {
+			continue
+		}
+		decide(t, s.Client, http.StatusOK, one.ID, "approve", "", "")
+		if run := ended(t, s.Client, waiting[input.N]); run.Status != "succeeded" || string(run.Output) != strconv.Itoa(2*input.N+1) {
+			t.Errorf("%+v %+v", run, run.Error)
+		}
+		delete(waiting, input.N)
+	}
+	if len(waiting) > 0 {
+		t.Errorf("no approval of %v", waiting)
 	}
 }
 

@@ -223,6 +223,21 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 }
 
 // free returns the concurrency of a place. The caller must hold the lock.
+// Pause stops counting a run as live while it waits for another one, which could not start otherwise. Continue undoes it.
+func (p Place) Pause() { p.count(-1) }
+
+// Continue counts a paused run as live again, even if the workspace has as many as it may.
+func (p Place) Continue() { p.count(1) }
+
+func (p Place) count(by int64) {
+	if p.account == nil || p.inner {
+		return
+	}
+	p.account.mu.Lock()
+	defer p.account.mu.Unlock()
+	p.account.live += by
+}
+
 func (p Place) free() {
 	if !p.inner {
 		p.account.live--

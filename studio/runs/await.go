@@ -18,8 +18,8 @@ const mostAwaitPause = time.Second
 // stored, so that a restart of the server does not end it.
 func (l *execution) waits() bool { return l.job.Runtime == runtimes.MontyEngine && l.request != nil }
 
-// await waits until a run that the program has called has ended, and returns its output. The arguments are stored
-// meanwhile if they have the state of the program.
+// await waits until a run that the program has called has ended, and returns its output. Meanwhile the program has no slot,
+// and the arguments are stored if they have the state of the program.
 func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	var asked struct {
@@ -39,25 +39,34 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
+	began := l.service.Now()
+	call := runtimes.CallData{Reference: registry.Reference{Agent: run.Agent, Version: run.Version}.String(), Version: run.Version, RunID: run.ID, Status: string(run.Status)}
+	if !l.ticket.Pause() { // with its slot it could keep the approved run from starting
+		refused := tooManyWait(call)
+		call.Error = refused.Message
+		l.emit(runtimes.KindCall, call)
+		if err := l.goOn(ctx); err != nil {
+			return nil, err
+		}
+		return nil, refused
+	}
+	l.place.Pause()
+	defer l.place.Continue()
 	if len(asked.State) > 0 {
 		h.keep(ctx, args)
 	}
-	began := l.service.Now()
-	call := runtimes.CallData{Reference: registry.Reference{Agent: run.Agent, Version: run.Version}.String(), Version: run.Version, RunID: run.ID, Status: string(run.Status)}
 	l.emit(runtimes.KindCall, call)
 	if run, err = l.whenEnded(ctx, run); err != nil {
 		return nil, err
 	}
+	if err := l.ticket.Continue(ctx); err != nil {
+		return nil, err
+	}
 	call.Status, call.Ms = string(run.Status), ms(l.service.Now().Sub(began))
 	l.emit(runtimes.KindCall, call)
-	// From now on the program goes on: its stored state would do the same again.
-	if err := context.Cause(ctx); err != nil {
+	if err := l.goOn(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.forget(context.WithoutCancel(ctx)); err != nil {
-		return nil, err
-	}
-	l.attached.Store(false)
 	if run.Withheld && run.Status == registry.Succeeded {
 		return nil, &runtimes.CallError{Code: "tool_failed", Rule: toolsRule, Message: "The called run succeeded, but its output is not stored, because its program has the flag pii_risk."}
 	}
@@ -65,6 +74,27 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 		return nil, err
 	}
 	return run.Output, nil
+}
+
+// goOn removes the stored state of a program that no longer waits: it would do the same again.
+func (l *execution) goOn(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := l.forget(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	l.attached.Store(false)
+	return nil
+}
+
+// tooManyWait refuses to let a program wait for the run of a call.
+func tooManyWait(call runtimes.CallData) *runtimes.CallError {
+	return &runtimes.CallError{
+		Code: "tool_failed", Rule: toolsRule, Message: call.Reference + " needs an approval, and too many programs of this server wait for one.",
+		Remedy: "Start this program again when fewer programs wait. The called run still waits for its approval.",
+		Tool:   &runtimes.ToolFailure{Reference: call.Reference, Type: call.Status, Message: "The run waits for an approval.", RunID: call.RunID},
+	}
 }
 
 // sealedState is an encrypted state of a waiting program: its variables may hold secrets.

@@ -68,6 +68,7 @@ type execution struct {
 	caller       string      // ID of the actor
 	hidden       []string    // secrets of this run and of the runs that wait for it
 	created      time.Time   // with the monotonic clock, for durations
+	began        time.Time   // when this server started the program
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
 	followed     atomic.Int64     // until when another server follows the run, in nanoseconds
@@ -182,8 +183,8 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	if failed, err = l.openFiles(l.ctx); failed != nil || err != nil {
 		return runtimes.Outcome{Error: failed}, err
 	}
-	started = s.Now()
-	startedAt := stamp(started)
+	l.began = s.Now()
+	startedAt := stamp(l.began)
 	l.update(func(run *registry.Run) {
 		if run.Status = registry.Running; run.StartedAt == nil { // a run that continues has started before
 			run.StartedAt = &startedAt

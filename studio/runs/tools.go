@@ -141,13 +141,10 @@ func unusable(run registry.Run) error {
 	return nil
 }
 
-// remaining returns the time that a called run may take: the rest of the calling program's own time.
+// remaining returns the time that a called run may take: the rest of the calling program's own time. A program that a
+// restarted server continues has its whole time again.
 func (l *execution) remaining() (time.Duration, error) {
-	run := l.snapshot()
-	left := l.job.Limits.Timeout()
-	if run.StartedAt != nil {
-		left -= l.service.Now().Sub(*run.StartedAt)
-	}
+	left := l.job.Limits.Timeout() - l.service.Now().Sub(l.began)
 	least := runtimes.LeastLimits()
 	if left < least.Timeout() {
 		return 0, &runtimes.CallError{Code: "tool_failed", Message: "The time limit of this run leaves no time to call an agent.", Rule: toolsRule, Remedy: "Raise limits.timeoutMs."}
