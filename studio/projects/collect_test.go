@@ -2,9 +2,14 @@ package projects_test
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +202,50 @@ func TestImport_SkippedEntries_BoundedToo(t *testing.T) {
 		t.Errorf("%v %s", err, detail(err))
 	}
 }
+
+// brokenContents is a store whose disk has failed.
+type brokenContents struct{ *store.Store }
+
+func (brokenContents) PutContents(context.Context, string, []registry.Content, time.Time) error {
+	return errors.New("input/output error")
+}
+
+// TestImport_ServerFails_NoFaultOfTheArchive expects that an error of the server is not reported as a bad archive.
+func TestImport_ServerFails_NoFaultOfTheArchive(t *testing.T) {
+	t.Parallel()
+	bundle, err := os.ReadFile(filepath.Join("..", "..", "registry", "gitbundle", "testdata", "shop.bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zipped bytes.Buffer
+	w := zip.NewWriter(&zipped)
+	if file, err := w.Create("a"); err != nil || second(io.WriteString(file, "text")) != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	tarred, err := io.ReadAll(packed(t, map[string]string{"a": "text"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for name, change := range map[string]func(*projects.Service){
+		"the database":    func(p *projects.Service) { p.Contents = brokenContents{} },
+		"temporary files": func(p *projects.Service) { p.Dir = filepath.Join(t.TempDir(), "missing") },
+	} {
+		for kind, archive := range map[string][]byte{"bundle": bundle, "zip": zipped.Bytes(), "tar": tarred} {
+			if name == "temporary files" && kind == "tar" {
+				continue // it needs none
+			}
+			p := service(storetest.Open(t, storetest.SQLite), &now, 0)
+			change(p)
+			_, err := p.Import(t.Context(), registry.Actor{ID: "admin", Type: registry.UserActor, Workspace: registry.DefaultWorkspace}, projects.ImportRequest{Name: "shop", Archive: bytes.NewReader(archive)})
+			if err == nil || fault.Is(err, fault.InvalidInput) {
+				t.Errorf("%s, %s: %v", name, kind, err)
+			}
+		}
+	}
+}
+
+func second(_ int, err error) error { return err }
 
 // detail returns what an error says about its fields.
 func detail(err error) string {

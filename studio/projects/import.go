@@ -159,10 +159,23 @@ type importer struct {
 	batched   int
 }
 
+// storeError is an error of the database, which is no fault of the archive.
+type storeError struct{ error }
+
+func (e storeError) Unwrap() error { return e.error }
+
+// told reports whether an error is returned as it is: it has a reason for the client, or the database or a temporary file
+// failed.
+func told(err error) bool {
+	var known *fault.Error
+	var stored storeError
+	var file *fs.PathError
+	return errors.As(err, &known) || errors.As(err, &stored) || errors.As(err, &file)
+}
+
 // errArchive hides the details of malformed archives.
 func errArchive(err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if told(err) {
 		return err
 	}
 	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
@@ -208,7 +221,7 @@ func (i *importer) tar(from io.Reader) error {
 			return nil
 		}
 		if err != nil || n > maxEntries {
-			return errors.Join(err, errArchive(nil))
+			return errArchive(err)
 		}
 		switch {
 		case header.Typeflag == tar.TypeDir, header.Typeflag == tar.TypeXGlobalHeader:
@@ -235,7 +248,7 @@ func (i *importer) zip(from io.Reader) error {
 	}
 	in, err := zip.NewReader(file, length)
 	if err != nil || len(in.File) > maxEntries {
-		return errors.Join(err, errArchive(nil))
+		return errArchive(err)
 	}
 	for _, entry := range in.File {
 		switch {
@@ -288,8 +301,7 @@ func (i *importer) bundle(from io.Reader) error {
 			return i.add(e.Path, int64(len(e.Content)), bytes.NewReader(e.Content))
 		})
 	}
-	var known *fault.Error
-	if err != nil && !errors.As(err, &known) {
+	if err != nil && !told(err) {
 		return fault.Invalid("/archive", "is a git bundle that %s.", fault.Shown(err.Error(), 300))
 	}
 	return err
@@ -354,10 +366,14 @@ func tooLarge(path string) error {
 func (i *importer) store() error {
 	batch := i.batch
 	i.batch, i.batched = nil, 0
-	if err := i.service.Quotas.CheckAgentLimit(i.ctx, i.workspace); err != nil {
-		return err
+	err := i.service.Quotas.CheckAgentLimit(i.ctx, i.workspace)
+	if err == nil {
+		err = i.service.put(i.ctx, i.workspace, batch)
 	}
-	return i.service.put(i.ctx, i.workspace, batch)
+	if err != nil {
+		return storeError{err}
+	}
+	return nil
 }
 
 // distinct returns each content once.
