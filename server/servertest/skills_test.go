@@ -389,6 +389,17 @@ func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 		t.Errorf("kept is %s", kept.Body)
 	}
 	s.Want(t, 422, "POST", "/v1/skills/promote", `{"name": "adder"}`)
+	for _, more := range []string{"", `, "auto_promote": true`} {
+		a := create("def run(action, args:\n", more)
+		if a["action"] != "block" || a["passed"] != false || a["success"] != false || a["promoted"] != false || !strings.Contains(fmt.Sprint(a["errors"]), "syntax_error") ||
+			!strings.Contains(fmt.Sprint(a["installation"]), "state:draft") || !strings.Contains(fmt.Sprint(a["verdict"]), "verdict:BLOCK") || !strings.Contains(fmt.Sprint(a["verdict"]), "ruleId:syntax") {
+			t.Errorf("code that does not parse %s: %v", more, a)
+		}
+	}
+	if kept := s.Want(t, 200, "GET", "/api/v1/code-agents/adder", nil); !strings.Contains(string(kept.Body), "def run(action, args:") {
+		t.Errorf("kept is %s", kept.Body)
+	}
+	s.Want(t, 422, "POST", "/v1/skills/promote", `{"name": "adder"}`)
 	if a := create("x = 1\n", ""); a["action"] != "block" || !strings.Contains(fmt.Sprint(a), "Define run") {
 		t.Errorf("code without a function: %v", a)
 	}

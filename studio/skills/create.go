@@ -30,7 +30,7 @@ type Creation struct {
 type Created struct {
 	Entry    Entry
 	Promoted bool
-	Blocked  bool // the code breaks the rules, so the draft cannot be promoted
+	Blocked  bool // the code breaks the rules or does not parse, so the draft cannot be promoted
 	Verdict  registry.Verdict
 	Refused  *fault.Error // why the code is blocked, or why the requested promotion failed; the draft is kept
 	Warnings []fault.Detail
@@ -81,7 +81,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
-// blocked says why a draft cannot be promoted: the places that break the rule pack, or else the findings of the gate.
+// blocked says why a draft cannot be promoted: the errors of its code, or else the findings of the gate.
 func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
 	f := &fault.Error{Code: fault.PolicyBlocked, Message: "The code of the skill breaks the rules.", Details: broken}
 	if len(broken) > 0 {
@@ -105,12 +105,12 @@ func refusal(err error) *fault.Error {
 // written is a creation in the form of a skill.
 type written struct {
 	skill    folders.Skill
-	broken   []fault.Detail // places that break the rule pack
+	broken   []fault.Detail // syntax errors, or places that break the rule pack
 	warnings []fault.Detail
 }
 
 // written converts a creation to a folder and checks it. Code with run(action, args) is called with an action. Other
-// code's main is called with keyword arguments. Code that breaks the rule pack is still a draft.
+// code's main is called with keyword arguments. Code that breaks the rule pack or does not parse is still a draft.
 func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (written, error) {
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
@@ -124,20 +124,15 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 		return written{}, sk.Locate(seen.Err)
 	}
 	w := written{skill: sk, warnings: seen.Report.Warnings}
-	var wrong []fault.Detail
+	parses := true
 	for _, d := range seen.Report.Errors {
-		switch {
-		case d.Code == missingEntry:
-		case strings.HasPrefix(d.Code, runtimes.Restricted+"_"):
+		if d.Code != missingEntry {
 			w.broken = append(w.broken, d)
-		default:
-			wrong = append(wrong, d)
+			parses = parses && strings.HasPrefix(d.Code, runtimes.Restricted+"_")
 		}
 	}
-	if len(wrong) > 0 {
-		return w, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.", Details: append(wrong, w.broken...)}
-	}
 	switch names := seen.Report.Names; {
+	case !parses: // the names are unknown
 	case slices.Contains(names, "run"):
 	case slices.Contains(names, "main"):
 		settings.Handler = "handler.main"
