@@ -3,6 +3,7 @@ package servertest_test
 import (
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,6 +146,36 @@ func TestPolicyService_Down_Denied(t *testing.T) {
 	if run.Status != "blocked" || run.Error == nil || !strings.Contains(run.Error.Remedy, "--policy-url") {
 		t.Errorf("it ran as %+v %+v", run, run.Error)
 	}
+}
+
+// A policy service that does not answer in time, or answers nonsense, denies every run. The remedy says so, and the request
+// is kept.
+func TestPolicyService_SlowOrNonsense_DeniedAndKept(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		remedy string
+	}{
+		"slow":     {func(http.ResponseWriter, *http.Request) { <-over }, "it did not answer within"},
+		"nonsense": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "not valid JSON"},
+	} {
+		policy := httptest.NewServer(tt.answer)
+		t.Cleanup(policy.Close)
+		s := servertest.New(t, servertest.Flags(t, map[string]string{"policy-url": policy.URL}))
+		s.Create(t, map[string]any{"name": "weather", "language": "javascript", "code": "export default () => 1"})
+		s.Publish(t, "weather", "1.0.0")
+		run := s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", `{"version":"1.0.0","input":{}}`).Run(t)
+		if run.Status != "blocked" || run.Success || run.Error == nil || run.Error.Type != "denied" || !strings.Contains(run.Error.Remedy, tt.remedy) {
+			t.Errorf("%s: it ran as %+v %+v", name, run, run.Error)
+		}
+		var list httpapi.BlockedList
+		s.Want(t, 200, "GET", "/api/v1/blocked", nil).Into(t, &list)
+		if len(list.Items) != 1 || list.Items[0].RunID != run.RunID || list.Items[0].Status != "blocked" || !strings.Contains(list.Items[0].Remedy, tt.remedy) {
+			t.Errorf("%s: kept are %+v", name, list.Items)
+		}
+	}
+	close(over)
 }
 
 // A blocked request expires unless it is submitted again.
