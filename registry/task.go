@@ -83,6 +83,7 @@ type TaskProgram struct {
 	Plan        []string        `json:"plan"`
 	Model       string          `json:"model"`
 	Tokens      Tokens          `json:"tokens" doc:"Of all answers for this attempt."`
+	Verdict     *Verdict        `json:"verdict,omitempty" doc:"Answer of the gate about the program. Absent where the gate is off."`
 }
 
 // TaskAttempt is the data of an event of a task with the kind attempt: an answer of the model that was not usable.

@@ -59,7 +59,7 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 	for _, e := range list.Items {
 		got = append(got, e.Kind+" "+string(e.Data.Status)+e.Data.Error)
 	}
-	want := []string{"status queued", "status spawning", "status generating", "attempt the answer holds no JSON object", "attempt", "status executing", "status submitting", "status reviewing"}
+	want := []string{"status queued", "status spawning", "status generating", "attempt the answer holds no JSON object", "attempt", "status generating", "status executing", "status submitting", "status reviewing"}
 	if len(got) != len(want) || !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%q", got)
 	}
@@ -98,6 +98,38 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 	var agents struct{ Items []registry.Agent }
 	if s.Want(t, 200, http.MethodGet, "/api/v1/code-agents", nil).Into(t, &agents); len(agents.Items) != 0 {
 		t.Errorf("the program was stored as an agent: %+v", agents)
+	}
+}
+
+// TestTask_Described_Escalated_RecordedAndStoredBeforeItRuns expects the verdict of a program that runs without waiting,
+// because the workspace advises. The policy service is asked right before the run: by then the program is stored, so that
+// a restart does not lose it.
+func TestTask_Described_Escalated_RecordedAndStoredBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	var s *servertest.Server
+	stored := make(chan *registry.TaskProgram, 1)
+	policy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var list struct{ Items []registry.Task }
+		s.Want(t, 200, http.MethodGet, "/api/v1/tasks", nil).Into(t, &list)
+		var task registry.Task
+		s.Want(t, 200, http.MethodGet, "/api/v1/tasks/"+list.Items[0].ID, nil).Into(t, &task)
+		stored <- task.Program
+		_, _ = w.Write([]byte(`{"result":true}`))
+	}))
+	t.Cleanup(policy.Close)
+	escalated := strings.Replace(addsLine, "    paths", "    password = 'correct-horse-battery-9'\n    paths", 1)
+	s = withModel(t, newScriptedModel(t, ordered(escalated)), map[string]string{"policy-url": policy.URL})
+	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
+	task := reach(t, s, submit(t, s, map[string]any{"description": "Add a line.", "project": "shop"}).ID, registry.TaskReviewing)
+	if before := <-stored; before == nil || string(before.Files["main.py"]) != escalated {
+		t.Errorf("before the run %+v is stored", before)
+	}
+	if v := task.Program.Verdict; v == nil || v.Decision != registry.Escalate || len(v.Findings) != 1 || v.Findings[0].Line != 2 {
+		t.Errorf("the verdict is %+v", v)
+	}
+	events := string(s.Want(t, 200, http.MethodGet, "/api/v1/tasks/"+task.ID+"/events", nil).Body)
+	if !strings.Contains(events, "The verdict of the gate is ESCALATE.") {
+		t.Errorf("no verdict in %s", events)
 	}
 }
 

@@ -117,10 +117,11 @@ func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language
 	if _, ok := p.Files[p.Entrypoint]; !ok {
 		return problemf("files must hold the entry file %s", p.Entrypoint)
 	}
-	_, spec, err := s.judged(ctx, actor, TaskSpec(language, *p), nil)
+	verdict, spec, err := s.judged(ctx, actor, TaskSpec(language, *p), nil)
 	if err != nil {
 		return err
 	}
+	p.Verdict = verdict
 	return s.requireCalls(ctx, spec)
 }
 

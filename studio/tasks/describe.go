@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -47,6 +48,15 @@ func (s *Service) described(ctx context.Context, actor registry.Actor, req Reque
 	}, err
 }
 
+// writtenMessage says that a program is there, and what the gate says about it.
+func writtenMessage(v *registry.Verdict) string {
+	message := "The language model wrote the program."
+	if v != nil {
+		message += fmt.Sprintf(" The verdict of the gate is %s.", v.Decision)
+	}
+	return message
+}
+
 // generate returns the program of a described task. A program that was written for this attempt is used again, so that a
 // restart costs no tokens. Every answer that was not usable is an event of the task.
 func (s *Service) generate(ctx context.Context, t *registry.Task) (registry.Spec, error) {
@@ -83,5 +93,8 @@ func (s *Service) generate(ctx context.Context, t *registry.Task) (registry.Spec
 	}
 	program.Attempt = t.Attempt
 	t.Program = &program
+	if err := s.change(lasting, t, writtenMessage(program.Verdict)); err != nil { // stored before it runs, so that a restart does not lose it
+		return registry.Spec{}, err
+	}
 	return assist.TaskSpec(t.Language, program), nil
 }

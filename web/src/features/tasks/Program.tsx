@@ -2,10 +2,11 @@ import type { Task } from '../../api/types';
 import { Lines } from '../../diff/Lines';
 import { tasksPage as say } from '../../texts/tasks';
 import entries from '../../ui/Entries.module.css';
+import { VerdictView } from '../../verdict/VerdictView';
 
-/** The program that a language model wrote for a task: all of its lines are new. */
+/** The program that a language model wrote for a task, with the gate's verdict: all of its lines are new. */
 export function Program({ program }: { program: NonNullable<Task['program']> }) {
-  const { explanation, plan, files, model } = program;
+  const { explanation, plan, files, model, verdict } = program;
   return (
     <section className={entries.section} aria-label={say.program}>
       <h2>{say.program}</h2>
@@ -18,6 +19,7 @@ export function Program({ program }: { program: NonNullable<Task['program']> }) 
           ))}
         </ol>
       )}
+      {verdict && <VerdictView verdict={verdict} />}
       {Object.entries(files).map(([path, text]) => (
         <div key={path} role="region" aria-label={path} tabIndex={0}>
           <h3>{path}</h3>
