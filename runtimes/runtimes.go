@@ -145,16 +145,6 @@ type BoundSecret struct {
 	Secret string // the secret within Value
 }
 
-// Restricted is the rule pack that allows only listed imports and no code made from text.
-const Restricted = "restricted"
-
-// Rules restrict a program's use of its language. They are checked before it runs and applied while it runs. They are
-// only a convention; the jail confines the program.
-type Rules struct {
-	Pack    string   `json:"pack"`              // Restricted
-	Imports []string `json:"imports,omitempty"` // modules that may be imported; empty means those of the pack
-}
-
 // Capabilities are the permissions of a version beyond computing.
 type Capabilities struct {
 	Hosts         []string `json:"hosts"`         // host:port, a wildcard only leftmost

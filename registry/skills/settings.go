@@ -27,7 +27,7 @@ type Settings struct {
 	Environment      map[string]string `json:"environment,omitempty" jsonschema:"description=Environment variables of the program."`
 	Secrets          []string          `json:"secrets,omitempty" jsonschema:"description=Names of secrets of the workspace."`
 	Dependencies     []string          `json:"dependencies,omitempty" jsonschema:"description=Packages. Refused if the server installs none."`
-	Rules            *Rules            `json:"rules,omitempty" jsonschema:"description=Rules for a Python program\\, checked before and during a run."`
+	Rules            *Rules            `json:"rules,omitempty" jsonschema:"description=Rules for the program\\, checked before and during a run."`
 	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=Refused until the server replays runs."`
 }
 

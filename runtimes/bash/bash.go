@@ -96,7 +96,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if refused != nil {
 		return runtimes.Outcome{Error: refused}, nil
 	}
-	said := transcript{limits: job.Limits, files: job.Files}
+	said := transcript{limits: job.Limits, files: job.Files, restricted: job.Rules != nil}
 	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
@@ -137,7 +137,7 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 		}
 	}
 	files := maps.Clone(job.Files)
-	files[preludeFile] = append(nesting(job), prelude...)
+	files[preludeFile] = slices.Concat(nesting(job), removals(job), prelude)
 	files[inputFile] = job.Input
 	if len(job.Input) == 0 {
 		files[inputFile] = []byte("null")
@@ -183,10 +183,11 @@ func with(ours []string, job runtimes.Job, input []byte) []string {
 // transcript holds the script's output, up to the output limit. The output may contain the result, and it contains
 // Bash's own messages.
 type transcript struct {
-	limits runtimes.Limits
-	files  map[string][]byte
-	stdout bytes.Buffer
-	stderr []byte // end of stderr
+	limits     runtimes.Limits
+	files      map[string][]byte
+	restricted bool // the rule pack of this name applies
+	stdout     bytes.Buffer
+	stderr     []byte // end of stderr
 
 	stopped bool // whether a denied request may be the cause of the failure
 }
@@ -213,7 +214,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

@@ -163,6 +163,9 @@ func (s *transcript) failure(code int, report json.RawMessage) *runtimes.Program
 	if strings.HasPrefix(last, "atelier: denied: ") {
 		e.Type = runtimes.Denied
 	}
+	if s.restricted && strings.HasPrefix(last, deniedBy) {
+		applyRule(e, last)
+	}
 	if e.Type == runtimes.RuntimeError {
 		deny(e, lines, code, known.Command)
 	}

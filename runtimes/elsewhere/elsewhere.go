@@ -28,13 +28,13 @@ type Service struct {
 	Host    func(hostpattern.Grant) string // a grant as the service has it, "" if it cannot grant it
 }
 
-// Refuse refuses programs that need Python rules or bound secrets, which a service cannot apply. A version does not
+// Refuse refuses programs that need rules or bound secrets, which a service cannot apply. A version does not
 // declare these needs, so they are checked for each run.
 func (s Service) Refuse(job runtimes.Job) *runtimes.ProgramError {
 	switch {
 	case job.Rules != nil: // a workspace may have them for all programs
 		return &runtimes.ProgramError{
-			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which the runtime " + string(s.Runtime) + " does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
+			Type: runtimes.Denied, Message: "This program must follow the rules of its language, which the runtime " + string(s.Runtime) + " does not apply.", Rule: "rules", Remedy: "Use the runtime auto.",
 		}
 	case len(job.Bound) > 0:
 		return &runtimes.ProgramError{

@@ -64,7 +64,7 @@ func New(options Options) *Engine {
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	brief := guest.Job{
 		Entrypoint: job.Entrypoint, Language: job.Language, Digest: job.CodeDigest,
-		Input: job.Input, Environment: job.Environment, Limits: job.Limits,
+		Input: job.Input, Environment: job.Environment, Limits: job.Limits, Restricted: job.Rules != nil,
 	}
 	if job.Packages != nil && brief.Digest != "" {
 		brief.Digest += " " + job.Packages.Digest
@@ -101,7 +101,7 @@ func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

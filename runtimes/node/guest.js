@@ -112,6 +112,7 @@
     Object.assign(process.env, job.env);
     send('{"start":true}'); // from here the time counts for the program
     globalThis.fetch = mine.fetch;
+    if (job.modules) mine.restrict(job.modules);
     Object.defineProperty(globalThis, "__atelier_agents__", { value: mine.agents });
     const fail = (error, more) => finish(mine.failure(error, more), 1);
     process.on("exit", (code) => finish(left(code), code & 255));

@@ -365,11 +365,43 @@
     throw new Stop({ type: `invalid_${name}`, message: `The exported ${name} schema refuses the ${name}: ${listed}`.slice(0, MESSAGE), errors });
   };
 
+  // ---- the rule pack "restricted": the gate finds these names in the source, and this finds what the source hides
+
+  let modules; // that may be imported; undefined without the rules
+  const refuse = (rule, message, remedy) => {
+    const error = new Error(message);
+    denied.set(error, { rule, remedy });
+    throw error;
+  };
+  const refused = (name) => ({ [name]: function () {
+    refuse("restricted/node-code", `${name} is not available to this program.`, "Parse data with JSON.parse, and choose among functions with an object.");
+  } })[name];
+  const restrict = (listed) => {
+    modules = new Set(listed);
+    const set = (target, name, value, writable) => Object.defineProperty(target, name, { value, writable, enumerable: false, configurable: true });
+    for (const form of [function () {}, async function () {}, function* () {}, async function* () {}]) {
+      const prototype = Object.getPrototypeOf(form);
+      const value = refused(prototype.constructor.name);
+      Object.defineProperty(value, "prototype", { value: prototype, writable: false });
+      set(prototype, "constructor", value, prototype === Function.prototype);
+    }
+    set(globalThis, "Function", Function.prototype.constructor, true);
+    set(globalThis, "eval", refused("eval"), true);
+    for (const name of ["binding", "dlopen", "getBuiltinModule"]) set(process, name, refused(`process.${name}`), true);
+  };
+  const load = (name) => {
+    if (modules && !modules.has(String(name).replace(/^node:/, ""))) {
+      refuse("restricted/node-import", `The module ${JSON.stringify(String(name).slice(0, 100))} is not among the modules that this program may import.`, "Use the standard objects of the language, or a file of the agent.");
+    }
+    return host.load(name);
+  };
+
   Error.prepareStackTrace = prepare;
   Error.stackTraceLimit = 50;
   return {
     fetch,
     agents,
+    restrict,
     failure: (error, note) => JSON.stringify({ error: describe(error, note) }),
     compile(make) {
       try {
@@ -382,7 +414,7 @@
     },
     async run(start, input, env, largest) {
       let main;
-      const exports = await start(host.load, (found) => (main = found));
+      const exports = await start(load, (found) => (main = found));
       const entry = entryOf(exports, main);
       const result = await entry(await parse(exports, "input", decode(input)), context(JSON.parse(env)));
       return `{"output":${encode(await parse(exports, "output", result), largest, "output")}}`;

@@ -124,6 +124,7 @@ type startMessage struct {
 	Input   string            `json:"input"`
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
+	Modules []string          `json:"modules,omitempty"` // that may be imported; nil without rules
 }
 
 // Run implements runtimes.Runtime.
@@ -151,7 +152,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	start, err := program.JSON(startMessage{
 		Entry: job.Entrypoint, Files: slices.Sorted(maps.Keys(job.Files)), Code: bundled.Code, Map: bundled.Map,
-		Input: input, Env: environment, Largest: job.Limits.OutputBytes,
+		Input: input, Env: environment, Largest: job.Limits.OutputBytes, Modules: modules(job),
 	})
 	if err != nil {
 		return runtimes.Outcome{}, err
@@ -162,6 +163,14 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	outcome, err := e.run(ctx, job, payload, session)
 	session.Settle(outcome.Error)
 	return outcome, err
+}
+
+// modules returns the modules that a program with rules may import, nil without rules.
+func modules(job runtimes.Job) []string {
+	if job.Rules == nil {
+		return nil
+	}
+	return runtimes.RestrictedModules()
 }
 
 // run runs a program in its own process.
@@ -205,7 +214,7 @@ func (e *Engine) fit(ctx context.Context) error {
 
 // Features lists the features of programs that the engine has.
 func (e *Engine) Features() []runtimes.Feature {
-	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.StrictFeature}
+	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }
 
 // Stats counts the engine's workers.

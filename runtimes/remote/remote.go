@@ -98,7 +98,7 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 	}
 	if job.Rules != nil { // a version with rules is refused, but a workspace may have them for all programs
 		return runtimes.Outcome{Error: &runtimes.ProgramError{
-			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which the runtime remote does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
+			Type: runtimes.Denied, Message: "This program must follow the rules of its language, which the runtime remote does not apply.", Rule: "rules", Remedy: "Use the runtime auto.",
 		}}
 	}
 	session := e.options.Egress.Open(job, host)

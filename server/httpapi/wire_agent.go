@@ -158,10 +158,10 @@ type AgentBody struct {
 	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Where new schemas came from, as POST /infer says. A new schema without a source was written by a person."`
 }
 
-// RulesBody restricts the language features that a Python program may use.
+// RulesBody restricts the language features that a program may use.
 type RulesBody struct {
-	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only; no eval, exec, compile, open or __import__. It is checked before and during the run. It is a convention; only the sandbox is a security boundary."`
-	Imports []string `json:"imports,omitempty" doc:"Modules that may be imported, instead of the pack's list."`
+	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only, and no code made from text, such as eval. In Python also no open. It is checked before and during the run. It is a convention; only the sandbox is a security boundary."`
+	Imports []string `json:"imports,omitempty" doc:"Python modules that may be imported, instead of the pack's list."`
 }
 
 // CapabilitiesBody lists permissions of a program beyond computing.

@@ -61,7 +61,7 @@ func TestRulesOfARestrictedWorkspace(t *testing.T) {
 	}
 }
 
-// Programs of other languages with the rules do not publish what the rules forbid. They follow no rules while they run.
+// Programs of other languages with the rules do not publish what the rules forbid.
 func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -82,7 +82,69 @@ func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	listed := servertest.New(t, servertest.Flags(t, map[string]string{"restricted-workspaces": "*"}))
 	listed.Create(t, map[string]any{"name": "evals", "language": "javascript", "code": "export default () => eval('1')"})
 	listed.Want(t, 422, "POST", "/api/v1/code-agents/evals/versions", `{}`)
-	if run := listed.Execute(t, "evals", "draft", map[string]any{}); string(run.Output) != "1" {
+	if run := listed.Execute(t, "evals", "draft", map[string]any{}); run.Error == nil || run.Error.Rule != "restricted/node-code" {
 		t.Errorf("its draft ran as %+v", run)
+	}
+}
+
+// The sources hide what they do from the gate, and are denied while they run, with the rule, the line and a remedy.
+func TestRules_OtherLanguages_DeniedWhileTheyRun(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	rules := map[string]any{"pack": "restricted"}
+	for name, tt := range map[string]struct {
+		language, runtime, code, rule string
+	}{
+		"goja, eval":             {"javascript", "goja", "const name = 'ev' + 'al';\nexport default () => globalThis[name]('1')", "restricted/node-code"},
+		"goja, direct eval":      {"javascript", "goja", "\nexport default () => eval('1')", "restricted/node-code"},
+		"goja, Function":         {"typescript", "goja", "\nexport default () => new Function('return 1')()", "restricted/node-code"},
+		"goja, constructor":      {"javascript", "goja", "\nexport default () => (() => 1).constructor('return 1')()", "restricted/node-code"},
+		"goja, async function":   {"javascript", "goja", "\nexport default () => (async () => 1).constructor('return 1')()", "restricted/node-code"},
+		"goja, generator":        {"javascript", "goja", "\nexport default () => (function* () {}).constructor('yield 1')", "restricted/node-code"},
+		"goja, module":           {"javascript", "goja", "const name = 'f' + 's';\nexport default () => require(name).readdirSync('/')", "restricted/node-import"},
+		"node, eval":             {"javascript", "node", "\nexport default () => (0, eval)('1')", "restricted/node-code"},
+		"node, Function":         {"javascript", "node", "\nexport default () => new Function('return 1')()", "restricted/node-code"},
+		"node, async generator":  {"typescript", "node", "\nexport default () => (async function* () {}).constructor('yield 1')", "restricted/node-code"},
+		"node, built-in module":  {"javascript", "node", "\nexport default () => process['getBuiltin' + 'Module']('fs')", "restricted/node-code"},
+		"node, binding":          {"javascript", "node", "\nexport default () => process['bind' + 'ing']('fs')", "restricted/node-code"},
+		"node, import":           {"typescript", "node", "import path from 'node:path'\nimport fs from 'node:fs'\nexport default () => fs.readdirSync(path.join('/', 'work'))", "restricted/node-import"},
+		"node, computed import":  {"javascript", "node", "\nexport default () => require('child_' + 'process').execSync('ls')", "restricted/node-import"},
+		"bash, eval":             {"bash", "bash", "x=1\neval \"echo $x\"", "restricted/dynamic"},
+		"bash, shell":            {"bash", "bash", "x=1\nbash -euc 'echo 1'", "restricted/dynamic"},
+		"bash, command":          {"bash", "bash", "x=cu\n\"${x}rl\" https://example.com", "restricted/shell-network"},
+		"bash, within functions": {"bash", "bash", "f() {\n  wget https://example.com\n}\nf", "restricted/shell-network"},
+	} {
+		body := map[string]any{"language": tt.language, "runtime": tt.runtime, "code": tt.code}
+		run := s.Want(t, 200, "POST", "/api/v1/execute", body).Run(t)
+		if run.Error != nil && strings.HasPrefix(run.Error.Rule, "restricted/") {
+			t.Errorf("%s, without the rules: %+v", name, run.Error)
+		}
+		body["rules"] = rules
+		e := s.Want(t, 200, "POST", "/api/v1/execute", body).Run(t).Error
+		if e == nil || e.Type != "denied" || e.Rule != tt.rule || e.Line != 2 || e.Remedy == "" || e.Message == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	for name, body := range map[string]map[string]any{
+		"goja": {"language": "javascript", "runtime": "goja", "code": "export default () => [(() => 1) instanceof Function, typeof Function, JSON.parse('2')]"},
+		"node": {"language": "javascript", "runtime": "node", "code": "import util from 'util'\nexport default async () => [(() => 1) instanceof Function, typeof Function, util.isDeepStrictEqual(1, 1) ? 2 : 0]"},
+		"bash": {"language": "bash", "runtime": "bash", "code": "echo 'echo \\[true,\\\"function\\\",2]' >lib.sh\nbash lib.sh"},
+	} {
+		body["rules"] = rules
+		if run := s.Want(t, 200, "POST", "/api/v1/execute", body).Run(t); string(run.Output) != `[true,"function",2]` {
+			t.Errorf("%s: %+v", name, run)
+		}
+	}
+}
+
+// A program may catch the error, as it may catch that of a missing module.
+func TestRules_DenialCaught_ProgramGoesOn(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	for _, runtime := range []string{"goja", "node"} {
+		body := map[string]any{"language": "javascript", "runtime": runtime, "rules": map[string]any{"pack": "restricted"}, "code": "export default () => { try { return eval('1') } catch (e) { return e.message } }"}
+		if run := s.Want(t, 200, "POST", "/api/v1/execute", body).Run(t); string(run.Output) != `"eval is not available to this program."` {
+			t.Errorf("%s: %+v", runtime, run)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func needs(spec registry.Spec) []need {
 		{runtimes.SubprocessFeature, "/capabilities/subprocess", spec.Capabilities.Subprocess, "be false"},
 		{runtimes.ToolsFeature, "/capabilities/tools", len(spec.Capabilities.Tools) > 0, "be empty"},
 		{runtimes.ProjectsFeature, "/capabilities/files", spec.Capabilities.Files != nil, "be left out"},
-		{runtimes.RulesFeature, "/rules", spec.Rules != nil && spec.Language == runtimes.Python, "be absent"},
+		{runtimes.RulesFeature, "/rules", spec.Rules != nil, "be absent"},
 		{runtimes.StrictFeature, "/isolation", spec.Isolation == runtimes.Strict, "be left out"},
 	}
 }

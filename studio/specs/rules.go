@@ -48,9 +48,9 @@ func (c *Checker) Restricted(workspace string, spec registry.Spec) bool {
 }
 
 // Rules returns the rules that a program follows while it runs: its own, and in a restricted workspace those of the pack.
-// There an agent's list of modules can only narrow that of the pack. Only Python follows rules at run time.
+// There an agent's list of modules can only narrow that of the pack. A WebAssembly module has only its checked imports.
 func (c *Checker) Rules(workspace string, spec registry.Spec) *runtimes.Rules {
-	if spec.Language != runtimes.Python {
+	if spec.Language == runtimes.WASM {
 		return nil
 	}
 	if !slices.Contains(c.restricted, workspace) && !slices.Contains(c.restricted, "*") {

@@ -54,7 +54,7 @@ func TestRulesOfASpec(t *testing.T) {
 	}
 }
 
-// TestRulesOfAWorkspace checks that an operator's rules apply to every Python program, and that an agent's own list can
+// TestRulesOfAWorkspace checks that an operator's rules apply to every program but modules of WebAssembly, and that an agent's own list can
 // only be shorter.
 func TestRulesOfAWorkspace(t *testing.T) {
 	t.Parallel()
@@ -69,8 +69,10 @@ func TestRulesOfAWorkspace(t *testing.T) {
 		{"default", runtimes.Python, nil, pack},
 		{"*", runtimes.Python, nil, pack},
 		{"other", runtimes.Python, nil, nil},
-		{"default", runtimes.Bash, nil, nil},
-		{"other", runtimes.JavaScript, pack, nil},
+		{"default", runtimes.Bash, nil, pack},
+		{"other", runtimes.JavaScript, pack, pack},
+		{"other", runtimes.JavaScript, nil, nil},
+		{"*", runtimes.WASM, nil, nil},
 		{"default", runtimes.Python, pack, pack},
 		{"default", runtimes.Python, shorter, shorter},
 		{"default", runtimes.Python, longer, pack},

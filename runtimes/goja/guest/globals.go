@@ -64,6 +64,9 @@ func (r *run) install(vm *goja.Runtime) {
 		}
 	}
 	r.patch(vm, w)
+	if r.job.Restricted {
+		r.restrict(vm)
+	}
 }
 
 // lazily defines a global that is created on first read. Assignment to it works as for any global.

@@ -21,6 +21,7 @@ type Job struct {
 	Input       json.RawMessage   `json:"input,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Limits      runtimes.Limits   `json:"limits"`
+	Restricted  bool              `json:"restricted,omitempty"` // the rule pack of this name applies
 }
 
 // Program returns the digest that the server computed for the program of a job, or "" if there is none.

@@ -25,7 +25,7 @@ type run struct {
 	began   time.Time
 	calls   int64
 	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
-	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls
+	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls and of the rules
 	modules map[string]*goja.Object              // exports of this package's scripts that ran
 	ready   *goja.Runtime                        // VM of a prepared run, in which the program is loaded
 	loaded  *module                              // the loaded program
@@ -268,7 +268,11 @@ const EntryAdvice = "export a default function, export a function main, or decla
 
 // require throws for a computed name in require or import. Modules with a literal name were bundled.
 func (r *run) require(call goja.FunctionCall) goja.Value {
-	panic(throw(r.vm.Load(), "Error", bundle.Refusal(r.program.files, call.Argument(0).String())))
+	vm, name := r.vm.Load(), call.Argument(0).String()
+	if r.job.Restricted {
+		r.refuse(vm, runtimes.RuleModules, fmt.Sprintf("The module %.100q is not among the modules that this program may import.", name), "Use the standard objects of the language, or a file of the agent.")
+	}
+	panic(throw(vm, "Error", bundle.Refusal(r.program.files, name)))
 }
 
 // throw creates an error of a JavaScript class. The caller panics with it inside a function that a program calls.
@@ -386,10 +390,7 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 				_ = object.Set("tool", toolFailure(vm, *answer.Error.Tool))
 			}
 			if answer.Error.Code == string(runtimes.Denied) {
-				if r.denied == nil {
-					r.denied = map[*goja.Object]*runtimes.CallError{}
-				}
-				r.denied[object] = answer.Error
+				r.noteDenied(object, answer.Error)
 			}
 		}
 		panic(e)

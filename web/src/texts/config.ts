@@ -55,9 +55,9 @@ export const safetySection = {
   safetyFlags: 'Safety flags',
   none: 'None',
   theyTellCallersWhat: 'Information for callers. They grant no permission.',
-  restrictedPython: 'Restricted Python',
-  restrictedPythonHint:
-    'Only imports from a list; no eval, exec, compile, open or __import__. This is a convention; the sandbox protects.',
+  restricted: 'Restricted',
+  restrictedHint:
+    'Only imports from a list, and no code made from text, such as eval. This is a convention; the sandbox protects.',
 };
 
 export const schemaSection = {

@@ -37,10 +37,10 @@ export function SafetySection() {
           onChange={(on) => change(flag, on)}
         />
       ))}
-      {fields.language === 'python' && (
+      {fields.language !== 'wasm' && (
         <Check
-          label={say.restrictedPython}
-          hint={say.restrictedPythonHint}
+          label={say.restricted}
+          hint={say.restrictedHint}
           checked={restricted}
           disabled={session === undefined}
           onChange={(on) =>

@@ -1,0 +1,46 @@
+package bash
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// deniedBy begins the message of a command that the rule pack restricted removes, before the name of the rule.
+const deniedBy = "atelier: denied: " + runtimes.Restricted + "/"
+
+// removals returns functions for the prelude in the place of the commands that the rule pack restricted removes. They end
+// the script with a message that names the rule. A script can get around them, and only the sandbox is a boundary.
+func removals(job runtimes.Job) []byte {
+	if job.Rules == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	b.WriteString("[[ -v __atelier_tag ]] || {\n")
+	deny := func(rule, name string) string {
+		return fmt.Sprintf("builtin echo 'atelier: denied: %s: %s is not available to this program.' >&2; builtin exit 1", rule, name)
+	}
+	fmt.Fprintf(&b, "eval() { %s; }\n", deny(runtimes.RuleDynamic, "eval"))
+	for _, shell := range []string{"bash", "sh", "dash"} {
+		fmt.Fprintf(&b, "%s() { [[ ! ${1-} =~ ^-[a-z]*c ]] || { %s; }; builtin command %s \"$@\"; }\n", shell, deny(runtimes.RuleDynamic, shell+" -c"), shell)
+	}
+	for _, name := range runtimes.RestrictedCommands() {
+		fmt.Fprintf(&b, "%s() { %s; }\n", name, deny(runtimes.RuleCommands, name))
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}
+
+// applyRule names the rule in the error of a script that a removed command ended.
+func applyRule(e *runtimes.ProgramError, last string) {
+	rule, _, found := strings.Cut(strings.TrimPrefix(last, "atelier: denied: "), ": ")
+	if !found {
+		return
+	}
+	e.Rule, e.Remedy = rule, "Take data from the input and return it as output."
+	if rule == runtimes.RuleDynamic {
+		e.Remedy = "Write the code as functions, and choose among them."
+	}
+}
