@@ -70,6 +70,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 		_ = http.NewResponseController(w).Flush() // the connection breaks if that fails
 		panic(http.ErrAbortHandler)
 	}
+	const atMostOne = -1 // on a busy machine the time may be over before the call arrives
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	tests := map[string]struct {
 		idempotent bool
@@ -99,7 +100,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 		"timed out there":             {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"timeout","message":"Late."}}`)}, calls: 1, want: runtimes.Timeout, message: "Late."},
 		"cancelled there":             {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"cancelled"}}`)}, calls: 1, want: runtimes.Interrupted, message: "at the service"},
 		"unknown kind of error there": {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"odd","message":"Odd.","file":"/etc/passwd","line":1}}`)}, calls: 1, want: runtimes.RuntimeError, message: "Odd."},
-		"never answers":               {replies: []http.HandlerFunc{hang}, calls: 1, want: runtimes.Timeout, message: "100 ms"},
+		"never answers":               {replies: []http.HandlerFunc{hang}, calls: atMostOne, want: runtimes.Timeout, message: "100 ms"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +123,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 			t.Cleanup(server.Close)
 			j := job(t, remote.Service{URL: server.URL + "/run", Protocol: remote.OpenAPI, Idempotent: tt.idempotent}, server.URL)
 			j.Capabilities.HostFunctions = []string{"log", "askLLM"} // the language model of this server is not for services
-			if tt.want == runtimes.Timeout {
+			if tt.calls == atMostOne {
 				j.Limits.TimeoutMs = 100
 			}
 			ctx := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
@@ -136,8 +137,8 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 			case tt.want != "" && (e == nil || e.Type != tt.want || !strings.Contains(e.Message, tt.message) || e.File != "" || e.Remedy == "" && tt.message != "Odd." && tt.want != runtimes.InvalidOutput):
 				t.Errorf("%+v", e)
 			}
-			if calls.Load() != tt.calls {
-				t.Errorf("%d calls, want %d", calls.Load(), tt.calls)
+			if got := calls.Load(); got != tt.calls && (tt.calls != atMostOne || got > 1) {
+				t.Errorf("%d calls, want %d", got, tt.calls)
 			}
 		})
 	}
