@@ -96,6 +96,26 @@ describe('approvals', () => {
     await session.close();
   });
 
+  test('the request of a first version compares it with nothing', async () => {
+    await enforce();
+    await atelier.api('POST', '/api/v1/code-agents', {
+      name: 'first',
+      language: 'python',
+      code: 'def main(input, ctx):\n    return eval("1")\n',
+    });
+    const { body } = await atelier.api('POST', '/api/v1/code-agents/first/versions', {});
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto(`/studio/approvals/${(body as Asked).approvalId}`);
+    const settings = page.getByRole('region', { name: 'Settings', exact: true });
+    await settings.getByRole('row', { name: 'language none python' }).waitFor();
+    await settings.getByRole('columnheader', { name: 'before' }).waitFor();
+    expect(await page.getByText('null').count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Capabilities', exact: true }).count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await session.close();
+  });
+
   test('a run that is denied says why', async () => {
     await atelier.api('POST', '/api/v1/code-agents', {
       name: 'asks',

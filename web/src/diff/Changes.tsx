@@ -38,7 +38,7 @@ export function Changes({ diff, linesOnly = false }: { diff: Diff; linesOnly?: b
         </section>
       )}
       {Object.entries(groups).map(([group, title]) => {
-        const fields = diff.settings.filter((s) => s.group === group);
+        const fields = diff.settings.filter((s) => s.group === group && plain(s.before) !== plain(s.after));
         if (fields.length === 0) return null;
         const table = <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
         // The sentences above already describe schema changes.
@@ -76,7 +76,8 @@ const quoted = (sentence: string): ReactNode[] =>
 
 /** Shows names one per line and variables as assignments; anything else as JSON. */
 function plain(value: Json | undefined): string {
-  if (value === undefined || typeof value === 'string') return value ?? say.none;
+  if (value === undefined || value === null || value === '') return say.none;
+  if (typeof value === 'string') return value;
   const lines = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).map(setting) : [value];
   if (lines.length === 0) return say.none;
   return lines.every((line) => typeof line === 'string') ? lines.join('\n') : JSON.stringify(value, null, 2);
@@ -93,7 +94,7 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
           <thead>
             <tr>
               <th scope="col">{say.field}</th>
-              <th scope="col">{from}</th>
+              <th scope="col">{from === '' ? say.before : from}</th>
               <th scope="col">{to}</th>
             </tr>
           </thead>
@@ -101,7 +102,7 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
             {fields.map((f) => (
               <tr key={f.name}>
                 <th scope="row">{f.name}</th>
-                <td data-side={from}>{plain(f.before)}</td>
+                <td data-side={from === '' ? say.before : from}>{plain(f.before)}</td>
                 <td data-side={to}>{plain(f.after)}</td>
               </tr>
             ))}

@@ -13,6 +13,7 @@ export const changes = {
   changesOf: (title: string) => `Changes of ${title}`,
   field: 'Field',
   none: 'none',
+  before: 'before',
 };
 
 export const packageChanges = {
