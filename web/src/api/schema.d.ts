@@ -5501,10 +5501,10 @@ export interface components {
       pack: string;
     };
     RulesBody: {
-      /** @description Modules that may be imported, instead of the pack's list. */
+      /** @description Python modules that may be imported, instead of the pack's list. */
       imports?: string[];
       /**
-       * @description restricted: imports from a list only; no eval, exec, compile, open or __import__. It is checked before and during the run. It is a convention; only the sandbox is a security boundary.
+       * @description restricted: imports from a list only, and no code made from text, such as eval. In Python also no open. It is checked before and during the run. It is a convention; only the sandbox is a security boundary.
        * @enum {string}
        */
       pack: 'restricted' | 'none';
@@ -6215,6 +6215,8 @@ export interface components {
       plan: string[];
       /** @description Of all answers for this attempt. */
       tokens: components['schemas']['Tokens'];
+      /** @description Answer of the gate about the program. Absent where the gate is off. */
+      verdict?: components['schemas']['Verdict'];
     };
     TaskRetry: {
       /** @description Given to the agent as the property feedback of its input, which its input schema must declare. */
