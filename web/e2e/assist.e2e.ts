@@ -1,6 +1,6 @@
 // Proposals of a language model: shown as differences, applied by the person whole or in parts. The model is a server
 // that gives prepared answers.
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,13 +17,27 @@ const prepare = (...next: unknown[]): void => {
   answers.splice(0, answers.length, ...next.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))));
 };
 
+interface Gap {
+  prompt: string;
+  suffix: string;
+}
+/** Answers a request of the model for the text between two texts. Without it the model cannot do that. */
+let fill: ((gap: Gap, response: ServerResponse) => void) | undefined;
+
 let model: Server;
 let atelier: Atelier;
 let browser: Browser;
 
 beforeAll(async () => {
   model = createServer((request, response) => {
-    request.resume().on('end', () => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      if (request.url === '/v1/completions') {
+        if (fill) fill(JSON.parse(Buffer.concat(parts).toString()) as Gap, response);
+        else response.writeHead(404).end();
+        return;
+      }
       const content = answers.shift() ?? '';
       response.setHeader('Content-Type', 'application/json');
       response.end(
@@ -38,6 +52,8 @@ beforeAll(async () => {
     `http://127.0.0.1:${port}/v1`,
     '--llm-model',
     'scripted',
+    '--llm-models',
+    'large',
     '--llm-first-delay',
     '1ms',
   ];
@@ -228,6 +244,82 @@ test('findings of a review are marked as opinions until the file changes', async
     await problems.getByText('Opinion of scripted: No name.').waitFor({ state: 'detached' });
   } finally {
     await session.close();
+  }
+});
+
+test('code is suggested while typing, accepted with Tab, and cancelled by typing on', async () => {
+  const gaps: Gap[] = [];
+  const cancelled: string[] = [];
+  const waiting: ServerResponse[] = [];
+  fill = (gap, response) => {
+    gaps.push(gap);
+    response.on('close', () => response.writableFinished || cancelled.push(gap.prompt));
+    if (gap.prompt.endsWith('const first = '))
+      response.end(JSON.stringify({ choices: [{ text: 'names[0];' }], usage: {} }));
+    else waiting.push(response);
+  };
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'typed',
+    language: 'javascript',
+    code: 'export default function main({ names }) {\n\n}\n',
+  });
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('typed');
+    const write = async (text: string): Promise<void> => {
+      await studio.editor.focus();
+      await page.keyboard.press('ControlOrMeta+Home');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Shift+End');
+      await page.keyboard.type(text);
+    };
+    await studio.saving(() => write('  let first =')); // suggestions are off until a person switches them on
+
+    const shown = (): Promise<number> => page.evaluate(() => performance.getEntriesByName('editor-ready').length);
+    const before = await shown();
+    await page.getByRole('button', { name: 'Editor settings' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Editor settings' });
+    await dialog.getByRole('checkbox', { name: 'Suggest code while typing' }).check();
+    await expect.poll(shown).toBeGreaterThan(before); // the editor has them now
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(gaps).toEqual([]);
+
+    await write('  const first =');
+    const unfinished = { prompt: 'export default function main({ names }) {\n  const first =', suffix: '\n}\n' };
+    await expect.poll(() => gaps).toContainEqual(expect.objectContaining(unfinished));
+    await page.keyboard.type(' '); // the model has not answered yet
+    await expect.poll(() => cancelled).toContain(unfinished.prompt);
+    const ghost = page.locator('.ghost-text-decoration', { hasText: 'names' });
+    await ghost.waitFor();
+    await studio.saving(() => page.keyboard.press('Tab'));
+    await ghost.waitFor({ state: 'detached' });
+    const { draft } = (await must(atelier, 'GET', '/code-agents/typed')) as {
+      draft: { files: Record<string, string> };
+    };
+    expect(draft.files['main.js']).toBe('export default function main({ names }) {\n  const first = names[0];\n}\n');
+  } finally {
+    for (const response of waiting) response.end();
+    fill = undefined;
+    await session.close();
+  }
+});
+
+test('an administrator chooses another model for the workspace', async () => {
+  const session = await signIn(browser, atelier);
+  try {
+    const { page } = session;
+    await page.goto('/studio/usage');
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('large');
+    await page.getByText('The workspace uses large.').waitFor();
+    await page.getByText(/^large is on\./).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await must(atelier, 'GET', '/language-model')).toMatchObject({ model: 'large', on: true });
+  } finally {
+    await session.close();
+    await must(atelier, 'PUT', '/language-model', { on: true, model: 'scripted' });
   }
 });
 

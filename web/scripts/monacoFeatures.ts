@@ -1,5 +1,6 @@
-// Removes inline completions from Monaco. They need a model as provider, the Studio has none, and they are a twentieth
-// of the editor. The suggestion list is kept. The other features depend on each other and stay.
+// Removes inline completions from what the editor loads at its start: they are a twentieth of it, and off until a person
+// switches the suggestions of a language model on. The suggestion list is kept. The other features depend on each other
+// and stay.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 

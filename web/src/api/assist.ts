@@ -2,7 +2,7 @@
 import { request } from './http';
 import type { Json } from './json';
 import { propose, type Watch } from './proposals';
-import type { ChangeTask, Language, Opinion, Proposal, ProposedAgent } from './types';
+import type { ChangeTask, Language, Opinion, Proposal, ProposedAgent, Suggestion } from './types';
 
 /** A language model's change of the draft after which a failed run succeeds. */
 export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
@@ -23,6 +23,17 @@ export interface Wish {
 /** A new agent by a language model. */
 export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
   propose('/assist/generate', wish, watch, signal);
+
+/** The place in a file of a draft at which a person types. */
+export interface Spot {
+  agent: string;
+  file: string;
+  before: string;
+  after: string;
+}
+/** A language model's text for that place; empty if it has none. */
+export const completeCode = async (spot: Spot, signal: AbortSignal): Promise<string> =>
+  (await request<Suggestion>('/assist/complete', { method: 'POST', body: spot, signal })).text;
 
 /** A language model's explanation or review of the draft. */
 export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>

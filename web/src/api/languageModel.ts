@@ -11,8 +11,11 @@ const key = ['language-model'] as const;
 export const useLanguageModel = () =>
   useQuery({ queryKey: key, queryFn: () => request<LanguageModel>('/language-model'), staleTime: 0 });
 
-/** Switches the model on or off for the workspace. Screens that offer its help follow. */
-export async function switchLanguageModel(on: boolean): Promise<void> {
-  await request<LanguageModel>('/language-model', { method: 'PUT', body: { on } });
+/** Switches the model on or off for the workspace, and may choose another. Screens that offer its help follow. */
+export async function switchLanguageModel(on: boolean, model?: string): Promise<void> {
+  await request<LanguageModel>('/language-model', {
+    method: 'PUT',
+    body: { on, ...(model !== undefined && { model }) },
+  });
   await Promise.all([key, ['capabilities']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }

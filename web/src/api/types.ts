@@ -133,6 +133,7 @@ export type ProposedAgent = With<
 >;
 export type ChangeTask = Wire['ChangeBody']['task'];
 export type Opinion = Wire['Opinion'];
+export type Suggestion = Wire['Suggestion'];
 export type Remark = Wire['Remark'];
 export type TestsReport = With<Wire['TestsReport'], { results: TestResult[] }>;
 export type ReplayReport = Wire['Report'];

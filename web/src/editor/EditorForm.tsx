@@ -1,3 +1,4 @@
+import { useCapabilities } from '../api/queries';
 import { fontSizes, useEditorSettings, type EditorSettings } from './settings';
 import { editorSettings as say } from '../texts/files';
 import { Check, Field } from '../ui/Field';
@@ -9,7 +10,8 @@ const change = (to: Partial<EditorSettings>): void => {
 
 /** The editor settings. A change applies at once. */
 export function EditorForm() {
-  const { fontSize, wrap, minimap, tabSize, python, keys } = useEditorSettings();
+  const { fontSize, wrap, minimap, tabSize, python, suggestions, keys } = useEditorSettings();
+  const model = useCapabilities().data?.languageModel;
   return (
     <div className={css.fields}>
       <Field label={say.fontSize} hint={say.fontSizeHint(fontSizes.min, fontSizes.max)}>
@@ -51,6 +53,14 @@ export function EditorForm() {
       <Check label={say.wrapLongLines} checked={wrap} onChange={(on) => change({ wrap: on })} />
       <Check label={say.overview} checked={minimap} onChange={(on) => change({ minimap: on })} />
       <Check label={say.python} hint={say.pythonHint} checked={python} onChange={(on) => change({ python: on })} />
+      {model !== undefined && (
+        <Check
+          label={say.suggestions}
+          hint={say.suggestionsHint}
+          checked={suggestions}
+          onChange={(on) => change({ suggestions: on })}
+        />
+      )}
     </div>
   );
 }

@@ -1,7 +1,9 @@
 // A Monaco instance that shows one model at a time and stores the scroll position of each.
+import type { Spot } from '../api/assist';
 import { codeEditor as say } from '../texts/editor';
 import { EditorKeys } from './keys';
 import { monaco } from './monaco';
+import { suggest } from './suggestions';
 import { useEditorSettings, type EditorSettings } from './settings';
 import type { Workspace } from './workspace';
 
@@ -72,6 +74,7 @@ export class CodeEditor {
       this.editor.onDidChangeModel(() => events.problems(this.problems())),
       // An edit may have moved or fixed the line.
       this.editor.onDidChangeModelContent(() => this.fail(undefined)),
+      suggest((model, position) => this.spot(model, position)),
       monaco.editor.registerEditorOpener({
         openCodeEditor: (source, uri, at) => {
           const path = this.shown?.workspace.pathAt(uri);
@@ -160,6 +163,22 @@ export class CodeEditor {
     this.editor.updateOptions(looks(settings));
   }
 
+  /** Where a language model may suggest code. */
+  private spot(model: monaco.editor.ITextModel, position: monaco.Position): Spot | undefined {
+    const { editor, shown } = this;
+    if (!shown || model !== editor.getModel() || editor.getOption(monaco.editor.EditorOption.readOnly))
+      return undefined;
+    // Two editors may show one file. The person types in the one with the focus.
+    if (!useEditorSettings.getState().suggestions || !editor.hasTextFocus()) return undefined;
+    const text = model.getValue(monaco.editor.EndOfLinePreference.LF);
+    const at = model.getValueLengthInRange(
+      new monaco.Range(1, 1, position.lineNumber, position.column),
+      monaco.editor.EndOfLinePreference.LF,
+    );
+    const before = text.slice(Math.max(0, at - maxText), at);
+    return { agent: shown.workspace.name, file: shown.path, before, after: text.slice(at, at + maxText) };
+  }
+
   private rememberView(): void {
     if (this.shown) this.shown.workspace.keepView(this.shown.path, this.editor.saveViewState());
   }
@@ -168,6 +187,9 @@ export class CodeEditor {
     return this.shown?.workspace.problems() ?? [];
   }
 }
+
+/** Characters before and after the cursor that are sent. The server cuts them further. */
+const maxText = 16_384;
 
 const looks = ({ fontSize, wrap, minimap }: EditorSettings): monaco.editor.IEditorOptions => ({
   fontSize,

@@ -9,6 +9,7 @@ import { setEngine, setPackageFiles, setTypes, setUpTypeScript } from './typescr
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
 import { openReader, type Reader } from './reader';
+import { loadSuggestions } from './suggestions';
 import { openDiff, type DiffSides, type DiffView } from './diff';
 
 export interface EditorKit {
@@ -16,6 +17,8 @@ export interface EditorKit {
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createReader(host: HTMLElement): Reader;
   createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
+  /** Loads the code that shows suggestions. Editors that are created later have it. */
+  loadSuggestions(): Promise<void>;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
   setPackageFiles(files: Record<string, string>): void;
@@ -40,6 +43,7 @@ function makeKit(): EditorKit {
     createWorkspace: (name, events) => new Workspace(name, events),
     createReader: openReader,
     createJsonInput: openJsonInput,
+    loadSuggestions,
     createDiff: openDiff,
     setTypes,
     setPackageFiles,

@@ -13,6 +13,9 @@ import 'monaco-editor/languages/definitions/python/python';
 import 'monaco-editor/languages/definitions/shell/shell';
 import 'monaco-editor/languages/features/typescript/tsMode';
 import 'monaco-editor/languages/features/json/jsonMode';
+// The service of inline suggestions, which the editor must know before it starts. Their code is loaded when a person
+// switches them on.
+import 'monaco-editor/editor/browser/services/inlineCompletionsService';
 import * as typescript from 'monaco-editor/languages/features/typescript/register';
 import * as json from 'monaco-editor/languages/features/json/register';
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';

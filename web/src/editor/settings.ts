@@ -15,6 +15,8 @@ export interface EditorSettings {
   tabSize: number;
   /** Whether Python has its language service, which uses memory. */
   python: boolean;
+  /** Whether the language model suggests code while a person types. */
+  suggestions: boolean;
   /** The keymap: Monaco's or another editor's. */
   keys: 'own' | 'vim';
 }
@@ -31,6 +33,7 @@ const initial: EditorSettings = {
   minimap: false,
   tabSize: 0,
   python: true,
+  suggestions: false,
   keys: 'own',
 };
 
@@ -43,6 +46,7 @@ export const readEditorSettings = (was: unknown): EditorSettings =>
     minimap: isSwitch,
     tabSize: isWithin(0, 8),
     python: isSwitch,
+    suggestions: isSwitch,
     keys: isOneOf('own', 'vim'),
   });
 

@@ -63,7 +63,8 @@ export class Workspace {
   private readonly disposables: monaco.IDisposable[] = [];
 
   constructor(
-    private readonly name: string,
+    /** The identifier of the agent, with the version if one is open. */
+    readonly name: string,
     private readonly events: WorkspaceEvents,
   ) {
     this.python = new Python(this.pathOf(''), (state) => events.python(state));

@@ -18,6 +18,7 @@ export const editorPane = {
   secondEditor: 'Second editor',
   widthOfTheFirst: 'Width of the first editor',
   noFormatter: 'There is no formatter for this language.',
+  noSuggestions: 'The suggestions could not be loaded. Switch them on again in the editor settings.',
   notSavedUntilFixed: (message: string) => `${message} The draft is not saved until it is fixed.`,
   lastValidIsKept: (message: string) => `${message} The last valid schema is kept.`,
 };
@@ -37,6 +38,9 @@ export const editorSettings = {
   overview: 'Minimap',
   python: 'Language service for Python',
   pythonHint: 'Completion and type checks in this page. It takes about 290 MB of memory while a Python file is open.',
+  suggestions: 'Suggest code while typing',
+  suggestionsHint:
+    'The language model gets the text around the cursor. Tab accepts its suggestion, Escape dismisses it.',
 };
 
 export const editorTabs = {

@@ -63,6 +63,9 @@ export const languageModel = {
   switchOff: 'Switch off',
   switchedOn: 'The language model is on.',
   switchedOff: 'The language model is off.',
+  model: 'Model',
+  modelHint: 'Members and programs of this workspace use it.',
+  chosen: (model: string) => `The workspace uses ${model}.`,
 };
 
 export const budgetDialog = {

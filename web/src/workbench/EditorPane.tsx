@@ -2,9 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { CodeEditor, Failure, Problem } from '../editor/codeEditor';
 import type { EditorKit } from '../editor/kit';
-import { keys, usePythonVersion } from '../api/queries';
+import { keys, useCapabilities, usePythonVersion } from '../api/queries';
 import { getPackageTypes } from '../api/verbs';
 import { loadEditor } from '../editor/load';
+import { useEditorSettings } from '../editor/settings';
 import type { Workspace } from '../editor/workspace';
 import type { PythonState, PythonView } from '../editor/python';
 import { calledTypes } from '../schema/calledAgents';
@@ -248,6 +249,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
     latest.current = { agent, files, onProblems, tabs, focused };
   });
 
+  const suggesting = useSuggesting(kit);
   useEffect(() => {
     if (!host.current || !modeLine.current) return;
     const created = kit.createEditor(host.current, modeLine.current, {
@@ -257,7 +259,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
     });
     setEditor(created);
     return () => created.dispose();
-  }, [kit, workspace, side]);
+  }, [kit, workspace, side, suggesting]); // an editor has the features that were loaded before it
   useEffect(() => {
     if (editor && focused) useCursor.setState(editor.cursor());
   }, [editor, focused]);
@@ -288,6 +290,21 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
       <div ref={modeLine} className={css.mode} />
     </div>
   );
+}
+
+/** Reports whether the code that shows suggestions is loaded. It is loaded when the setting is switched on. */
+function useSuggesting(kit: EditorKit): boolean {
+  const on = useEditorSettings((settings) => settings.suggestions);
+  const model = useCapabilities().data?.languageModel !== undefined;
+  const [loaded, setLoaded] = useState(false);
+  useEffect(() => {
+    if (on && model)
+      kit.loadSuggestions().then(
+        () => setLoaded(true),
+        () => notify('failed', say.noSuggestions),
+      );
+  }, [kit, on, model]);
+  return loaded;
 }
 
 function edit({ session, editSchema }: OpenAgent, path: string, text: string): void {

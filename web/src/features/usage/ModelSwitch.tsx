@@ -5,6 +5,7 @@ import { useRights } from '../../api/rights';
 import { notify } from '../../state/notices';
 import { languageModel as say } from '../../texts/usage';
 import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
 import entries from '../../ui/Entries.module.css';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
@@ -15,11 +16,12 @@ export function ModelSwitch() {
   const { mayAnywhere } = useRights();
   const [busy, setBusy] = useState(false);
   const state = found.data;
-  const turn = async (on: boolean): Promise<void> => {
+  const administers = state?.allowed === true && mayAnywhere('admin');
+  const turn = async (on: boolean, model?: string): Promise<void> => {
     setBusy(true);
     try {
-      await switchLanguageModel(on);
-      notify('done', on ? say.switchedOn : say.switchedOff);
+      await switchLanguageModel(on, model);
+      notify('done', model !== undefined ? say.chosen(model) : on ? say.switchedOn : say.switchedOff);
     } catch (fault) {
       notify('failed', explain(fault));
     }
@@ -32,7 +34,7 @@ export function ModelSwitch() {
           <h2 id="model">{say.title}</h2>
           <p className={entries.lead}>{say.about}</p>
         </div>
-        {state?.allowed === true && mayAnywhere('admin') && (
+        {administers && (
           <Button disabled={busy} onClick={() => void turn(!state.on)}>
             {state.on ? say.switchOff : say.switchOn}
           </Button>
@@ -41,6 +43,22 @@ export function ModelSwitch() {
       {found.isPending && <Waiting shape="text" what={say.theModel} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {state && <p role="status">{summaryOf(state)}</p>}
+      {administers && state.models.length > 1 && (
+        <Field label={say.model} hint={say.modelHint}>
+          {(control) => (
+            <select
+              {...control}
+              disabled={busy}
+              value={state.model}
+              onChange={(event) => void turn(state.on, event.target.value)}
+            >
+              {state.models.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
     </section>
   );
 }

@@ -1,0 +1,42 @@
+// Shows suggestions of a language model with Monaco's inline completions: Tab accepts, Escape dismisses, and typing on
+// cancels the request.
+import 'monaco-editor/editor/contrib/inlineCompletions/browser/inlineCompletions.contribution';
+import { completeCode } from '../../api/assist';
+import { monaco } from '../monaco';
+import type { SpotOf } from '../suggestions';
+
+/** How long a person must not type before the model is asked. */
+const debounceDelayMs = 350;
+/** How long the model is not asked after a refusal, for example because a budget is used up. */
+const rest = 60_000;
+
+let resting = -Infinity;
+
+// Makes the keys of inline completions known. Monaco reads the default keys of features at its start.
+monaco.editor.addKeybindingRules([]);
+
+// Monaco waits 50 ms to announce a suggestion, and does not catch its own cancellation if the suggestion goes before.
+addEventListener('unhandledrejection', (event) => {
+  if (event.reason instanceof Error && event.reason.name === 'Canceled') event.preventDefault();
+});
+
+export function suggest(spotOf: SpotOf): monaco.IDisposable {
+  return monaco.languages.registerInlineCompletionsProvider(['javascript', 'typescript', 'python', 'shell'], {
+    debounceDelayMs,
+    async provideInlineCompletions(model, position, { selectedSuggestionInfo }, token) {
+      const spot = spotOf(model, position);
+      // An item of the suggestion list has no text that a model could continue.
+      if (!spot || selectedSuggestionInfo || performance.now() < resting) return undefined;
+      const request = new AbortController();
+      token.onCancellationRequested(() => request.abort());
+      try {
+        const insertText = await completeCode(spot, request.signal);
+        return { items: insertText === '' ? [] : [{ insertText, range: monaco.Range.fromPositions(position) }] };
+      } catch {
+        if (!request.signal.aborted) resting = performance.now() + rest;
+        return undefined;
+      }
+    },
+    disposeInlineCompletions: () => undefined,
+  });
+}
