@@ -80,7 +80,7 @@ func (c *console) print(kind frames.Kind, text string) {
 	if c.indent != "" {
 		text = c.indent + indent(text, c.indent)
 	}
-	c.run.impure = true
+	c.run.taint()
 	c.run.output.Write(kind, text+"\n")
 }
 
@@ -241,7 +241,7 @@ func (c *console) countReset(call goja.FunctionCall) goja.Value {
 }
 
 func (c *console) time(call goja.FunctionCall) goja.Value {
-	c.run.impure = true
+	c.run.taint()
 	c.timers[label(call)] = time.Now()
 	return goja.Undefined()
 }

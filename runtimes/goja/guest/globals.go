@@ -167,7 +167,7 @@ const maxRandom = 65536
 func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 	object := vm.NewObject()
 	method(vm, object, "randomUUID", func(goja.FunctionCall) goja.Value {
-		r.impure = true
+		r.taint()
 		return vm.ToValue(uuid.NewString())
 	})
 	method(vm, object, "getRandomValues", func(call goja.FunctionCall) goja.Value {
@@ -186,7 +186,7 @@ func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
 			panic(r.domException(vm, "getRandomValues requires a typed array of integers", "TypeMismatchError"))
 		}
-		r.impure = true
+		r.taint()
 		_, _ = rand.Read(span(vm, view, start, size)) // never fails
 		return array
 	})

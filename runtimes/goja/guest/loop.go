@@ -158,7 +158,7 @@ func (l *loop) set(vm *goja.Runtime, call goja.FunctionCall, repeat, immediate b
 	if !ok {
 		panic(vm.NewTypeError("The callback of a timer is not a function"))
 	}
-	l.run.impure = true
+	l.run.taint()
 	l.ids++
 	t := &timer{id: l.ids, call: callback}
 	rest := 1

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"math/rand/v2"
+	"os"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ const (
 
 	// prepareTime is far above maxLoadTime, because the machine can be busy.
 	prepareTime = 2 * time.Second
+
+	// endTime is how long a program may go on after prepareTime before the worker ends.
+	endTime = 5 * time.Second
 )
 
 // next waits for a job. If none comes, it prepares a run.
@@ -77,7 +81,7 @@ func (w *worker) run(program *program, o order) *run {
 			continue
 		}
 		w.prepared = slices.Delete(w.prepared, i, i+1)
-		if r.job.Limits.RecursionDepth == o.job.Limits.RecursionDepth && (!r.dated || time.Since(r.began) <= maxAge) {
+		if r.job.Limits.RecursionDepth == o.job.Limits.RecursionDepth && r.job.Restricted == o.job.Restricted && (!r.dated || time.Since(r.began) <= maxAge) {
 			r.job, r.signals = o.job, o.signals
 			return r
 		}
@@ -95,7 +99,7 @@ type candidate struct {
 // suggest makes the program of a run that ended the next to be prepared.
 func (w *worker) suggest(r *run) {
 	if r.program.preparable {
-		w.candidate = &candidate{r.program, Job{Entrypoint: r.job.Entrypoint, Limits: r.job.Limits}}
+		w.candidate = &candidate{r.program, Job{Entrypoint: r.job.Entrypoint, Limits: r.job.Limits, Restricted: r.job.Restricted}}
 	}
 }
 
@@ -113,14 +117,18 @@ func (w *worker) prepare(limit time.Duration) {
 		return
 	}
 	r := newRun(w, program, w.candidate.job, s)
-	r.ready, r.began = w.vm(), time.Now()
+	r.ahead, r.ready, r.began = true, w.vm(), time.Now()
 	r.bind(r.ready)
 	r.enter(r.ready)
 	late := time.AfterFunc(limit, func() { s.interrupt(runtimes.Timeout, "") })
+	// No interrupt stops a regular expression. The server starts another worker.
+	endless := time.AfterFunc(limit+endTime, func() { os.Exit(1) })
 	r.observe(r.ready)
 	err := r.load(r.ready)
 	unobserve(r.ready)
 	late.Stop()
+	endless.Stop()
+	r.ahead = false
 	done := s.stopped.CompareAndSwap(nil, &interruption{}) // interrupts have no effect from now on
 	switch {
 	case done && err == nil && !r.impure:
@@ -154,6 +162,16 @@ func (r *run) loadObserved(vm *goja.Runtime) error {
 	unobserve(vm)
 	r.program.preparable = err == nil && !r.impure && time.Since(began) < r.worker.loadTime && allocations()-allocated < r.worker.loadBytes
 	return err
+}
+
+// taint notes an effect of the program that a run could see, or that differs between two runs. A program that is loaded
+// ahead stops before the effect: no job is in progress that could get it.
+func (r *run) taint() {
+	r.impure = true
+	if r.ahead {
+		r.signals.interrupt(runtimes.Timeout, "")
+		panic(throw(r.ready, "Error", "The run was stopped."))
+	}
 }
 
 // observe notes when a program that is being loaded looks at the clock or at random numbers.

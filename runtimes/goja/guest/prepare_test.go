@@ -299,6 +299,44 @@ func TestPrepared_Dated(t *testing.T) {
 	})
 }
 
+// TestPrepared_EffectLater_NothingSent expects that a package that prints, calls or waits only when it is loaded ahead
+// sends nothing, because no job is there for it.
+func TestPrepared_EffectLater_NothingSent(t *testing.T) {
+	for _, effect := range []string{`console.log("late")`, `fetch("http://example.com")`, `setTimeout(() => {}, 1)`, `try { console.log("late") } catch {}`} {
+		from := func(year int) guest.Job {
+			packages := small()
+			packages["node_modules/cjs/main.js"] = fmt.Sprintf("if (Date.now() > Date.UTC(%d, 0, 1, 1)) { %s }\n", year, effect)
+			return withPackages(`import "cjs"; export default () => 1`, "null", packages)
+		}
+		job := from(2000)
+		newStepped(t).answerTo(from(3000)) // scripts that are compiled once are not compiled in the bubble below
+		synctest.Test(t, func(t *testing.T) {
+			s := newStepped(t)
+			if a := s.answerTo(job); string(a.Output) != "1" {
+				t.Fatalf("%s: %s", effect, text(a.Error))
+			}
+			<-time.After(2 * time.Hour) // the clock of the bubble begins with the year 2000
+			if s.prepare() || s.out.Len() > 0 {
+				t.Errorf("%s: %d prepared runs, %q was sent", effect, s.Prepared(), s.out)
+			}
+		})
+	}
+}
+
+// TestPrepared_OwnRules expects that a prepared run has the rules of its own job.
+func TestPrepared_OwnRules(t *testing.T) {
+	t.Parallel()
+	s := newStepped(t)
+	job := withPackages(`import "cjs"; export default () => (() => {}).constructor("return 1")()`, "null", small())
+	for i, restricted := range []bool{true, true, false, false, true} {
+		job.Restricted = restricted
+		if a := s.answerTo(job); (a.Error != nil) != restricted {
+			t.Errorf("run %d, restricted: %t: %s %s", i, restricted, a.Output, text(a.Error))
+		}
+		s.prepare()
+	}
+}
+
 // TestPrepared_OwnJob expects that a prepared run has the limits, input and environment of its own job.
 func TestPrepared_OwnJob(t *testing.T) {
 	t.Parallel()

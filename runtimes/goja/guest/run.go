@@ -31,6 +31,7 @@ type run struct {
 	loaded  *module                              // the loaded program
 	impure  bool                                 // the program did something that another run could see or that differs between runs
 	dated   bool                                 // its packages looked at the clock
+	ahead   bool                                 // the program is being loaded ahead, and no job is in progress
 
 	inspectKey *goja.Symbol // name of the method with which an object shows itself
 }
@@ -362,8 +363,8 @@ func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Val
 	if err != nil {
 		panic(throw(vm, "TypeError", err.Error()))
 	}
+	r.taint()
 	r.output.Flush()
-	r.impure = true
 	r.calls++
 	if err := r.worker.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: name, Args: args}); err != nil {
 		panic(throw(vm, "Error", "The host call could not be sent."))
