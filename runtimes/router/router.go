@@ -32,22 +32,23 @@ type Router struct {
 	depth   int
 	most    int // paused runs
 
-	mu      sync.Mutex
-	busy    int
-	paused  int
-	byName  map[runtimes.Name]int // active runs per engine
-	tenants map[string]*tenant    // workspaces with active or waiting runs
-	turn    []string              // workspaces with waiting tickets, the most recently served last
-	average time.Duration         // average duration of recent runs, for Retry-After
-	tickets int64                 // number of tickets so far
-	starts  int64                 // number of starts so far
-	waiting int                   // waiting runs in all queues
-	history history
+	mu       sync.Mutex
+	busy     int
+	paused   int
+	pausedBy map[string]int        // paused runs per workspace
+	byName   map[runtimes.Name]int // active runs per engine
+	tenants  map[string]*tenant    // workspaces with active or waiting runs
+	turn     []string              // workspaces with waiting tickets, the most recently served last
+	average  time.Duration         // average duration of recent runs, for Retry-After
+	tickets  int64                 // number of tickets so far
+	starts   int64                 // number of starts so far
+	waiting  int                   // waiting runs in all queues
+	history  history
 }
 
 // New returns a router.
 func New(o Options) *Router {
-	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, most: o.Paused, byName: map[runtimes.Name]int{}, tenants: map[string]*tenant{}, average: time.Second}
+	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, most: o.Paused, byName: map[runtimes.Name]int{}, pausedBy: map[string]int{}, tenants: map[string]*tenant{}, average: time.Second}
 }
 
 // Ticket is a place in the queue. After Wait returned nil, it is the right to run. Release must be called exactly once.
@@ -214,8 +215,7 @@ func (t *Ticket) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t.paused {
-		t.paused = false
-		r.paused--
+		r.unpause(t)
 		return
 	}
 	if t.running {
@@ -247,8 +247,17 @@ func (r *Router) stop(t *Ticket) {
 	}
 }
 
+// unpause ends the pause of a ticket. The caller must hold the lock.
+func (r *Router) unpause(t *Ticket) {
+	t.paused = false
+	r.paused--
+	if r.pausedBy[t.workspace]--; r.pausedBy[t.workspace] == 0 {
+		delete(r.pausedBy, t.workspace)
+	}
+}
+
 // Pause returns the slot of a running ticket whose program waits for a long time. It reports false if too many programs
-// wait, if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
+// wait, of all workspaces or of this one, which may have a quarter; if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
 func (t *Ticket) Pause() bool {
 	if t.inner {
 		return false
@@ -256,10 +265,11 @@ func (t *Ticket) Pause() bool {
 	r := t.router
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !t.running || r.paused >= r.most {
+	if !t.running || r.paused >= r.most || r.pausedBy[t.workspace] >= max(1, r.most/4) {
 		return false
 	}
 	r.paused++
+	r.pausedBy[t.workspace]++
 	t.running, t.paused, t.admitted = false, true, make(chan struct{})
 	r.stop(t)
 	return true
@@ -281,8 +291,8 @@ func (r *Router) again(t *Ticket) bool {
 	if !t.paused {
 		return false
 	}
-	r.paused--
-	t.paused, t.source.started = false, true
+	r.unpause(t)
+	t.source.started = true
 	q := r.tenant(t.workspace)
 	if q.waiting == 0 && r.may(q) {
 		r.start(t, q)

@@ -315,6 +315,39 @@ func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
 	}
 }
 
+// The programs of one workspace that wait leave places for those of another one.
+func TestPause_ManyOfOneWorkspace_AnotherPauses(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 2, Queue: 100, Paused: 8})
+	var paused []*router.Ticket
+	for range 3 {
+		program := admit(t, r, "a")
+		if waiting(t.Context(), program) {
+			t.Fatal("it does not start")
+		}
+		if program.Pause() != (len(paused) < 2) {
+			t.Fatalf("after %d that paused", len(paused))
+		}
+		paused = append(paused, program)
+	}
+	other := admit(t, r, "b")
+	if waiting(t.Context(), other) || !other.Pause() {
+		t.Error("a program of another workspace cannot pause")
+	}
+	other.Release()
+	paused[0].Release()
+	again := admit(t, r, "a")
+	if waiting(t.Context(), again) || !again.Pause() {
+		t.Error("the place of a program that ended stays taken")
+	}
+	for _, ticket := range append(paused[1:], again) {
+		ticket.Release()
+	}
+	if load := r.Load(); load.Running != 0 || load.Waiting != 0 {
+		t.Errorf("%+v", load)
+	}
+}
+
 // A paused run may be cancelled, before or while it waits for a slot.
 func TestPause_Released_NoSlotIsLost(t *testing.T) {
 	t.Parallel()

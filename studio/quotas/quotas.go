@@ -67,6 +67,7 @@ type account struct {
 	limits    registry.OwnQuota
 	quota     registry.Quota
 	live      int64
+	paused    int64     // runs that wait for another one, and are not live
 	day       time.Time // midnight of the day, UTC
 	used      registry.DayUse
 	own       registry.DayUse            // the part of used that this server added
@@ -123,7 +124,7 @@ func (s *Service) turn(a *account) {
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Place is a run's reservation in a quota. Exactly one of its methods must be called, once. The zero value reserves
+// Place is a run's reservation in a quota. Exactly one of Back and End must be called, once. The zero value reserves
 // nothing.
 type Place struct {
 	service *Service
@@ -222,22 +223,35 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a.stored += bytes
 }
 
-// free returns the concurrency of a place. The caller must hold the lock.
-// Pause stops counting a run as live while it waits for another one, which could not start otherwise. Continue undoes it.
-func (p Place) Pause() { p.count(-1) }
+// Pause stops counting a run as live while it waits for another one, which could not start otherwise. It reports false
+// if as many runs of the workspace wait as may be live; then it changes nothing. Otherwise Continue must follow.
+func (p Place) Pause() bool {
+	if p.account == nil || p.inner {
+		return true
+	}
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.quota.ConcurrentRuns > 0 && a.paused >= a.quota.ConcurrentRuns {
+		return false
+	}
+	a.live--
+	a.paused++
+	return true
+}
 
 // Continue counts a paused run as live again, even if the workspace has as many as it may.
-func (p Place) Continue() { p.count(1) }
-
-func (p Place) count(by int64) {
+func (p Place) Continue() {
 	if p.account == nil || p.inner {
 		return
 	}
 	p.account.mu.Lock()
 	defer p.account.mu.Unlock()
-	p.account.live += by
+	p.account.live++
+	p.account.paused--
 }
 
+// free returns the concurrency of a place. The caller must hold the lock.
 func (p Place) free() {
 	if !p.inner {
 		p.account.live--

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -41,26 +42,29 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	}
 	began := l.service.Now()
 	call := runtimes.CallData{Reference: registry.Reference{Agent: run.Agent, Version: run.Version}.String(), Version: run.Version, RunID: run.ID, Status: string(run.Status)}
-	if !l.ticket.Pause() { // with its slot it could keep the approved run from starting
-		refused := tooManyWait(call)
-		call.Error = refused.Message
-		l.emit(runtimes.KindCall, call)
-		if err := l.goOn(ctx); err != nil {
-			return nil, err
+	if !run.Status.Final() {
+		resume, ok := l.pause()
+		if !ok {
+			refused := tooManyWait(call)
+			call.Error = refused.Message
+			l.emit(runtimes.KindCall, call)
+			if err := l.goOn(ctx); err != nil {
+				return nil, err
+			}
+			return nil, refused
 		}
-		return nil, refused
-	}
-	l.place.Pause()
-	defer l.place.Continue()
-	if len(asked.State) > 0 {
-		h.keep(ctx, args)
-	}
-	l.emit(runtimes.KindCall, call)
-	if run, err = l.whenEnded(ctx, run); err != nil {
-		return nil, err
-	}
-	if err := l.ticket.Continue(ctx); err != nil {
-		return nil, err
+		if len(asked.State) > 0 {
+			h.keep(ctx, args)
+		}
+		l.emit(runtimes.KindCall, call)
+		run, err = l.whenEnded(ctx, run)
+		// The program goes on also after an error, so it needs its slot.
+		if stopped := resume(ctx); stopped != nil {
+			return nil, stopped
+		}
+		if err != nil {
+			return nil, errors.Join(err, l.goOn(ctx))
+		}
 	}
 	call.Status, call.Ms = string(run.Status), ms(l.service.Now().Sub(began))
 	l.emit(runtimes.KindCall, call)
@@ -74,6 +78,22 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 		return nil, err
 	}
 	return run.Output, nil
+}
+
+// pause returns the slot and the place in the quota of a program that waits: with them it could keep the approved run
+// from starting. It reports false if too many programs wait. The returned function takes both again.
+func (l *execution) pause() (resume func(context.Context) error, ok bool) {
+	if !l.place.Pause() {
+		return nil, false
+	}
+	if !l.ticket.Pause() {
+		l.place.Continue()
+		return nil, false
+	}
+	return func(ctx context.Context) error {
+		defer l.place.Continue()
+		return l.ticket.Continue(ctx)
+	}, true
 }
 
 // goOn removes the stored state of a program that no longer waits: it would do the same again.
