@@ -126,6 +126,9 @@ func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
 		return fmt.Errorf("list blobs: %w", err)
 	}
 	for _, dir := range dirs {
+		if !dir.IsDir() || len(dir.Name()) != 2 { // for example lost+found of a mounted disk
+			continue
+		}
 		entries, err := os.ReadDir(filepath.Join(f.dir, dir.Name()))
 		if err != nil {
 			return fmt.Errorf("list blobs: %w", err)

@@ -78,13 +78,11 @@ func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes
 	}
 	job.Files, job.Entrypoint, job.CodeDigest = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, analysisFile
 	var err error
-	i.compiled.Do(func() { // without files, so that the process that compiles the analysis parses no untrusted source
+	if !i.compiled.Load() { // without files, so that the process that compiles the analysis parses no untrusted source
 		if job.Input, err = analysisInput(nil); err == nil {
-			_, err = i.programs.Run(context.WithoutCancel(ctx), job, silent{})
+			compiled, failed := i.programs.Run(ctx, job, silent{})
+			i.compiled.Store(failed == nil && compiled.Error == nil) // otherwise the next analysis tries again
 		}
-	})
-	if err != nil {
-		return runtimes.Outcome{}, err
 	}
 	if job.Input, err = analysisInput(files); err != nil {
 		return runtimes.Outcome{}, err

@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -58,7 +58,7 @@ type Inspector struct {
 	programs Programs
 	python   *language // nil if there is no interpreter
 	bash     *language
-	compiled sync.Once // the first analysis of Python
+	compiled atomic.Bool // the analysis of Python
 }
 
 // language is an interpreter that checks syntax in its own sandboxes.

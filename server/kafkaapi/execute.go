@@ -49,6 +49,9 @@ func (c *consumer) answerTo(ctx, abort context.Context, item *work) ([]*kgo.Reco
 	}
 	defer func() { <-c.places }()
 	c.awaitPublication(item)
+	if ctx.Err() != nil {
+		return nil, false
+	}
 	answer, ok := c.run(ctx, abort, item.delivery)
 	if !ok {
 		return nil, false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -80,7 +81,8 @@ func inserted(answer string, gap llm.Gap) string {
 	if strings.TrimSpace(line) != "" {
 		text = strings.TrimPrefix(text, line)
 	}
-	if rest, _, _ := strings.Cut(gap.After, "\n"); strings.TrimSpace(rest) != "" {
+	// Brackets alone, which the editor closes, are part of most answers.
+	if rest, _, _ := strings.Cut(gap.After, "\n"); strings.ContainsFunc(rest, unicode.IsLetter) {
 		text, _, _ = strings.Cut(text, rest)
 	}
 	lines := strings.SplitAfterN(text, "\n", maxLines+1)

@@ -153,8 +153,11 @@ func (w *walker) diagnose() error {
 	return nil
 }
 
-// own reports whether an error is in a file of the program.
-func own(d diagnostic) bool { return relative(d.File) != "" }
+// own reports whether an error is in a file of the program, and not of a package.
+func own(d diagnostic) bool {
+	name := relative(d.File)
+	return name != "" && !strings.HasPrefix(name, "node_modules/")
+}
 
 func (w *walker) located(d diagnostic) Note {
 	name, line := relative(d.File), 1
