@@ -46,6 +46,7 @@ export interface Tabs {
 
 interface Asked {
   turn: number;
+  tab?: Tab | undefined;
   line?: number | undefined;
   column?: number | undefined;
 }
@@ -79,7 +80,10 @@ export function useTabs(agent: OpenAgent): Tabs {
   const active = first.active ?? entry;
   const second = splits && url.beside ? listOf('second', url.beside) : { all: [], active: undefined };
   const firstTarget = useTarget(url.line, asked.first);
-  const secondTarget = useTarget(asked.second.line, asked.second);
+  // The address has no line for the second editor. Its line belongs to the tab that was opened with it.
+  const { tab: askedTab, line: askedLine } = asked.second;
+  const secondLine = askedTab && second.active && sameTab(askedTab, second.active) ? askedLine : undefined;
+  const secondTarget = useTarget(secondLine, asked.second);
   const left: EditorGroup = { side: 'first', all: first.all, active, target: firstTarget };
   const right: EditorGroup | undefined = second.active && {
     side: 'second',
@@ -102,9 +106,9 @@ export function useTabs(agent: OpenAgent): Tabs {
     },
     [navigate, name, version],
   );
-  const ask = useCallback((side: Side, line?: number, column?: number) => {
+  const ask = useCallback((side: Side, tab?: Tab, line?: number, column?: number) => {
     setFocus(side);
-    setAsked((now) => ({ ...now, [side]: { turn: now[side].turn + 1, line, column } }));
+    setAsked((now) => ({ ...now, [side]: { turn: now[side].turn + 1, tab, line, column } }));
   }, []);
 
   const open = useCallback(
@@ -114,7 +118,7 @@ export function useTabs(agent: OpenAgent): Tabs {
         const list = shown.length > now[side].length ? shown : now[side];
         return list.some((t) => sameTab(t, tab)) ? { ...now, [side]: list } : { ...now, [side]: [...list, tab] };
       });
-      ask(side, line, column);
+      ask(side, tab, line, column);
       setLayout({ pane: 'code', sheetOpen: false, ...(useLayout.getState().maximised ? { maximised: false } : {}) });
       if (side === 'second') return go({ beside: tab });
       go(line === undefined ? { tab } : { tab, line }, line === undefined ? ['line'] : []);

@@ -132,6 +132,10 @@ export class CodeEditor {
     ]);
   }
 
+  hasFocus(): boolean {
+    return this.editor.hasTextFocus();
+  }
+
   focus(): void {
     this.editor.focus();
   }

@@ -9,7 +9,7 @@ import { setEngine, setPackageFiles, setTypes, setUpTypeScript } from './typescr
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
 import { openReader, type Reader } from './reader';
-import { loadSuggestions } from './suggestions';
+import { loadSuggestions, suggestionsLoaded } from './suggestions';
 import { openDiff, type DiffSides, type DiffView } from './diff';
 
 export interface EditorKit {
@@ -19,6 +19,7 @@ export interface EditorKit {
   createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
   /** Loads the code that shows suggestions. Editors that are created later have it. */
   loadSuggestions(): Promise<void>;
+  suggestionsLoaded(): boolean;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
   setPackageFiles(files: Record<string, string>): void;
@@ -44,6 +45,7 @@ function makeKit(): EditorKit {
     createReader: openReader,
     createJsonInput: openJsonInput,
     loadSuggestions,
+    suggestionsLoaded,
     createDiff: openDiff,
     setTypes,
     setPackageFiles,

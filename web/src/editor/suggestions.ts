@@ -7,6 +7,8 @@ type Shown = typeof import('./suggestions/show');
 let shown: Shown | undefined;
 let loading: Promise<void> | undefined;
 
+export const suggestionsLoaded = (): boolean => shown !== undefined;
+
 export function loadSuggestions(): Promise<void> {
   loading ??= import('./suggestions/show').then(
     (module) => {

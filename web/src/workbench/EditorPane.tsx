@@ -243,7 +243,10 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
   const focused = tabs.focused.side === side;
   const host = useRef<HTMLDivElement>(null);
   const modeLine = useRef<HTMLDivElement>(null);
-  const [editor, setEditor] = useState<CodeEditor>();
+  const [created, setCreated] = useState<{ editor: CodeEditor; workspace: Workspace }>();
+  // With another workspace the old editor is disposed, and nothing may be shown in it.
+  const editor = created?.workspace === workspace ? created.editor : undefined;
+  const hadFocus = useRef(false);
   const latest = useRef({ agent, files, onProblems, tabs, focused });
   useLayoutEffect(() => {
     latest.current = { agent, files, onProblems, tabs, focused };
@@ -252,13 +255,16 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
   const suggesting = useSuggesting(kit);
   useEffect(() => {
     if (!host.current || !modeLine.current) return;
-    const created = kit.createEditor(host.current, modeLine.current, {
+    const editor = kit.createEditor(host.current, modeLine.current, {
       cursor: (line, column) => latest.current.focused && useCursor.setState({ line, column }),
       problems: (problems) => latest.current.onProblems(problems),
       open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column, side),
     });
-    setEditor(created);
-    return () => created.dispose();
+    setCreated({ editor, workspace });
+    return () => {
+      hadFocus.current = editor.hasFocus();
+      editor.dispose();
+    };
   }, [kit, workspace, side, suggesting]); // an editor has the features that were loaded before it
   useEffect(() => {
     if (editor && focused) useCursor.setState(editor.cursor());
@@ -277,7 +283,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
     const { agent: now, files: texts } = latest.current;
     editor.show(workspace, path, textOf(now, texts, active) ?? '', readOnly);
     if (target.line !== undefined) editor.reveal(target.line, target.column);
-    if (target.turn > 0) editor.focus();
+    if (target.turn > 0 || hadFocus.current) editor.focus();
     performance.mark('editor-ready');
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the path is the tab
   }, [editor, workspace, path, readOnly, shown, target]);
@@ -296,7 +302,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
 function useSuggesting(kit: EditorKit): boolean {
   const on = useEditorSettings((settings) => settings.suggestions);
   const model = useCapabilities().data?.languageModel !== undefined;
-  const [loaded, setLoaded] = useState(false);
+  const [loaded, setLoaded] = useState(() => kit.suggestionsLoaded());
   useEffect(() => {
     if (on && model)
       kit.loadSuggestions().then(

@@ -2,13 +2,16 @@
 // cancels the request.
 import 'monaco-editor/editor/contrib/inlineCompletions/browser/inlineCompletions.contribution';
 import { completeCode } from '../../api/assist';
+import { ApiError } from '../../api/http';
 import { monaco } from '../monaco';
 import type { SpotOf } from '../suggestions';
 
 /** How long a person must not type before the model is asked. */
 const debounceDelayMs = 350;
-/** How long the model is not asked after a refusal, for example because a budget is used up. */
-const rest = 60_000;
+/** How long the model is not asked after a refusal that names no time, and at most after any. */
+const longestRestMs = 60_000;
+/** How long it is not asked after a request without an answer. */
+const shortRestMs = 5_000;
 
 let resting = -Infinity;
 
@@ -32,8 +35,9 @@ export function suggest(spotOf: SpotOf): monaco.IDisposable {
       try {
         const insertText = await completeCode(spot, request.signal);
         return { items: insertText === '' ? [] : [{ insertText, range: monaco.Range.fromPositions(position) }] };
-      } catch {
-        if (!request.signal.aborted) resting = performance.now() + rest;
+      } catch (error) {
+        const wait = error instanceof ApiError ? (error.retryAfter ?? Infinity) * 1000 : shortRestMs;
+        if (!request.signal.aborted) resting = performance.now() + Math.min(wait, longestRestMs);
         return undefined;
       }
     },

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import { parseNumber, rawNumber, type Json } from '../../api/json';
 import { scalarFields as say } from '../../texts/form';
 import { Field } from '../../ui/Field';
@@ -11,6 +11,9 @@ type TextShape = Extract<Shape, { kind: 'text' }>;
 export function TextField({ pointer, node, label, required, value, error, shape }: FieldProps & { shape: TextShape }) {
   const { onChange } = useForm();
   const text = typeof value === 'string' ? value : '';
+  // The field stays tall while it is shown: another element would lose the caret.
+  const [tall, setTall] = useState(false);
+  if (!tall && text.includes('\n')) setTall(true);
   // Clearing an optional text removes the property. Clearing a required one sets the empty text, which the schema may
   // reject.
   const change = (now: string): void =>
@@ -19,7 +22,7 @@ export function TextField({ pointer, node, label, required, value, error, shape 
     <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
       {(control) =>
         // An input of one line would remove the line breaks of its value.
-        shape.multiline || (shape.input === 'text' && !shape.secret && text.includes('\n')) ? (
+        shape.multiline || (shape.input === 'text' && !shape.secret && tall) ? (
           <textarea
             {...control}
             rows={Math.min(16, Math.max(3, text.split('\n').length))}

@@ -106,6 +106,7 @@ describe('readNode', () => {
       {},
       { maxLength: 100 },
       { maxLength: 2000, format: 'uri' },
+      { maxLength: 2000, 'x-secret': true },
       { maxLength: 2000, 'x-multiline': false },
     ])
       expect(lines({ type: 'string', ...more })).toMatchObject({ multiline: false });

@@ -110,6 +110,7 @@ function shapeOf(schema: JsonObject, types: string[]): Shape {
 function isLong(schema: JsonObject): boolean {
   const { maxLength, format } = schema;
   if (schema['x-multiline'] !== undefined) return schema['x-multiline'] === true;
+  if (schema['x-secret'] === true) return false;
   return (
     schema['contentMediaType'] !== undefined ||
     (format === undefined && typeof maxLength === 'number' && maxLength >= 1000)
