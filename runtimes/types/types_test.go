@@ -33,7 +33,7 @@ func newEngine(t *testing.T) *types.Engine {
 
 func jobOf(files map[string]string, entry string) runtimes.Job {
 	job := runtimes.Job{RunID: "types", Workspace: "w", Language: runtimes.TypeScript, Entrypoint: entry, Files: map[string][]byte{}, Limits: runtimes.DefaultLimits()}
-	job.Limits.TimeoutMs, job.Limits.CPUMs = 10_000, 10_000
+	job.Limits.TimeoutMs, job.Limits.CPUMs = 60_000, 60_000 // the largest type takes five seconds on a free machine
 	for name, text := range files {
 		job.Files[name] = []byte(text)
 	}
