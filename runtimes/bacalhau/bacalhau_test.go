@@ -185,7 +185,7 @@ func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := bacalhautest.New(t)
-			s.Before = tt.before
+			s.Intercept(tt.before)
 			engine := newEngine(t, s, func(o *bacalhau.Options) {
 				if tt.change != nil {
 					tt.change(s, o)

@@ -103,14 +103,14 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 func followedJobs(service *bacalhautest.Service) func() map[string]bool {
 	var mu sync.Mutex
 	paths := map[string]bool{}
-	service.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+	service.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/logs") {
 			mu.Lock()
 			defer mu.Unlock()
 			paths[r.URL.Path] = true
 		}
 		return false
-	}
+	})
 	return func() map[string]bool {
 		mu.Lock()
 		defer mu.Unlock()

@@ -215,8 +215,8 @@ func TestTask_Described_Killed(t *testing.T) {
 		asked  int64
 		states []string
 	}{
-		"while the model writes": {registry.TaskGenerating, 2, []string{"queued", "spawning", "generating", "generating", "queued", "spawning", "generating", "executing", "submitting", "reviewing"}},
-		"while the program runs": {registry.TaskExecuting, 1, []string{"queued", "spawning", "generating", "executing", "executing", "queued", "spawning", "executing", "submitting", "reviewing"}},
+		"while the model writes": {registry.TaskGenerating, 2, []string{"queued", "spawning", "generating", "generating", "queued", "spawning", "generating", "generating", "executing", "submitting", "reviewing"}},
+		"while the program runs": {registry.TaskExecuting, 1, []string{"queued", "spawning", "generating", "generating", "executing", "executing", "queued", "spawning", "executing", "submitting", "reviewing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -358,7 +358,7 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/packages/resolve":       agent(`{}`),
 		"GET " + one + "/versions/{version}/sbom": agent(""),
 		"GET /v1/skills":                          anything,
-		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"def run(action, args"}`, wants: 200}, // keeps no draft
+		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"x = 1"}`, wants: 200}, // keeps no draft
 		"POST /v1/skills/install":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/promote":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/run":                     {about: has.skills, body: `{"name":"§"}`, wants: -1},

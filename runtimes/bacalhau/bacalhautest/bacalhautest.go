@@ -32,8 +32,6 @@ const mostSent = 1 << 20
 // Service is a running service.
 type Service struct {
 	Host, Port string
-	// Before sees every request first. If it returns true, it has answered.
-	Before func(w http.ResponseWriter, r *http.Request) bool
 	// Broken is the message with which every execution fails; the node then tries again without end. "" for none.
 	Broken string
 	// Idle lets no node take a job.
@@ -41,12 +39,13 @@ type Service struct {
 
 	base string
 
-	mu    sync.Mutex
-	jobs  []*job
-	hold  chan struct{} // closed to let programs that have ended report it; nil for none
-	names map[string]bool
-	all   sync.WaitGroup
-	tb    testing.TB
+	mu     sync.Mutex
+	before func(w http.ResponseWriter, r *http.Request) bool
+	jobs   []*job
+	hold   chan struct{} // closed to let programs that have ended report it; nil for none
+	names  map[string]bool
+	all    sync.WaitGroup
+	tb     testing.TB
 }
 
 // spec is a job as Bacalhau accepts it.
@@ -202,11 +201,21 @@ func (s *Service) holds() <-chan struct{} {
 	return s.hold
 }
 
+// Intercept sets a function that gets every request first. If it returns true, it has answered.
+func (s *Service) Intercept(before func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = before
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	before := s.before
+	s.mu.Unlock()
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
-	case s.Before != nil && s.Before(w, r):
+	case before != nil && before(w, r):
 	case len(parts) == 2 && parts[0] == "published":
 		s.published(w, r, parts[1])
 	case r.Header.Get("Authorization") != "Bearer "+Key:
