@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -667,24 +666,5 @@ func TestAssist_Complete_BusyModel_AskedOnce(t *testing.T) {
 	refused := s.Want(t, 503, "POST", "/api/v1/assist/complete", `{"agent":"first","file":"main.js","before":"x","after":""}`).Problem(t)
 	if refused.Code != "model_unavailable" || asked.Load() != 1 {
 		t.Errorf("the model was asked %d times, problem %+v", asked.Load(), refused)
-	}
-}
-
-// TestAssist_RealModel_WritesAProgram asks a real language model. It is skipped without one.
-func TestAssist_RealModel_WritesAProgram(t *testing.T) {
-	t.Parallel()
-	model := strings.Fields(os.Getenv("ATELIER_TEST_LLM"))
-	if len(model) < 2 {
-		t.Skip("no language model: ATELIER_TEST_LLM is not set; its value is the address, the name, and the key if there is one, with spaces between")
-	}
-	flags := map[string]string{"llm-base-url": model[0], "llm-model": model[1]}
-	if len(model) > 2 {
-		flags["llm-api-key"] = model[2]
-	}
-	s := servertest.New(t, servertest.Flags(t, flags))
-	var p assist.Program
-	s.Want(t, 200, "POST", "/api/v1/assist/generate", `{"description":"Counts the words of a text. The output is an object with the number as words.","language":"python","inputExample":{"text":"one two three"}}`).Into(t, &p)
-	if string(p.Trial.Output) != `{"words":3}` || p.Tokens.Total() == 0 {
-		t.Errorf("program is %+v", p)
 	}
 }
