@@ -257,7 +257,7 @@ func (r *Router) unpause(t *Ticket) {
 }
 
 // Pause returns the slot of a running ticket whose program waits for a long time. It reports false if too many programs
-// wait, of all workspaces or of this one, which may have a quarter; if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
+// wait, of all workspaces or of this one, which may have a quarter of the places and at least four; if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
 func (t *Ticket) Pause() bool {
 	if t.inner {
 		return false
@@ -265,7 +265,7 @@ func (t *Ticket) Pause() bool {
 	r := t.router
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !t.running || r.paused >= r.most || r.pausedBy[t.workspace] >= max(1, r.most/4) {
+	if !t.running || r.paused >= r.most || r.pausedBy[t.workspace] >= max(4, r.most/4) {
 		return false
 	}
 	r.paused++

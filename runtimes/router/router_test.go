@@ -318,14 +318,14 @@ func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
 // The programs of one workspace that wait leave places for those of another one.
 func TestPause_ManyOfOneWorkspace_AnotherPauses(t *testing.T) {
 	t.Parallel()
-	r := router.New(router.Options{Running: 2, Queue: 100, Paused: 8})
+	r := router.New(router.Options{Running: 2, Queue: 100, Paused: 16})
 	var paused []*router.Ticket
-	for range 3 {
+	for range 5 {
 		program := admit(t, r, "a")
 		if waiting(t.Context(), program) {
 			t.Fatal("it does not start")
 		}
-		if program.Pause() != (len(paused) < 2) {
+		if program.Pause() != (len(paused) < 4) {
 			t.Fatalf("after %d that paused", len(paused))
 		}
 		paused = append(paused, program)

@@ -40,14 +40,13 @@ const (
 
 // Statuses of a model's answer. They are not statuses of this server.
 const (
-	badRequest    = 400
-	unauthorized  = 401
-	forbidden     = 403
-	notFound      = 404
-	timedOut      = 408
-	unprocessable = 422
-	tooMany       = 429
-	serverError   = 500
+	badRequest   = 400
+	unauthorized = 401
+	forbidden    = 403
+	notFound     = 404
+	timedOut     = 408
+	tooMany      = 429
+	serverError  = 500
 
 	notImplemented = 501
 )
@@ -226,12 +225,8 @@ func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err 
 		return Reply{Sent: sent, Model: m.Name}, true, err
 	}
 	var answer chatReply
-	// A refusal of this text, for example because it is too long, says nothing about the next one.
-	absent := err != nil && refused.status != badRequest && refused.status != unprocessable
-	if absent || err == nil && json.Unmarshal(text, &answer) != nil { // or something else is at the address
+	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // or something else lives at the address
 		m.middleOff.Store(true)
-	}
-	if len(answer.Choices) == 0 {
 		return Reply{}, false, nil
 	}
 	return Reply{Sent: true, Text: answer.Choices[0].Text, Tokens: answer.tokens(), Model: m.Name}, true, nil

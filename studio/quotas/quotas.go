@@ -223,8 +223,11 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a.stored += bytes
 }
 
+// pausedPerRun bounds the waiting runs of a workspace by its quota of concurrent runs.
+const pausedPerRun = 4
+
 // Pause stops counting a run as live while it waits for another one, which could not start otherwise. It reports false
-// if as many runs of the workspace wait as may be live; then it changes nothing. Otherwise Continue must follow.
+// if pausedPerRun times as many runs of the workspace wait as may be live; then it changes nothing. Otherwise Continue must follow.
 func (p Place) Pause() bool {
 	if p.account == nil || p.inner {
 		return true
@@ -232,7 +235,7 @@ func (p Place) Pause() bool {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.quota.ConcurrentRuns > 0 && a.paused >= a.quota.ConcurrentRuns {
+	if a.quota.ConcurrentRuns > 0 && a.paused >= pausedPerRun*a.quota.ConcurrentRuns {
 		return false
 	}
 	a.live--
