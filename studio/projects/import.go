@@ -164,9 +164,9 @@ type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }
 
-// told reports whether an error is returned as it is: it has a reason for the client, or the database or a temporary file
+// keepsItsReason reports whether an error is returned as it is: it has a reason for the client, or the database or a temporary file
 // failed.
-func told(err error) bool {
+func keepsItsReason(err error) bool {
 	var known *fault.Error
 	var stored storeError
 	var file *fs.PathError
@@ -175,7 +175,7 @@ func told(err error) bool {
 
 // errArchive hides the details of malformed archives.
 func errArchive(err error) error {
-	if told(err) {
+	if keepsItsReason(err) {
 		return err
 	}
 	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
@@ -301,7 +301,7 @@ func (i *importer) bundle(from io.Reader) error {
 			return i.add(e.Path, int64(len(e.Content)), bytes.NewReader(e.Content))
 		})
 	}
-	if err != nil && !told(err) {
+	if err != nil && !keepsItsReason(err) {
 		return fault.Invalid("/archive", "is a git bundle that %s.", fault.Shown(err.Error(), 300))
 	}
 	return err
