@@ -300,7 +300,37 @@ test('code is suggested while typing, accepted with Tab, and cancelled by typing
       draft: { files: Record<string, string> };
     };
     expect(draft.files['main.js']).toBe('export default function main({ names }) {\n  const first = names[0];\n}\n');
+
+    // Only the editor's own cancellations are silent.
+    const silenced = await page.evaluate(
+      () =>
+        new Promise<boolean>((seen) => {
+          const heard = (event: PromiseRejectionEvent): void => {
+            seen(event.defaultPrevented);
+            event.preventDefault();
+          };
+          addEventListener('unhandledrejection', heard, { once: true });
+          const reason = new Error('Canceled');
+          reason.name = 'Canceled';
+          void Promise.reject(reason);
+        }),
+    );
+    expect(silenced).toBe(false);
+
+    // With the model switched off nothing is asked for, also in an editor that had suggestions.
+    await studio.command('usage', 'Usage and budgets');
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByText('The language model is off.').waitFor();
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('large');
+    await page.getByText('The workspace uses large once the language model is switched on.').waitFor();
+    await page.goBack();
+    await studio.editorReady();
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/assist/complete') && asked.push(request.url()));
+    await studio.saving(() => write('  const second =')); // a save waits longer than the editor before it asks
+    expect(asked).toEqual([]);
   } finally {
+    await must(atelier, 'PUT', '/language-model', { on: true, model: 'scripted' });
     for (const response of waiting) response.end();
     fill = undefined;
     await session.close();

@@ -69,8 +69,15 @@ test('a tool set is created, edited and deleted, and says what is deprecated', a
   await row('weather').getByText('Use weather@1.1.0.').waitFor();
   await page.getByText('1 tool is deprecated or deleted').waitFor();
   expect(await violations(page)).toEqual([]);
+  await page.getByRole('list', { name: 'Tools of daily' }).getByText('1 deprecated').waitFor();
+  await page.getByRole('button', { name: 'Update to the newest versions…' }).click();
+  await dialog.getByText(/^weather@1\.1\.0, tides@/).waitFor();
+  await dialog.getByRole('button', { name: 'Update', exact: true }).click();
+  await row('weather').getByText('newest').waitFor();
+  await row('weather').getByText('1.1.0').waitFor();
+  expect(await page.getByRole('button', { name: 'Update to the newest versions…' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Edit…' }).click();
-  await dialog.getByLabel('Version of weather').selectOption('latest');
+  await dialog.getByLabel('Version of weather').selectOption('1.1.0');
   await dialog.getByRole('button', { name: 'Remove tides' }).click();
   await dialog.getByRole('button', { name: 'Save tool set' }).click();
   await row('weather').getByText('newest').waitFor();

@@ -36,7 +36,7 @@ async function invite(page: Page, role: string, note: string): Promise<string> {
   const link = (await dialog.getByRole('status', { name: 'Link' }).textContent()) ?? '';
   await dialog.getByRole('button', { name: 'Done' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('list', { name: 'Invitations' }).getByText(note, { exact: true }).waitFor();
+  await page.getByRole('table', { name: 'Invitations' }).getByText(note, { exact: true }).waitFor();
   return link;
 }
 

@@ -5,7 +5,7 @@ import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn, type Session } from './kit/browser';
 import { hold } from './kit/hold';
-import { must, saveDraft } from './kit/seed';
+import { must, publishedAgent, saveDraft } from './kit/seed';
 import { countChanges, typeAtOnce } from './kit/typing';
 
 let atelier: Atelier;
@@ -135,6 +135,20 @@ describe('the list', () => {
     await expect.poll(() => box.inputValue()).toBe('');
     await expect.poll(names).toEqual(['echo', 'forecast']);
   });
+});
+
+test('an agent of the workspace is listed from the page', async () => {
+  await publishedAgent(atelier, 'quiet');
+  await page.goto('/studio/registry');
+  await agents().waitFor();
+  expect(await names()).not.toContain('quiet');
+  await page.getByRole('button', { name: 'List an agent…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'List an agent' });
+  await dialog.getByRole('combobox', { name: 'Agent' }).selectOption('quiet');
+  await dialog.getByRole('button', { name: 'List', exact: true }).click();
+  await expect.poll(names).toContain('quiet');
+  await page.getByRole('row').filter({ hasText: 'quiet' }).getByText('just now').waitFor();
+  await must(atelier, 'POST', '/code-agents/quiet/publish', { public: false });
 });
 
 test('the search text is unchanged, whatever characters it has', async () => {

@@ -279,7 +279,7 @@ describe('the list of agents', () => {
   test('A44 the workspace is usable while the registry is empty', async () => {
     await agent('local');
     await page.goto('/studio/registry');
-    await page.getByText(/^Nothing is listed yet\. An agent .* can be listed/).waitFor();
+    await page.getByRole('heading', { name: 'Nothing is listed yet.' }).waitFor();
     await page.getByRole('navigation', { name: 'Agents and files' }).getByRole('link', { name: /local/ }).waitFor();
     expect(await page.getByRole('region', { name: 'Notices' }).getByRole('button').count()).toBe(0);
   });

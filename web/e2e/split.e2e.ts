@@ -151,6 +151,22 @@ test('a renamed file keeps its tab in the second editor', async () => {
   await tabIn('First', 'main.ts', true).waitFor();
 });
 
+test('a file renamed on a phone keeps its tab in the second editor', async () => {
+  await open('narrow');
+  await openBeside('util.ts');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await side('Second').waitFor({ state: 'detached' });
+  await page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: 'Agents' }).click();
+  await row('util.ts').press('F2');
+  const field = page.getByRole('textbox', { name: 'New path of lib/util.ts' });
+  await field.fill('lib/tools.ts');
+  await field.press('Enter');
+  await row('tools.ts').waitFor();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await tabIn('Second', 'tools.ts', true).waitFor();
+  await tabIn('First', 'main.ts', true).waitFor();
+});
+
 test('a phone shows one editor', async () => {
   await open('phone');
   await openBeside('util.ts');

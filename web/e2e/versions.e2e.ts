@@ -51,6 +51,27 @@ describe('comparing', () => {
   });
 });
 
+test('the editor follows from one version to another and back', async () => {
+  await publishedAgent(atelier, 'turned');
+  await saveDraft(atelier, 'turned', program('Fog'));
+  await must(atelier, 'POST', '/code-agents/turned/versions', { bump: 'auto', changelog: 'Says fog.' });
+  await studio.openAgent('turned@1.0.0');
+  const code = page.locator('.monaco-editor .view-lines');
+  await code.filter({ hasText: 'Sun in' }).waitFor();
+  for (const [version, word] of [
+    ['1.0.1', 'Fog'],
+    ['1.0.0', 'Sun'],
+    ['1.0.1', 'Fog'],
+  ] as const) {
+    await page.getByRole('link', { name: version, exact: true }).click();
+    await code.filter({ hasText: `${word} in` }).waitFor();
+  }
+  await page.goBack();
+  await code.filter({ hasText: 'Sun in' }).waitFor();
+  await page.getByRole('button', { name: 'Open the draft' }).click();
+  await code.filter({ hasText: 'Fog in' }).waitFor();
+});
+
 describe('publishing', () => {
   test('a version below the advice needs a reason, which is stored with it', async () => {
     await publishedAgent(atelier, 'forced');

@@ -159,9 +159,11 @@ export function useTabs(agent: OpenAgent): Tabs {
         if (tab.path === from) return { kind: 'file', path: to };
         return tab.path.startsWith(`${from}/`) ? { kind: 'file', path: to + tab.path.slice(from.length) } : tab;
       };
-      const { left: one, right: two } = latest.current;
-      setOpened({ first: one.all.map(moved), second: two?.all.map(moved) ?? [] });
-      go({ tab: moved(one.active), ...(two && { beside: moved(two.active) }) });
+      const { left: one, right: two, url: now } = latest.current;
+      // A narrow window does not show the second editor, but keeps its tabs.
+      const beside = two?.active ?? now.beside;
+      setOpened(({ second }) => ({ first: one.all.map(moved), second: (two?.all ?? second).map(moved) }));
+      go({ tab: moved(one.active), ...(beside && { beside: moved(beside) }) });
     },
     [go],
   );

@@ -38,6 +38,7 @@ export class CodeEditor {
   private readonly disposables: monaco.IDisposable[] = [];
   private shown: { workspace: Workspace; path: string } | undefined;
   private failure: Failure | undefined;
+  private suggests = false;
   private readonly failed: monaco.editor.IEditorDecorationsCollection;
 
   /** `modeLine` is the element in which a Vim keymap shows its mode. */
@@ -132,6 +133,11 @@ export class CodeEditor {
     ]);
   }
 
+  /** Sets whether a language model suggests code. */
+  offerSuggestions(on: boolean): void {
+    this.suggests = on;
+  }
+
   hasFocus(): boolean {
     return this.editor.hasTextFocus();
   }
@@ -173,7 +179,7 @@ export class CodeEditor {
     if (!shown || model !== editor.getModel() || editor.getOption(monaco.editor.EditorOption.readOnly))
       return undefined;
     // Two editors may show one file. The person types in the one with the focus.
-    if (!useEditorSettings.getState().suggestions || !editor.hasTextFocus()) return undefined;
+    if (!this.suggests || !editor.hasTextFocus()) return undefined;
     const text = model.getValue(monaco.editor.EndOfLinePreference.LF);
     const at = model.getValueLengthInRange(
       new monaco.Range(1, 1, position.lineNumber, position.column),

@@ -1,4 +1,4 @@
-// The part of Monaco's TypeScript worker that ts.worker.ts extends. Monaco ships no types for it.
+// Parts of Monaco without types: the TypeScript worker that ts.worker.ts extends, and Monaco's own cancellation.
 declare module 'monaco-editor/languages/features/typescript/ts.worker' {
   import type { LanguageService } from 'typescript';
 
@@ -8,4 +8,8 @@ declare module 'monaco-editor/languages/features/typescript/ts.worker' {
     getLanguageService(): LanguageService;
   }
   export function initialize(create: (context: unknown, data: unknown) => TypeScriptWorker): void;
+}
+
+declare module 'monaco-editor/base/common/errors' {
+  export class CancellationError extends Error {}
 }

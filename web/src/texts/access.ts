@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { plural } from './format';
+import { form, plural } from './format';
 import { rich } from './rich';
 
 export const accountPage = {
@@ -49,13 +49,19 @@ export const invitationPage = {
 export const invitations = {
   invitations: 'Invitations',
   lead: 'Each link makes one person a member. It works once, within a week.',
-  invite: 'Invite…',
   theInvitations: 'the invitations',
   notLoaded: (reason: string) => `The invitations could not be loaded. ${reason}`,
   noneIsOpen: 'No open invitations.',
+  inviteThem: 'Choose “Invite”, a role, and a note that says for whom the link is.',
+  sendIt: 'Send the link to that person. It works once, within a week, and you can withdraw it here.',
+  joined: 'The person chooses a name and a password, or joins with an account, and then is listed above.',
   withdrew: (note: string) => `Withdrew the invitation for ${note}`,
   withdrewForRole: (role: string) => `Withdrew the ${role} invitation`,
-  facts: (role: string, createdBy: string, until: string) => `${role} · by ${createdBy} · until ${until}`,
+  by: 'Invited by',
+  ends: 'Ends',
+  endsIn: (days: number) => (days <= 1 ? 'within a day' : `in ${plural(days, { one: 'day', other: 'days' })}`),
+  actions: 'Actions',
+  anyone: 'anyone with the link',
   withdrawFor: (note: string) => `Withdraw the invitation for ${note}`,
   withdrawForRole: (role: string) => `Withdraw the ${role} invitation`,
   withdraw: 'Withdraw',
@@ -77,14 +83,16 @@ export const members = {
   lead: (workspace = 'this workspace') =>
     `The members of ${workspace}. A new role applies at once, also to open pages.`,
   renameTheWorkspace: 'Rename the workspace…',
+  invite: 'Invite…',
+  byRole: 'People by role',
+  ofRole: (role: string, count: number) => form(count, { one: role, other: `${role}s` }),
   thePeople: 'the people',
   notLoaded: (reason: string) => `The people could not be loaded. ${reason}`,
   name: 'Name',
   login: 'Sign-in name',
   role: 'Role',
-  member: 'Member',
+  since: 'Member since',
   actions: 'Actions',
-  since: (day: string) => `since ${day}`,
   you: 'you',
   roleOf: (title: string) => `Role of ${title}`,
   roleIsNow: (title: string, role: string) => `${title} is now ${role}`,
@@ -128,6 +136,11 @@ export const roles = {
   developer: 'Also creates, changes, runs and publishes agents, and sets secrets.',
   approver: 'Also promotes and installs skills, and imports archives.',
   administrator: 'Everything, including people and tokens.',
+};
+
+export const roleList = {
+  roles: 'Roles',
+  lead: 'Each role may do what the roles before it may do.',
 };
 
 export const scopes = {

@@ -18,7 +18,7 @@ export const editorPane = {
   secondEditor: 'Second editor',
   widthOfTheFirst: 'Width of the first editor',
   noFormatter: 'There is no formatter for this language.',
-  noSuggestions: 'The suggestions could not be loaded. Switch them on again in the editor settings.',
+  noSuggestions: 'The suggestions could not be loaded. Switch them off and on again in the editor settings.',
   notSavedUntilFixed: (message: string) => `${message} The draft is not saved until it is fixed.`,
   lastValidIsKept: (message: string) => `${message} The last valid schema is kept.`,
 };

@@ -22,6 +22,15 @@ export const listDialog = {
   listIt: 'List',
 };
 
+export const chooseToListDialog = {
+  title: 'List an agent',
+  agent: 'Agent',
+  hint: 'Agents of this workspace with a published version.',
+  loading: 'Loading the agents…',
+  none: 'No published agent is left to list. Publish a version first.',
+  listIt: 'List',
+};
+
 export const registryPage = {
   pageTitle: 'Public registry · Atelier',
   publicRegistry: 'Public registry',
@@ -33,7 +42,11 @@ export const registryPage = {
   anyTagNotOnly: (tag: string) => `Any tag, not only ${tag}`,
   onlyTag: (tag: string) => `Only the tag ${tag}`,
   theRegistry: 'the registry',
-  nothingIsListedYet: 'Nothing is listed yet. An agent with a published version can be listed from its menu.',
+  nothingIsListedYet: 'Nothing is listed yet.',
+  publishIt: 'Publish a version of an agent that is useful to others. Its description says when to use it.',
+  listIt: (verb: string) => `List it with “${verb.replace('…', '')}” on this page, or from the menu of the agent.`,
+  copyIt: 'Other workspaces find it here, read its code, and copy it. Their copies say when a newer version exists.',
+  listAnAgent: 'List an agent…',
   nothingMatches: 'Nothing matches.',
   showAll: 'Show all',
   listedAgents: 'Listed agents',
@@ -42,6 +55,7 @@ export const registryPage = {
   publisher: 'Listed by',
   version: 'Version',
   runs: 'Runs',
+  lastChange: 'Last change',
   actions: 'Actions',
   copy: (name: string) => `Copy ${name}`,
   copyButton: 'Copy…',

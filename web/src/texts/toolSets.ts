@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { plural } from './format';
+import { number, plural } from './format';
 import { rich } from './rich';
 
 export const toolSets = {
@@ -35,9 +35,25 @@ export const toolSets = {
   tools: 'Tools',
   tool: 'Tool',
   version: 'Version',
+  actions: 'Actions',
   state: 'State',
   digest: 'Digest',
   current: 'newest',
+  named: (names: string[]) =>
+    names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${number(names.length - 2)} more`,
+  statesOf: (name: string) => `Tools of ${name}`,
+  states: {
+    missing: 'deleted',
+    deprecated: 'deprecated',
+    outdated: 'with a newer version',
+    newest: 'newest',
+  },
+  copyAddress: (name: string) => `Copy the address of ${name}`,
+  update: 'Update to the newest versions…',
+  updateTitle: (name: string) => `Update ${name}?`,
+  updateAbout: 'MCP clients of this set get these versions at once. Deleted tools leave the set.',
+  updateVerb: 'Update',
+  updated: (name: string) => `Updated the tool set ${name}`,
   newer: (version: string) => `${version} is newer`,
   deprecated: 'deprecated',
   deprecatedWhy: (reason: string) => `deprecated: ${reason}`,

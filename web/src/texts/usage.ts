@@ -65,7 +65,8 @@ export const languageModel = {
   switchedOff: 'The language model is off.',
   model: 'Model',
   modelHint: 'Members and programs of this workspace use it.',
-  chosen: (model: string) => `The workspace uses ${model}.`,
+  chosen: (model: string, on: boolean) =>
+    on ? `The workspace uses ${model}.` : `The workspace uses ${model} once the language model is switched on.`,
 };
 
 export const budgetDialog = {

@@ -6,12 +6,14 @@ interface Props {
   title: string;
   about: string;
   verb: string;
+  /** Whether the action loses nothing. */
+  harmless?: boolean;
   onClose: () => void;
   onConfirm: () => void;
 }
 
-/** Asks for confirmation before a destructive action. */
-export function ConfirmDialog({ title, about, verb, onClose, onConfirm }: Props) {
+/** Asks for confirmation before an action, in red unless it is harmless. */
+export function ConfirmDialog({ title, about, verb, harmless = false, onClose, onConfirm }: Props) {
   const confirm = (): void => {
     onConfirm();
     onClose();
@@ -24,7 +26,7 @@ export function ConfirmDialog({ title, about, verb, onClose, onConfirm }: Props)
       foot={
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="danger" onClick={confirm}>
+          <Button look={harmless ? 'primary' : 'danger'} onClick={confirm}>
             {verb}
           </Button>
         </>

@@ -28,6 +28,8 @@ interface Props<T> {
   faded?: (item: T) => boolean;
   /** Items that stay above the others in every order. */
   top?: (item: T) => boolean;
+  /** Whether the cells of a row are centred, for rows with fields or pictures. */
+  middle?: boolean;
 }
 
 /** Below this number of rows a person sees them all at once. */
@@ -37,7 +39,17 @@ const filterFrom = 5;
  * A table whose columns sort and whose rows are filtered. The arrow keys move from row to row. On a narrow screen each
  * row is a block.
  */
-export function DataTable<T>({ label, items, columns, rowKey, words, order: first, faded, top }: Props<T>) {
+export function DataTable<T>({
+  label,
+  items,
+  columns,
+  rowKey,
+  words,
+  order: first,
+  faded,
+  top,
+  middle = false,
+}: Props<T>) {
   const [order, setOrder] = useState(first);
   const [typed, setTyped] = useState('');
   const by = columns.find(({ key }) => key === order?.column)?.by;
@@ -63,7 +75,7 @@ export function DataTable<T>({ label, items, columns, rowKey, words, order: firs
           <span role="status">{typed === '' ? '' : say.found(found.length, items.length)}</span>
         </div>
       )}
-      <table className={css.table} role="table" aria-label={label}>
+      <table className={classes(css.table, middle && css.middle)} role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map(({ key, title, by: sorts, acts = false }) => (

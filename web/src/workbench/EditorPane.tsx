@@ -252,7 +252,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
     latest.current = { agent, files, onProblems, tabs, focused };
   });
 
-  const suggesting = useSuggesting(kit);
+  const { loaded, wanted } = useSuggesting(kit);
   useEffect(() => {
     if (!host.current || !modeLine.current) return;
     const editor = kit.createEditor(host.current, modeLine.current, {
@@ -265,7 +265,8 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
       hadFocus.current = editor.hasFocus();
       editor.dispose();
     };
-  }, [kit, workspace, side, suggesting]); // an editor has the features that were loaded before it
+  }, [kit, workspace, side, loaded]); // an editor has the features that were loaded before it
+  useEffect(() => editor?.offerSuggestions(wanted), [editor, wanted]);
   useEffect(() => {
     if (editor && focused) useCursor.setState(editor.cursor());
   }, [editor, focused]);
@@ -298,19 +299,23 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
   );
 }
 
-/** Reports whether the code that shows suggestions is loaded. It is loaded when the setting is switched on. */
-function useSuggesting(kit: EditorKit): boolean {
+/**
+ * Whether suggestions are wanted: by the setting, and with a language model that the workspace has switched on. Then the
+ * code that shows them is loaded.
+ */
+function useSuggesting(kit: EditorKit): { loaded: boolean; wanted: boolean } {
   const on = useEditorSettings((settings) => settings.suggestions);
   const model = useCapabilities().data?.languageModel !== undefined;
   const [loaded, setLoaded] = useState(() => kit.suggestionsLoaded());
+  const wanted = on && model;
   useEffect(() => {
-    if (on && model)
+    if (wanted)
       kit.loadSuggestions().then(
         () => setLoaded(true),
         () => notify('failed', say.noSuggestions),
       );
-  }, [kit, on, model]);
-  return loaded;
+  }, [kit, wanted]);
+  return { loaded, wanted };
 }
 
 function edit({ session, editSchema }: OpenAgent, path: string, text: string): void {

@@ -1,6 +1,7 @@
 // Shows suggestions of a language model with Monaco's inline completions: Tab accepts, Escape dismisses, and typing on
 // cancels the request.
 import 'monaco-editor/editor/contrib/inlineCompletions/browser/inlineCompletions.contribution';
+import { CancellationError } from 'monaco-editor/base/common/errors';
 import { completeCode } from '../../api/assist';
 import { ApiError } from '../../api/http';
 import { monaco } from '../monaco';
@@ -20,7 +21,7 @@ monaco.editor.addKeybindingRules([]);
 
 // Monaco waits 50 ms to announce a suggestion, and does not catch its own cancellation if the suggestion goes before.
 addEventListener('unhandledrejection', (event) => {
-  if (event.reason instanceof Error && event.reason.name === 'Canceled') event.preventDefault();
+  if (event.reason instanceof CancellationError) event.preventDefault();
 });
 
 export function suggest(spotOf: SpotOf): monaco.IDisposable {

@@ -1,3 +1,4 @@
+import { Hourglass } from 'lucide-react';
 import { useState } from 'react';
 import { explain } from '../../api/http';
 import { refreshInvitations, useInvitations } from '../../api/queries';
@@ -6,54 +7,97 @@ import { createInvitation, revokeInvitation } from '../../api/verbs';
 import { notify } from '../../state/notices';
 import { invitations as say } from '../../texts/access';
 import { common } from '../../texts/common';
-import { day } from '../../texts/format';
+import { moment } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { Dialog } from '../../ui/Dialog';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { leaveFocus } from '../../ui/focusBack';
+import { StateMark } from '../../ui/StateMark';
+import { Steps } from '../../ui/Steps';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
-import { roles } from './roles';
+import { roleIcons, roles } from './roles';
 import css from './TokensPage.module.css';
 
 /** One-time links that add members to the workspace. */
 export function Invitations() {
   const found = useInvitations(true);
-  const [making, setMaking] = useState(false);
+  const [now] = useState(() => Date.now());
   const open = found.data ?? [];
   return (
     <section className={entries.section}>
-      <div className={entries.head}>
-        <div>
-          <h2>{say.invitations}</h2>
-          <p className={entries.lead}>{say.lead}</p>
-        </div>
-        <Button look="primary" onClick={() => setMaking(true)}>
-          {say.invite}
-        </Button>
+      <div>
+        <h2>{say.invitations}</h2>
+        <p className={entries.lead}>{say.lead}</p>
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theInvitations} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
-      {found.isSuccess && open.length === 0 && <p className={entries.lead}>{say.noneIsOpen}</p>}
-      {open.length > 0 && (
-        <ul className={entries.list} aria-label={say.invitations}>
-          {open.map((invitation) => (
-            <Row key={invitation.id} invitation={invitation} />
-          ))}
-        </ul>
+      {found.isSuccess && open.length === 0 && (
+        <Steps title={say.noneIsOpen}>
+          {say.inviteThem}
+          {say.sendIt}
+          {say.joined}
+        </Steps>
       )}
-      {making && <InviteDialog onClose={() => setMaking(false)} />}
+      {open.length > 0 && (
+        <DataTable
+          label={say.invitations}
+          middle
+          items={open}
+          columns={columnsOf(now)}
+          rowKey={({ id }) => id}
+          words={({ note, role, createdBy }) => `${note} ${role} ${createdBy}`}
+        />
+      )}
     </section>
   );
 }
 
-function Row({ invitation }: { invitation: Invitation }) {
-  const { id, note, role, createdBy, expiresAt } = invitation;
+const aDay = 86_400_000;
+
+const columnsOf = (now: number): TableColumn<Invitation>[] => [
+  {
+    key: 'for',
+    title: say.for,
+    by: ({ note }) => note,
+    cell: ({ note }) => <strong>{note === '' ? say.anyone : note}</strong>,
+  },
+  {
+    key: 'role',
+    title: say.role,
+    by: ({ role }) => role,
+    cell: ({ role }) => (
+      <StateMark look="quiet" icon={roleIcons[role]}>
+        {role}
+      </StateMark>
+    ),
+  },
+  { key: 'by', title: say.by, by: ({ createdBy }) => createdBy, cell: ({ createdBy }) => createdBy },
+  {
+    key: 'ends',
+    title: say.ends,
+    by: ({ expiresAt }) => Date.parse(expiresAt),
+    cell: ({ expiresAt }) => {
+      const days = Math.ceil((Date.parse(expiresAt) - now) / aDay);
+      return (
+        <span title={moment(expiresAt)}>
+          <StateMark look={days <= 1 ? 'warn' : 'quiet'} icon={Hourglass}>
+            {say.endsIn(days)}
+          </StateMark>
+        </span>
+      );
+    },
+  },
+  { key: 'acts', title: say.actions, acts: true, cell: (invitation) => <Withdraw invitation={invitation} /> },
+];
+
+function Withdraw({ invitation: { id, note, role } }: { invitation: Invitation }) {
   const revoke = async (): Promise<void> => {
     try {
       await revokeInvitation(id);
@@ -64,23 +108,19 @@ function Row({ invitation }: { invitation: Invitation }) {
     await refreshInvitations();
   };
   return (
-    <li className={entries.row}>
-      <div className={entries.about}>
-        <strong>{note === '' ? role : note}</strong>
-        <small>{say.facts(role, createdBy, day(expiresAt))}</small>
-      </div>
-      <Button
-        ref={leaveFocus}
-        aria-label={note === '' ? say.withdrawForRole(role) : say.withdrawFor(note)}
-        onClick={() => void revoke()}
-      >
-        {say.withdraw}
-      </Button>
-    </li>
+    <Button
+      ref={leaveFocus}
+      look="quiet"
+      aria-label={note === '' ? say.withdrawForRole(role) : say.withdrawFor(note)}
+      onClick={() => void revoke()}
+    >
+      {say.withdraw}
+    </Button>
   );
 }
 
-function InviteDialog({ onClose }: { onClose: () => void }) {
+/** Asks for a role and a note, and shows the link once. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewInvitation>();
   return made === undefined ? <Ask onMade={setMade} onClose={onClose} /> : <Made link={made.link} onClose={onClose} />;
 }

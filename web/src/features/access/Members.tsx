@@ -7,19 +7,24 @@ import { removeMember, setRole } from '../../api/verbs';
 import { notify } from '../../state/notices';
 import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
+import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Shares, type Share, type ShareLook } from '../../ui/Shares';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { RenameWorkspaceDialog } from './RenameWorkspaceDialog';
-import { roles } from './roles';
+import css from './Members.module.css';
+import { roleIcons, roles } from './roles';
 
 /** The members of the workspace. Administrators set their roles. */
-export function Members() {
+export function Members({ invite }: { invite: (() => void) | undefined }) {
   const found = useMembers();
   const session = useSession();
   const { may } = useRights();
@@ -33,14 +38,27 @@ export function Members() {
           <h1>{say.people}</h1>
           <p className={entries.lead}>{say.lead(workspace?.title)}</p>
         </div>
-        {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
+        <div className={entries.acts}>
+          {may('admin') && (
+            <Button look="quiet" onClick={() => setRenaming(true)}>
+              {say.renameTheWorkspace}
+            </Button>
+          )}
+          {invite && (
+            <Button ref={leaveFocus} look="primary" onClick={invite}>
+              {say.invite}
+            </Button>
+          )}
+        </div>
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
       {found.isPending && <Waiting shape="rows" what={say.thePeople} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
+      {members.length > 1 && <Shares label={say.byRole} shares={sharesOf(members)} />}
       {members.length > 0 && (
         <DataTable
           label={say.people}
+          middle
           items={members}
           columns={columnsOf(session.data?.actor.id)}
           rowKey={({ id }) => id}
@@ -51,25 +69,36 @@ export function Members() {
   );
 }
 
+const looks: Record<Role, ShareLook> = { viewer: 'd', developer: 'a', approver: 'c', administrator: 'b' };
+
+const sharesOf = (members: readonly Member[]): Share[] =>
+  roles.map(([role]) => {
+    const count = members.filter((member) => member.role === role).length;
+    return { key: role, label: say.ofRole(role, count), count, look: looks[role], icon: roleIcons[role] };
+  });
+
 const columnsOf = (me: string | undefined): TableColumn<Member>[] => [
   {
     key: 'name',
     title: say.name,
     by: ({ title }) => title,
     cell: ({ id, title }) => (
-      <>
-        <strong>{title}</strong>
-        {id === me && <small>{say.you}</small>}
-      </>
+      <div className={css.person}>
+        <Avatar name={title} />
+        <div>
+          <strong>{title}</strong>
+          {id === me && <small>{say.you}</small>}
+        </div>
+      </div>
     ),
   },
   { key: 'login', title: say.login, by: ({ name }) => name, cell: ({ name }) => name },
   { key: 'role', title: say.role, by: ({ role }) => role, cell: (member) => <RoleOf member={member} /> },
   {
     key: 'since',
-    title: say.member,
+    title: say.since,
     by: ({ since }) => -Date.parse(since),
-    cell: ({ since }) => say.since(day(since)),
+    cell: ({ since }) => day(since),
   },
   { key: 'acts', title: say.actions, acts: true, cell: (member) => <Remove member={member} /> },
 ];
@@ -86,10 +115,16 @@ async function act(verb: () => Promise<unknown>, done: string): Promise<void> {
 
 function RoleOf({ member: { id, title, role } }: { member: Member }) {
   const { may } = useRights();
-  if (!may('admin')) return role;
+  if (!may('admin')) {
+    return (
+      <StateMark look="quiet" icon={roleIcons[role]}>
+        {role}
+      </StateMark>
+    );
+  }
   return (
     <select
-      className={field.control}
+      className={classes(field.control, css.role)}
       aria-label={say.roleOf(title)}
       value={role}
       onChange={(e) => void act(() => setRole(id, e.target.value as Role), say.roleIsNow(title, e.target.value))}
@@ -109,7 +144,7 @@ function Remove({ member: { id, title } }: { member: Member }) {
   if (!may('admin')) return null;
   return (
     <>
-      <Button ref={leaveFocus} aria-label={say.remove(title)} onClick={() => setAsked(true)}>
+      <Button ref={leaveFocus} look="quiet" aria-label={say.remove(title)} onClick={() => setAsked(true)}>
         {say.removeButton}
       </Button>
       {asked && (

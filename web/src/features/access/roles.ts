@@ -1,3 +1,4 @@
+import { Code, Eye, ShieldCheck, UserCog, type LucideIcon } from 'lucide-react';
 import type { Role } from '../../api/types';
 import { roles as say } from '../../texts/access';
 
@@ -8,3 +9,10 @@ export const roles: readonly (readonly [Role, string])[] = [
   ['approver', say.approver],
   ['administrator', say.administrator],
 ];
+
+export const roleIcons: Record<Role, LucideIcon> = {
+  viewer: Eye,
+  developer: Code,
+  approver: ShieldCheck,
+  administrator: UserCog,
+};

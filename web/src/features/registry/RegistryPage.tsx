@@ -1,5 +1,5 @@
-import { X } from 'lucide-react';
-import { useDeferredValue, useEffect, useRef } from 'react';
+import { Copy as CopyIcon, TriangleAlert, X } from 'lucide-react';
+import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
@@ -7,17 +7,22 @@ import type { AgentSummary, Language } from '../../api/types';
 import type { RegistryFilter } from '../../api/verbs';
 import { showDialog } from '../../state/dialogs';
 import { useSearch } from '../../state/search';
-import { number } from '../../texts/format';
+import { ago } from '../../texts/format';
 import { registryPage as say } from '../../texts/registry';
+import { Amount } from '../../ui/Amount';
 import { Button } from '../../ui/Button';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
+import { StateMark } from '../../ui/StateMark';
+import { Steps } from '../../ui/Steps';
 import { useTypedSearch } from '../../ui/useTypedSearch';
 import { languageNames } from '../../agent/starters';
 import { LanguageMark } from '../../agent/LanguageMark';
 import { Column, Page } from '../../frame/Page';
+import entries from '../../ui/Entries.module.css';
+import { ChooseToListDialog } from './ChooseToListDialog';
 import css from './RegistryPage.module.css';
 import { languages, listedUrl, readRegistry, registryUrl } from '../../state/registryUrl';
 
@@ -55,13 +60,24 @@ function Browse() {
     );
   const filter: RegistryFilter = { ...said, search: typed.text.trim() };
   const listing = useRegistryListing(useDeferredValue(filter));
+  const { may } = useRights();
+  const [choosing, setChoosing] = useState(false);
+  const [now] = useState(() => Date.now());
   const narrowed = filter.search !== '' || language !== undefined || tag !== undefined;
   return (
     <section className={css.section}>
-      <div>
-        <h1>{say.publicRegistry}</h1>
-        <p className={css.lead}>{say.lead}</p>
+      <div className={entries.head}>
+        <div>
+          <h1>{say.publicRegistry}</h1>
+          <p className={css.lead}>{say.lead}</p>
+        </div>
+        {may('write') && (
+          <Button ref={leaveFocus} look="primary" onClick={() => setChoosing(true)}>
+            {say.listAnAgent}
+          </Button>
+        )}
       </div>
+      {choosing && <ChooseToListDialog onClose={() => setChoosing(false)} />}
       <form
         className={css.filters}
         role="search"
@@ -111,14 +127,20 @@ function Browse() {
         listing={listing}
         what={say.theRegistry}
         empty={
-          <p className={css.lead}>
-            {narrowed ? say.nothingMatches : say.nothingIsListedYet}{' '}
-            {narrowed && (
+          narrowed ? (
+            <p className={css.lead}>
+              {say.nothingMatches}{' '}
               <Button ref={leaveFocus} look="link" onClick={() => navigate('/registry')}>
                 {say.showAll}
               </Button>
-            )}
-          </p>
+            </p>
+          ) : (
+            <Steps title={say.nothingIsListedYet}>
+              {say.publishIt}
+              {say.listIt(say.listAnAgent)}
+              {say.copyIt}
+            </Steps>
+          )
         }
       >
         {(items) => (
@@ -126,7 +148,12 @@ function Browse() {
             label={say.listedAgents}
             items={items}
             // A list that has more pages cannot be sorted here.
-            columns={columnsOf((one) => narrow({ tag: one }), 'items' in listing && listing.more === undefined)}
+            columns={columnsOf({
+              now,
+              most: Math.max(1, ...items.map(({ usageCount }) => usageCount)),
+              onTag: (one) => narrow({ tag: one }),
+              whole: 'items' in listing && listing.more === undefined,
+            })}
             rowKey={({ id }) => id}
           />
         )}
@@ -135,7 +162,16 @@ function Browse() {
   );
 }
 
-function columnsOf(onTag: (tag: string) => void, whole: boolean): TableColumn<AgentSummary>[] {
+interface Shown {
+  now: number;
+  /** The largest number of runs. */
+  most: number;
+  onTag: (tag: string) => void;
+  /** Whether the list is complete. */
+  whole: boolean;
+}
+
+function columnsOf({ now, most, onTag, whole }: Shown): TableColumn<AgentSummary>[] {
   const sorts = (by: NonNullable<TableColumn<AgentSummary>['by']>) => (whole ? { by } : {});
   return [
     {
@@ -156,7 +192,13 @@ function columnsOf(onTag: (tag: string) => void, whole: boolean): TableColumn<Ag
       cell: ({ latestVersion, latestDeprecated }) => (
         <>
           {latestVersion}
-          {latestDeprecated === true && <small className={css.deprecated}>{say.deprecated}</small>}
+          {latestDeprecated === true && (
+            <div>
+              <StateMark look="warn" icon={TriangleAlert}>
+                {say.deprecated}
+              </StateMark>
+            </div>
+          )}
         </>
       ),
     },
@@ -164,7 +206,13 @@ function columnsOf(onTag: (tag: string) => void, whole: boolean): TableColumn<Ag
       key: 'runs',
       title: say.runs,
       ...sorts(({ usageCount }) => -usageCount),
-      cell: ({ usageCount }) => number(usageCount),
+      cell: ({ usageCount }) => <Amount value={usageCount} most={most} />,
+    },
+    {
+      key: 'changed',
+      title: say.lastChange,
+      ...sorts(({ updatedAt }) => -Date.parse(updatedAt)),
+      cell: ({ updatedAt }) => ago(updatedAt, now),
     },
     { key: 'acts', title: say.actions, acts: true, cell: (agent) => <Copy agent={agent} /> },
   ];
@@ -201,6 +249,7 @@ function Copy({ agent: { id, name, latestVersion } }: { agent: AgentSummary }) {
   if (!may('write')) return null;
   return (
     <Button aria-label={say.copy(name)} onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}>
+      <CopyIcon size={14} aria-hidden />
       {say.copyButton}
     </Button>
   );

@@ -1,10 +1,12 @@
+import { ArrowUpCircle, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { serverUrl } from '../../api/base';
 import { explain } from '../../api/http';
 import { refreshToolSets, useToolSet } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { SetTool, ToolSet } from '../../api/types';
-import { deleteToolSet } from '../../api/verbs';
+import { deleteToolSet, putToolSet } from '../../api/verbs';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
 import { agentUrl } from '../../state/urlState';
@@ -12,14 +14,18 @@ import { ago } from '../../texts/format';
 import { toolSets as say } from '../../texts/toolSets';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { CopyButton } from '../../ui/CopyButton';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { ConnectDialog } from './ConnectDialog';
 import { ToolSetDialog } from './ToolSetDialog';
 import css from './ToolSets.module.css';
+import { agentsOf, stateLooks, toolStateOf, toolStates, updated, type ToolState } from './toolState';
+import { ToolShares } from './ToolShares';
 
 /** Shows one tool set: its pinned versions, and whether each is deprecated, deleted or outdated. */
 export function ToolSetPage({ name }: { name: string }) {
@@ -46,9 +52,20 @@ function Loaded({ set }: { set: ToolSet }) {
   const { mayAnywhere } = useRights();
   const [, navigate] = useLocation();
   const [now] = useState(() => Date.now());
-  const [open, setOpen] = useState<'connect' | 'edit' | 'remove'>();
+  const [open, setOpen] = useState<'connect' | 'edit' | 'remove' | 'update'>();
   const close = (): void => setOpen(undefined);
   const bad = tools.filter((tool) => tool.deprecated === true || tool.missing === true).length;
+  const old = tools.some((tool) => toolStateOf(tool) !== 'newest');
+  const references = updated(tools);
+  const update = async (): Promise<void> => {
+    try {
+      await putToolSet(name, { title, description, references });
+      notify('done', say.updated(name));
+    } catch (error) {
+      notify('failed', explain(error));
+    }
+    await refreshToolSets();
+  };
   const remove = async (): Promise<void> => {
     try {
       await deleteToolSet(name);
@@ -66,14 +83,16 @@ function Loaded({ set }: { set: ToolSet }) {
           <h1>{title === '' ? name : title}</h1>
           {description !== '' && <p className={entries.lead}>{description}</p>}
           <p className={entries.lead}>
-            {title !== '' && `${name} · `}
+            <code>{`/mcp/sets/${name}`}</code>{' '}
+            <CopyButton text={`${serverUrl()}/mcp/sets/${name}`} label={say.copyAddress(name)} />
+            {' · '}
             {say.changed(ago(updatedAt, now), updatedBy)}
           </p>
         </div>
         <div className={entries.acts}>
           {mayAnywhere('write') && (
             <>
-              <Button ref={leaveFocus} onClick={() => setOpen('remove')}>
+              <Button ref={leaveFocus} look="quiet" onClick={() => setOpen('remove')}>
                 {say.remove}
               </Button>
               <Button ref={leaveFocus} onClick={() => setOpen('edit')}>
@@ -86,10 +105,23 @@ function Loaded({ set }: { set: ToolSet }) {
           </Button>
         </div>
       </div>
-      {bad > 0 && (
-        <p role="status" className={css.attention}>
-          {say.attention(bad)}
-        </p>
+      <ToolShares label={say.statesOf(name)} tools={tools} />
+      {old && (
+        <div className={css.attention}>
+          <p role="status">
+            {bad > 0 && (
+              <StateMark look="warn" icon={TriangleAlert}>
+                {say.attention(bad)}
+              </StateMark>
+            )}
+          </p>
+          {mayAnywhere('write') && references.length > 0 && (
+            <Button ref={leaveFocus} onClick={() => setOpen('update')}>
+              <ArrowUpCircle size={14} aria-hidden />
+              {say.update}
+            </Button>
+          )}
+        </div>
       )}
       <DataTable
         label={say.tools}
@@ -100,6 +132,16 @@ function Loaded({ set }: { set: ToolSet }) {
       />
       {open === 'connect' && <ConnectDialog kind="set" name={name} agents={agentsOf(tools)} onClose={close} />}
       {open === 'edit' && <ToolSetDialog set={set} taken={[]} onClose={close} />}
+      {open === 'update' && (
+        <ConfirmDialog
+          title={say.updateTitle(name)}
+          about={`${references.join(', ')}. ${say.updateAbout}`}
+          verb={say.updateVerb}
+          harmless
+          onClose={close}
+          onConfirm={() => void update()}
+        />
+      )}
       {open === 'remove' && (
         <ConfirmDialog
           title={say.removeTitle(name)}
@@ -111,11 +153,6 @@ function Loaded({ set }: { set: ToolSet }) {
       )}
     </>
   );
-}
-
-/** The agents that a token for the set must reach. The server accepts at most 100 for a token. */
-function agentsOf(tools: readonly SetTool[]): { id: string; name: string }[] {
-  return tools.filter((tool) => tool.missing !== true).map(({ agentId, name }) => ({ id: agentId, name }));
 }
 
 const columns: TableColumn<SetTool>[] = [
@@ -136,7 +173,7 @@ const columns: TableColumn<SetTool>[] = [
   {
     key: 'state',
     title: say.state,
-    by: (tool) => (tool.missing === true ? 0 : tool.deprecated === true ? 1 : tool.newest !== undefined ? 2 : 3),
+    by: (tool) => toolStates.indexOf(toolStateOf(tool)),
     cell: (tool) => <State tool={tool} />,
   },
   {
@@ -150,14 +187,20 @@ const columns: TableColumn<SetTool>[] = [
   },
 ];
 
-function State({ tool: { missing, deprecated, reason = '', successor = '', newest } }: { tool: SetTool }) {
-  if (missing === true) return <span className={css.bad}>{say.missing}</span>;
-  if (deprecated !== true) return newest === undefined ? say.current : say.newer(newest);
+function State({ tool }: { tool: SetTool }) {
+  const { reason = '', successor = '', newest } = tool;
+  const state = toolStateOf(tool);
+  const words: Record<ToolState, string> = {
+    missing: say.missing,
+    deprecated: reason === '' ? say.deprecated : say.deprecatedWhy(reason),
+    outdated: say.newer(newest ?? ''),
+    newest: say.current,
+  };
   return (
     <>
-      <span className={css.bad}>{reason === '' ? say.deprecated : say.deprecatedWhy(reason)}</span>
-      {successor !== '' && <small>{say.useInstead(successor)}</small>}
-      {successor === '' && newest !== undefined && <small>{say.newer(newest)}</small>}
+      <StateMark {...stateLooks[state]}>{words[state]}</StateMark>
+      {state === 'deprecated' && successor !== '' && <small>{say.useInstead(successor)}</small>}
+      {state === 'deprecated' && successor === '' && newest !== undefined && <small>{say.newer(newest)}</small>}
     </>
   );
 }

@@ -1,12 +1,16 @@
+import { Plug } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { serverUrl } from '../../api/base';
 import { useToolSets } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import { Column, Page } from '../../frame/Page';
-import { ago, number } from '../../texts/format';
+import { ago } from '../../texts/format';
 import { toolSets as say } from '../../texts/toolSets';
 import type { ToolSet } from '../../api/types';
+import { Amount } from '../../ui/Amount';
 import { Button } from '../../ui/Button';
+import { CopyButton } from '../../ui/CopyButton';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -15,6 +19,8 @@ import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { ConnectDialog } from './ConnectDialog';
 import { ToolSetDialog } from './ToolSetDialog';
+import css from './ToolSets.module.css';
+import { agentsOf } from './toolState';
 
 /** All tool sets of the workspace. */
 export function ToolSetsPage() {
@@ -60,7 +66,7 @@ export function ToolSetsPage() {
             <DataTable
               label={say.toolSets}
               items={sets}
-              columns={columnsOf(now)}
+              columns={columnsOf(now, Math.max(...sets.map(({ tools }) => tools.length)))}
               rowKey={({ id }) => id}
               words={({ name, title, description }) => `${name} ${title} ${description}`}
             />
@@ -75,7 +81,7 @@ export function ToolSetsPage() {
 
 const addressOf = (name: string): string => `/mcp/sets/${name}`;
 
-const columnsOf = (now: number): TableColumn<ToolSet>[] => [
+const columnsOf = (now: number, most: number): TableColumn<ToolSet>[] => [
   {
     key: 'name',
     title: say.set,
@@ -93,9 +99,24 @@ const columnsOf = (now: number): TableColumn<ToolSet>[] => [
     key: 'address',
     title: say.address,
     by: ({ name }) => name,
-    cell: ({ name }) => <code>{addressOf(name)}</code>,
+    cell: ({ name }) => (
+      <span className={css.address}>
+        <code>{addressOf(name)}</code>
+        <CopyButton text={serverUrl() + addressOf(name)} label={say.copyAddress(name)} />
+      </span>
+    ),
   },
-  { key: 'tools', title: say.tools, by: ({ tools }) => -tools.length, cell: ({ tools }) => number(tools.length) },
+  {
+    key: 'tools',
+    title: say.tools,
+    by: ({ tools }) => -tools.length,
+    cell: ({ tools }) => (
+      <>
+        <Amount value={tools.length} most={most} />
+        <small>{say.named(tools.map(({ name }) => name))}</small>
+      </>
+    ),
+  },
   {
     key: 'changed',
     title: say.lastChange,
@@ -107,4 +128,18 @@ const columnsOf = (now: number): TableColumn<ToolSet>[] => [
       </>
     ),
   },
+  { key: 'acts', title: say.actions, acts: true, cell: (set) => <Connect set={set} /> },
 ];
+
+function Connect({ set: { name, tools } }: { set: ToolSet }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button ref={leaveFocus} aria-label={say.connectNamed(name)} onClick={() => setOpen(true)}>
+        <Plug size={14} aria-hidden />
+        {say.connect}
+      </Button>
+      {open && <ConnectDialog kind="set" name={name} agents={agentsOf(tools)} onClose={() => setOpen(false)} />}
+    </>
+  );
+}

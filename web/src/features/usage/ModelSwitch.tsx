@@ -21,7 +21,7 @@ export function ModelSwitch() {
     setBusy(true);
     try {
       await switchLanguageModel(on, model);
-      notify('done', model !== undefined ? say.chosen(model) : on ? say.switchedOn : say.switchedOff);
+      notify('done', model !== undefined ? say.chosen(model, on) : on ? say.switchedOn : say.switchedOff);
     } catch (fault) {
       notify('failed', explain(fault));
     }

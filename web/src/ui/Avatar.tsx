@@ -1,0 +1,25 @@
+import css from './Avatar.module.css';
+
+/** The initials of a person on a colour that stays the same for the name. */
+export function Avatar({ name }: { name: string }) {
+  return (
+    <span className={css.avatar} data-hue={hueOf(name)} aria-hidden>
+      {initialsOf(name)}
+    </span>
+  );
+}
+
+const letters = new Intl.Segmenter('en');
+
+/** The first letters of the first and the last word. */
+export function initialsOf(name: string): string {
+  const words = name.split(/[\s._@-]+/u).filter((word) => word !== '');
+  const ends = words.length > 1 ? [words[0], words.at(-1)] : words;
+  return ends.map((word = '') => [...letters.segment(word)][0]?.segment.toLocaleUpperCase('en') ?? '').join('');
+}
+
+function hueOf(name: string): number {
+  let sum = 0;
+  for (let at = 0; at < name.length; at++) sum += name.charCodeAt(at);
+  return sum % 5;
+}
