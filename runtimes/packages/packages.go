@@ -268,12 +268,14 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 		session = m.options.Egress.OpenBeneath(hostpattern.Ceiling{}, job, quiet{})
 	}
 	defer session.Close()
+	rlimits := program.LimitsOf(s.limits, 0)
+	rlimits.Sockets = 0 // a resolver downloads many files at once
 	var found json.RawMessage
 	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
 			Argv: argv, Env: append(program.Environment(), s.env...),
-			Files: map[string][]byte{"request.json": request}, Result: s.result, Largest: maxAnswer, Rlimits: program.LimitsOf(s.limits, 0),
+			Files: map[string][]byte{"request.json": request}, Result: s.result, Largest: maxAnswer, Rlimits: rlimits,
 		},
 		Interpret: func(result frames.Result) frames.Result {
 			if report, err := program.ReadReport(result); err == nil {

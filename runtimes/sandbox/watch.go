@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
@@ -18,25 +20,29 @@ const watchEvery = 20 * time.Millisecond
 const ticksPerSecond = 100
 
 // watch measures a process tree at intervals, and kills it when it exceeds its limits. It is a weaker substitute for a
-// control group: it sees the state every watchEvery, but no events in between.
+// control group: it sees the state every watchEvery, but no events in between. A tree that may hold more than its limit in
+// sockets is stopped while it is measured. Otherwise many busy processes would delay the measurement, and go on to fill
+// their sockets.
 type watch struct {
 	pid  int  // process 1 of the jail; every other process is its descendant, including orphans
 	deep bool // whether descendants count; those of a launcher are other jails, and share its memory until they begin
 	kill func()
+	over chan struct{} // a limit was exceeded, so run kills
 	stop chan struct{}
 	done chan struct{}
 	once sync.Once
 
 	socketMemory int64 // memory that one socket can hold
 
-	mu     sync.Mutex
-	memory int64 // limits, 0 if not set yet
-	tasks  int64
-	now    cgroups.Stats
+	looking sync.Mutex // held while the tree is measured, and possibly stopped
+	mu      sync.Mutex
+	memory  int64 // limits, 0 if not set yet
+	tasks   int64
+	now     cgroups.Stats
 }
 
 func newWatch(pid int, deep bool, kill func()) *watch {
-	w := &watch{pid: pid, deep: deep, kill: kill, socketMemory: socketMemory(), stop: make(chan struct{}), done: make(chan struct{})}
+	w := &watch{pid: pid, deep: deep, kill: kill, socketMemory: socketMemory(), over: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -74,24 +80,36 @@ func (w *watch) run() {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			if w.look() {
-				w.kill()
-			}
+			w.look()
+		case <-w.over:
+			w.kill()
 		}
 	}
 }
 
-// look measures once and reports whether a limit is exceeded.
-func (w *watch) look() (broken bool) {
+// look measures once. It asks run to kill a tree that exceeds a limit. Such a tree stays stopped until then.
+func (w *watch) look() {
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	seen := sample{memory: resident, descriptors: maxDescriptors}
 	w.count(&seen)
 	if seen.Pids == 0 {
-		return false // dead: the last values stay
+		return // dead: the last values stay
 	}
+	broken := false
 	w.mu.Lock()
-	suspect := w.memory > 0 && seen.Memory+seen.held*w.socketMemory > w.memory
+	limit := w.memory
 	w.mu.Unlock()
-	if suspect { // counts shared memory and sockets only once, which takes longer
+	if limit > 0 && seen.Memory+seen.held*w.socketMemory > limit { // counts shared memory and sockets only once, which takes longer
+		if w.deep && seen.held*w.socketMemory > limit/2 {
+			tree := stop(w.pid)
+			defer func() {
+				if !broken {
+					tree.resume()
+				}
+				tree.close()
+			}()
+		}
 		found := map[string]struct{}{}
 		seen = sample{memory: proportional, descriptors: sockets(found)}
 		w.count(&seen)
@@ -111,7 +129,57 @@ func (w *watch) look() (broken bool) {
 		w.now.PidsHits++
 		broken = true
 	}
-	return broken
+	if broken {
+		select {
+		case w.over <- struct{}{}:
+		default: // run is about to kill it already
+		}
+	}
+}
+
+// stopped holds the handles of processes that stop stopped.
+type stopped []int
+
+// stop stops a process and its descendants, from the top down. A stopped process starts no others, so none is missed. It
+// leaves out processes that were stopped already.
+func stop(pid int) stopped {
+	var tree stopped
+	tree.add(pid, 0, 0)
+	return tree
+}
+
+func (s *stopped) add(pid, parent, depth int) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	handle, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	// The handle may be of a later process with the same number. A child of this parent is the right one.
+	fields, ok := statFields(dir)
+	if !ok || depth > maxDepth || parent != 0 && int(parse(fields[1])) != parent {
+		_ = unix.Close(handle)
+		return
+	}
+	if fields[0] == "T" || unix.PidfdSendSignal(handle, unix.SIGSTOP, nil, 0) != nil {
+		_ = unix.Close(handle)
+	} else {
+		*s = append(*s, handle)
+	}
+	for _, child := range children(dir) {
+		s.add(child, pid, depth+1)
+	}
+}
+
+func (s stopped) resume() {
+	for _, handle := range s {
+		_ = unix.PidfdSendSignal(handle, unix.SIGCONT, nil, 0)
+	}
+}
+
+func (s stopped) close() {
+	for _, handle := range s {
+		_ = unix.Close(handle)
+	}
 }
 
 // maxDepth bounds the walk: a chain of processes can be as long as the process limit.
@@ -151,19 +219,28 @@ func (t *sample) count(pid int, depth int) {
 	t.Pids += parse(fields[17])
 	t.Memory += t.memory(dir)
 	t.held += t.descriptors(dir)
+	for _, child := range children(dir) {
+		t.count(child, depth+1)
+	}
+}
+
+// children returns the processes that the threads of a process started.
+func children(dir string) []int {
 	threads, err := os.ReadDir(filepath.Join(dir, "task"))
 	if err != nil {
-		return
+		return nil
 	}
+	var pids []int
 	for _, thread := range threads {
-		children, err := os.ReadFile(filepath.Join(dir, "task", thread.Name(), "children"))
+		text, err := os.ReadFile(filepath.Join(dir, "task", thread.Name(), "children"))
 		if err != nil {
 			continue
 		}
-		for child := range strings.FieldsSeq(string(children)) {
-			t.count(int(parse(child)), depth+1)
+		for child := range strings.FieldsSeq(string(text)) {
+			pids = append(pids, int(parse(child)))
 		}
 	}
+	return pids
 }
 
 func statFields(dir string) ([]string, bool) {

@@ -21,12 +21,13 @@ import (
 // It either waits to execute a program, or is a fork of an interpreter that waits for its job. Each child serves one
 // program.
 type Child struct {
-	conn   net.Conn
-	user   int
-	own    bool // true if the child's user differs from the launcher's
-	forked bool
-	disk   int
-	work   *os.Root
+	conn    net.Conn
+	user    int
+	own     bool // true if the child's user differs from the launcher's
+	counted bool // true if a control group counts the child's memory
+	forked  bool
+	disk    int
+	work    *os.Root
 
 	stdout, stderr, channel int // the launcher's ends, non-blocking
 	sync                    *os.File
@@ -112,6 +113,8 @@ func (c *Child) Full() bool {
 type Rlimits struct {
 	FileBytes uint64 `json:"fileBytes,omitempty"`
 	OpenFiles uint64 `json:"openFiles,omitempty"`
+	// Sockets replaces OpenFiles if no control group counts the memory that sockets hold, unless it is 0.
+	Sockets   uint64 `json:"sockets,omitempty"`
 	Processes uint64 `json:"processes,omitempty"` // limit of the child's user
 	Stack     uint64 `json:"stack,omitempty"`
 }
@@ -129,6 +132,9 @@ func (c *Child) Limit(limits Rlimits) error {
 	}
 	if !c.own && limits.Processes > 0 { // the kernel also counts the processes of other children and of the launcher
 		limits.Processes += sharedTasks
+	}
+	if !c.counted && limits.Sockets > 0 {
+		limits.OpenFiles = limits.Sockets
 	}
 	for resource, value := range map[int]uint64{
 		unix.RLIMIT_FSIZE:  limits.FileBytes,

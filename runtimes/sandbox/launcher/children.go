@@ -138,7 +138,7 @@ func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus,
 	if err != nil {
 		return nil, 0, err
 	}
-	c := &Child{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
+	c := &Child{conn: conn, user: o.User, own: s.config.Users > 1, counted: s.config.Groups > 0, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
 	if err := s.start(c, o, groups); err != nil {
 		status := c.close()
 		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"runtime"
 	"syscall"
 	"testing"
@@ -207,5 +208,33 @@ func TestReaper(t *testing.T) {
 	<-later.dead
 	if !later.status.Signaled() {
 		t.Errorf("%+v", later)
+	}
+}
+
+// TestLimit_NoGroupCountsSockets_FewerFiles lowers the number of open files if no control group counts the memory that
+// sockets hold.
+func TestLimit_NoGroupCountsSockets_FewerFiles(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		counted bool
+		limits  Rlimits
+		want    uint64
+	}{
+		"a group counts":      {true, Rlimits{OpenFiles: 256, Sockets: 64}, 256},
+		"no group counts":     {false, Rlimits{OpenFiles: 256, Sockets: 64}, 64},
+		"the job has no rule": {false, Rlimits{OpenFiles: 256}, 256},
+	} {
+		program := exec.Command("sleep", "600")
+		if err := program.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c := &Child{end: newEnd(), pid: program.Process.Pid, own: true, counted: tt.counted}
+		err := c.Limit(tt.limits)
+		var now unix.Rlimit
+		err = errors.Join(err, unix.Prlimit(c.pid, unix.RLIMIT_NOFILE, nil, &now), program.Process.Kill())
+		_ = program.Wait()
+		if err != nil || now.Cur != tt.want || now.Max != tt.want {
+			t.Errorf("%s: %+v, %v", name, now, err)
+		}
 	}
 }

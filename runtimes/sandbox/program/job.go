@@ -86,8 +86,9 @@ func JSON(v any) (json.RawMessage, error) {
 }
 
 // LimitsOf returns the rlimits for a run's limits. They are looser than the control group, whose counters show which
-// limit was reached. So the group's limit must be met first.
+// limit was reached. So the group's limit must be met first. Without a group, sockets × Processes bounds the memory that
+// sockets can hold until the server looks.
 func LimitsOf(limits runtimes.Limits, stack uint64) launcher.Rlimits {
-	const openFiles, spare = 256, 16
-	return launcher.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
+	const openFiles, sockets, spare = 256, 64, 16
+	return launcher.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Sockets: sockets, Processes: uint64(limits.Processes) + spare, Stack: stack}
 }
