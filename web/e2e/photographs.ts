@@ -53,9 +53,9 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   'agent-history': panel('History'),
   'agent-tests': panel('Tests'),
   'agent-result': async (page, studio) => {
-    await studio.openAgent('slugger');
-    await studio.start();
-    await pane(page, 'Output');
+    await panel('Input')(page, studio);
+    await page.getByRole('textbox', { name: 'city' }).fill('Oslo');
+    await page.keyboard.press('ControlOrMeta+Enter');
     await studio.ended(/^Succeeded ·/);
     await studio.panel('Result');
   },
@@ -74,6 +74,8 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
     await page.getByRole('main').getByRole('button', { name: 'New agent' }).click();
     await page.getByRole('dialog').waitFor();
   },
+  'published-version': (_, studio) => studio.openAgent('slugger@1.0.2'),
+  'settings-about': at('/studio/settings/about'),
   versions: (_, studio) => studio.versions('slugger'),
   registry: at('/studio/registry'),
   listed: at('/studio/registry/default/slugger'),

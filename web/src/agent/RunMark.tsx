@@ -14,7 +14,7 @@ import type { RunAnswer, RunStatus } from '../api/types';
 import { StateMark } from '../ui/StateMark';
 import { finalStatus } from './runStatus';
 
-const icons: Record<RunStatus, LucideIcon> = {
+export const runIcons: Record<RunStatus, LucideIcon> = {
   succeeded: CircleCheck,
   failed: CircleX,
   timed_out: TimerOff,
@@ -36,7 +36,7 @@ interface Props {
 export function RunMark({ run, after }: Props) {
   const { text, look } = finalStatus(run);
   return (
-    <StateMark look={look} icon={icons[run.status]} turning={run.status === 'running'}>
+    <StateMark look={look} icon={runIcons[run.status]} turning={run.status === 'running'}>
       {text}
       {after !== undefined && <small> {after}</small>}
     </StateMark>

@@ -60,8 +60,8 @@ const within = (here: string, to: string): boolean =>
   (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
 
 /**
- * The main navigation. The account menu has the same links for phones. A header with a title beside it is `crowded`:
- * below a width it has a menu instead.
+ * The main navigation. Where its links have no room, it is a menu: on a phone, and beside a title (`crowded`) in windows
+ * that are not wide.
  */
 export function Places({ crowded = false }: { crowded?: boolean }) {
   const [here, navigate] = useLocation();
@@ -83,16 +83,19 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
           </Link>
         ))}
       </nav>
-      {crowded && (
-        <Menu
-          trigger={
-            <IconButton className={css.folded} label={say.goToAPage}>
-              <MenuIcon size={16} aria-hidden />
-            </IconButton>
-          }
-          entries={places.map(({ to, label }) => ({ kind: 'item', label, run: () => navigate(to) }))}
-        />
-      )}
+      <Menu
+        trigger={
+          <IconButton className={css.folded} label={waiting > 0 ? say.goToAPageOf(waiting) : say.goToAPage}>
+            <MenuIcon size={16} aria-hidden />
+            {waiting > 0 && <span className={css.dot} />}
+          </IconButton>
+        }
+        entries={places.map(({ to, label }) => ({
+          kind: 'item',
+          label: to === '/approvals' && waiting > 0 ? say.withCount(label, waiting) : label,
+          run: () => navigate(to),
+        }))}
+      />
     </>
   );
 }
@@ -149,15 +152,6 @@ function User({ theme }: { theme: Theme }) {
         [
           { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
           ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
-        ],
-        [
-          ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
-          ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
-          ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
-          ...only(mayAnywhere('read'), say.toolSets, () => runCommand('toolSets')),
-          ...only(mayAnywhere('read'), say.projects, () => navigate('/projects')),
-          ...only(mayAnywhere('read'), say.tasks, () => navigate('/tasks')),
-          ...only(mayAnywhere('read'), say.approvals, () => runCommand('approvals')),
         ],
         [
           ...only(mayAnywhere('read'), say.people, () => runCommand('people')),

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { number, plural } from './format';
 import { rich } from './rich';
 
 export const app = {
@@ -56,6 +57,9 @@ export const brand = {
   atelierAllAgents: 'Atelier, all agents',
   places: 'Main',
   goToAPage: 'Go to a page',
+  goToAPageOf: (waiting: number) =>
+    `Go to a page, ${plural(waiting, { one: 'approval waits', other: 'approvals wait' })}`,
+  withCount: (label: string, count: number) => `${label} (${number(count)})`,
   agents: 'Agents',
   commandPalette: (keys: string) => `Command palette (${keys})`,
   switchToLightTheme: 'Switch to light theme',

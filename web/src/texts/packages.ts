@@ -10,7 +10,11 @@ export const packagesPage = {
     `${plural(installations, { one: 'installation', other: 'installations' })}, ${bytes(size)}`,
   thePackages: 'the installed packages',
   notLoaded: (reason: string) => `The installed packages could not be loaded. ${reason}`,
-  noneYet: (field: ReactNode) => rich`No package is installed. Name packages in ${field} of an agent and run it.`,
+  noneYet: 'No package is installed.',
+  nameThem: (field: ReactNode, example: ReactNode) =>
+    rich`Name packages in the section ${field} of an agent, one a line, such as ${example}.`,
+  runIt: 'Run the agent. The first run installs the packages and shows the progress; later runs start at once.',
+  seeThem: 'This page then shows their versions, sizes and licences, and which versions of agents use them.',
   field: 'Packages',
   installing: { waiting: 'Waiting for another installation', downloading: 'Downloading', unpacking: 'Unpacking' },
   progress: (step: string, done: number, total: number) => `${step}: ${number(done)} of ${number(total)} packages`,

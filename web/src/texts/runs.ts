@@ -1,7 +1,8 @@
 import { form, milliseconds, plural } from './format';
 
 export const runPage = {
-  pageTitle: 'Run · Atelier',
+  emptyTitle: 'Run · Atelier',
+  pageTitle: (title: string, state: string) => `${title} · ${state} · Atelier`,
   allRuns: 'All runs',
   notOpened: (reason: string) => `The run could not be opened. ${reason}`,
   theRun: 'the run',
@@ -13,6 +14,8 @@ export const runPage = {
   copyInputAsJson: 'Copy the input as JSON',
   withheld: 'Not stored: the program has the flag “personal data”. Only digests of input and output are kept.',
   console: 'Console',
+  printedNothing: 'The program printed nothing.',
+  at: 'At',
   draft: (revision: number) => (revision > 0 ? `draft, revision ${revision}` : 'draft'),
   started: 'Started',
   by: 'By',

@@ -1,4 +1,6 @@
+import type { ReactNode } from 'react';
 import { plural } from './format';
+import { rich } from './rich';
 
 export const tasksPage = {
   pageTitle: 'Tasks · Atelier',
@@ -6,7 +8,11 @@ export const tasksPage = {
   theTasks: 'the tasks',
   theTask: 'the task',
   lead: 'A task runs an agent, or a program that a language model writes, on a project. Its changes wait for your decision.',
-  none: 'There is no task yet. A task needs a project and a published agent with capabilities.files and write.',
+  none: 'There is no task yet.',
+  importIt: (command: ReactNode) => rich`Import the files to work on as a project, with ${command}.`,
+  submitIt:
+    'Submit a task with “New task”: choose an agent that may write the files of a project, or describe the change to the language model.',
+  decideIt: 'Read the proposed changes here, and accept or reject them, whole or by file.',
   noneHere: 'None',
   notLoaded: (reason: string) => `The tasks could not be loaded. ${reason}`,
   back: 'All tasks',

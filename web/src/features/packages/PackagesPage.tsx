@@ -11,6 +11,7 @@ import { Button } from '../../ui/Button';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import entries from '../../ui/Entries.module.css';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { CleanUpDialog } from './CleanUpDialog';
 import css from './PackagesPage.module.css';
@@ -36,7 +37,7 @@ export function PackagesPage() {
               <h1>{say.packages}</h1>
               <p className={entries.lead}>{say.lead}</p>
             </div>
-            {may('admin') && <Button onClick={() => setCleaning(true)}>{say.cleanUp}</Button>}
+            {may('admin') && items.length > 0 && <Button onClick={() => setCleaning(true)}>{say.cleanUp}</Button>}
           </div>
           {found.isPending && <Waiting shape="rows" what={say.thePackages} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
@@ -46,7 +47,11 @@ export function PackagesPage() {
             </p>
           ))}
           {found.isSuccess && items.length === 0 && running.length === 0 && (
-            <p className={entries.lead}>{say.noneYet(<strong>{say.field}</strong>)}</p>
+            <Steps title={say.noneYet}>
+              {say.nameThem(<strong>{say.field}</strong>, <code>requests==2.32.3</code>)}
+              {say.runIt}
+              {say.seeThem}
+            </Steps>
           )}
           {items.length > 0 && (
             <>

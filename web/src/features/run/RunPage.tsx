@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { CircleAlert } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
@@ -15,6 +16,7 @@ import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import { JsonText } from '../../ui/JsonText';
 import { Column, Page } from '../../frame/Page';
@@ -24,6 +26,7 @@ import { hasEnded } from './history';
 import { Output } from './Output';
 import { RunActions } from './RunActions';
 import { RunFacts } from './RunFacts';
+import { runIcons } from '../../agent/RunMark';
 import { finalStatus } from '../../agent/runStatus';
 import { stateText } from './runState';
 import css from './RunPage.module.css';
@@ -37,11 +40,14 @@ export function RunPage({ id }: { id: string }) {
   // Shown content stays if a refresh fails.
   const there = found.data !== undefined;
   useEffect(() => {
-    document.title = say.pageTitle;
     if (there) void controller.attach(id);
     return () => controller.detach();
   }, [controller, id, there]);
-  const run = ended(found.data) ?? view.run;
+  const { data } = found;
+  useEffect(() => {
+    document.title = data ? say.pageTitle(titleOf(data), finalStatus(data).text) : say.emptyTitle;
+  }, [data]);
+  const run = ended(data) ?? view.run;
   const answer = run.kind === 'done' ? run.answer : undefined;
   const words = stateText(run, 0);
   return (
@@ -63,11 +69,22 @@ export function RunPage({ id }: { id: string }) {
         {found.isPending && <Waiting shape="page" what={say.theRun} retry />}
         {found.data && (
           <section className={css.section}>
-            <div className={css.head}>
-              <h1>{titleOf(found.data)}</h1>
-              <p role="status" aria-label={say.runState} data-look={words?.look} className={css.state}>
-                {words?.text}
-              </p>
+            <div className={css.top}>
+              <Link href="/runs">{say.allRuns}</Link>
+              <div className={css.head}>
+                <h1>{titleOf(found.data)}</h1>
+                <p role="status" aria-label={say.runState}>
+                  {words && (
+                    <StateMark
+                      look={words.look}
+                      icon={runIcons[answer?.status ?? found.data.status]}
+                      turning={run.kind === 'running'}
+                    >
+                      {words.text}
+                    </StateMark>
+                  )}
+                </p>
+              </div>
             </div>
             <About run={found.data} />
             <RunActions run={found.data} />
@@ -93,13 +110,7 @@ export function RunPage({ id }: { id: string }) {
                 {answer && !answer.withheld && (answer.success || answer.output !== null) && (
                   <Output key={answer.runId} answer={answer} />
                 )}
-                <section aria-label={say.console} className={css.console}>
-                  <Console
-                    ring={controller.ring}
-                    running={answer === undefined}
-                    onClear={() => controller.ring.clear()}
-                  />
-                </section>
+                <Printed controller={controller} running={answer === undefined} />
               </div>
               {answer && (
                 <div className={css.side}>
@@ -113,6 +124,30 @@ export function RunPage({ id }: { id: string }) {
     </Page>
   );
 }
+
+/** What the program printed, as high as its lines. A program that printed nothing needs no console. */
+function Printed({ controller, running }: { controller: RunController; running: boolean }) {
+  const { ring } = controller;
+  const stream = useSyncExternalStore(controller.subscribe, controller.get).stream;
+  useSyncExternalStore(ring.subscribe, ring.getChanges);
+  const lines = ring.length;
+  // Whether it printed something is known when its events were read.
+  if (lines === 0 && !running && stream !== 'ended' && stream !== 'reconnecting') return null;
+  return (
+    <section aria-label={say.console} className={css.printed}>
+      <h2>{say.console}</h2>
+      {lines === 0 && !running && stream === 'ended' ? (
+        <p className={css.silent}>{say.printedNothing}</p>
+      ) : (
+        <div className={css.console} style={{ height: running ? mostHeight : Math.min(mostHeight, 64 + 18 * lines) }}>
+          <Console ring={ring} running={running} onClear={() => ring.clear()} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+const mostHeight = 320;
 
 /** A finished run is shown at once; only its logs are still loading. */
 function ended(run: Run | undefined): RunState | undefined {
@@ -167,11 +202,13 @@ function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunA
   const { file, line, stack, remedy } = error;
   return (
     <div className={css.error}>
+      <CircleAlert size={16} aria-hidden />
       <p>
         <strong>{finalStatus(answer).text}.</strong> {error.message}
       </p>
       {agent !== '' && file !== undefined && line !== undefined && (
         <p>
+          {say.at}{' '}
           <Link
             href={
               agentUrl(agent, pinnedOf(version)) +

@@ -1,12 +1,13 @@
-import { CircleCheck, CircleDashed, CircleX } from 'lucide-react';
+import { CircleCheck, CircleDashed, CircleX, Pencil, Play, Trash2 } from 'lucide-react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { Test, TestDifference, TestResult } from '../../api/types';
 import { showDialog } from '../../state/dialogs';
 import { milliseconds } from '../../texts/format';
 import { testsTab as say } from '../../texts/run';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
+import { StateMark } from '../../ui/StateMark';
 import { StartButton } from './StartButton';
 import css from './TestsTab.module.css';
 import type { TestsHandle } from './useTests';
@@ -45,7 +46,9 @@ export function TestsTab({ handle }: { handle: TestsHandle }) {
           {busy ? say.running : say.runAll}
         </Button>
         {more}
-        <span role="status">{ran.length > 0 && say.passedOf(ran.filter((r) => r.passed).length, ran.length)}</span>
+        <span role="status">
+          {ran.length > 0 ? say.passedOf(ran.filter((r) => r.passed).length, ran.length) : say.noneRan(tests.length)}
+        </span>
       </div>
       <Fault message={fault} />
       <ul aria-label={say.test}>
@@ -77,33 +80,37 @@ interface RowProps {
 }
 
 function Row({ test, result, busy, onRun, onUpdate, onEdit, onRemove }: RowProps) {
+  const { name, input, tags = [] } = test;
   return (
-    <li aria-label={test.name}>
+    <li aria-label={name}>
       <div className={css.row}>
+        <div className={css.name}>
+          <strong>{name}</strong>
+          {tags.length > 0 && <small>{tags.join(', ')}</small>}
+        </div>
+        <Short label={say.theInput} text={stringifyJson(input)} />
+        <Short label={say.expected} text={expectationOf(test)} />
         <Mark result={result} />
-        <strong>{test.name}</strong>
-        {test.tags && test.tags.length > 0 && <span className={css.quiet}>{test.tags.join(', ')}</span>}
-        <span className={css.quiet}>{result && result.runId !== undefined && milliseconds(result.runMs)}</span>
         <span className={css.actions}>
-          <Button look="link" disabled={busy} aria-label={say.run(test.name)} onClick={onRun}>
-            {say.run('')}
-          </Button>
+          <IconButton small disabled={busy} label={say.run(name)} onClick={onRun}>
+            <Play size={14} aria-hidden />
+          </IconButton>
           {onEdit && (
-            <Button look="link" disabled={busy} aria-label={say.edit(test.name)} onClick={onEdit}>
-              {say.edit('')}
-            </Button>
+            <IconButton small disabled={busy} label={say.edit(name)} onClick={onEdit}>
+              <Pencil size={14} aria-hidden />
+            </IconButton>
           )}
           {onRemove && (
-            <Button look="link" disabled={busy} aria-label={say.remove(test.name)} onClick={onRemove}>
-              {say.remove('')}
-            </Button>
+            <IconButton small disabled={busy} label={say.remove(name)} onClick={onRemove}>
+              <Trash2 size={14} aria-hidden />
+            </IconButton>
           )}
         </span>
       </div>
       {result && !result.passed && (
         <div className={css.why}>
           <p>{result.message}</p>
-          {result.differences && <Differences name={test.name} differences={result.differences} />}
+          {result.differences && <Differences name={name} differences={result.differences} />}
           {onUpdate && (result.errorType !== undefined || result.output !== undefined) && (
             <Button disabled={busy} onClick={() => onUpdate(result)}>
               {say.update}
@@ -115,17 +122,35 @@ function Row({ test, result, busy, onRun, onUpdate, onEdit, onRemove }: RowProps
   );
 }
 
-function Mark({ result }: { result: TestResult | undefined }) {
-  const [look, text, Icon] = result
-    ? result.passed
-      ? (['ok', say.passed, CircleCheck] as const)
-      : (['err', say.failed, CircleX] as const)
-    : (['quiet', say.notRun, CircleDashed] as const);
+/** A value in one line; the tooltip has all of it. */
+function Short({ label, text }: { label: string; text: string }) {
   return (
-    <span className={css[look]}>
-      <Icon size={14} aria-hidden />
-      <span className="visually-hidden">{text}</span>
+    <span className={css.short} title={text}>
+      <small>{label}</small>
+      <code>{text.slice(0, 200)}</code>
     </span>
+  );
+}
+
+function expectationOf({ expect: { errorType, matches, output, schema } }: Test): string {
+  if (errorType !== undefined) return say.fails(errorType);
+  if (matches !== undefined) return say.matches(stringifyJson(matches));
+  return schema === true || output === undefined ? say.fits : stringifyJson(output);
+}
+
+function Mark({ result }: { result: TestResult | undefined }) {
+  if (!result) {
+    return (
+      <StateMark look="quiet" icon={CircleDashed}>
+        {say.notRun}
+      </StateMark>
+    );
+  }
+  return (
+    <StateMark look={result.passed ? 'ok' : 'err'} icon={result.passed ? CircleCheck : CircleX}>
+      {result.passed ? say.passed : say.failed}
+      {result.runId !== undefined && <small> {milliseconds(result.runMs)}</small>}
+    </StateMark>
   );
 }
 

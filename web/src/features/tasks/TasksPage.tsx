@@ -8,6 +8,7 @@ import { moment } from '../../texts/format';
 import { tasksPage as say } from '../../texts/tasks';
 import { Button } from '../../ui/Button';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { columnNames, columnsOf, type ColumnName } from './columns';
@@ -45,7 +46,11 @@ export function TasksPage() {
           <NotLoaded found={found} why={say.notLoaded} />
           {found.data &&
             (found.data.items.length === 0 ? (
-              <p className={entries.lead}>{say.none}</p>
+              <Steps title={say.none}>
+                {say.importIt(<code>atelier project import NAME DIR</code>)}
+                {say.submitIt}
+                {say.decideIt}
+              </Steps>
             ) : (
               <Board tasks={found.data.items} />
             ))}
