@@ -263,16 +263,16 @@ func (s *S3) TakeBack(ctx context.Context, name string) error {
 	return nil
 }
 
-// TakeBackAll removes content that was lent before a time. Error: StorageUnavailable.
-func (s *S3) TakeBackAll(ctx context.Context, before time.Time) error {
+// TakeBackIf removes what was lent, at a time, if a function says so. Error: StorageUnavailable.
+func (s *S3) TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for object := range s.client.ListObjects(ctx, s.options.Bucket, minio.ListObjectsOptions{Prefix: loans, Recursive: true}) {
 		if object.Err != nil {
 			return s.lending("list", "", object.Err)
 		}
-		if object.LastModified.Before(before) {
-			if err := s.TakeBack(ctx, strings.TrimPrefix(object.Key, loans)); err != nil {
+		if name := strings.TrimPrefix(object.Key, loans); useless(name, object.LastModified) {
+			if err := s.TakeBack(ctx, name); err != nil {
 				return err
 			}
 		}

@@ -181,5 +181,5 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	if e.depot == nil {
 		return nil
 	}
-	return e.depot.TakeBackAll(ctx, time.Now().Add(-longestLoan))
+	return e.takeBackLost(ctx, jobs, spared)
 }

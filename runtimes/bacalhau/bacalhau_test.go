@@ -9,8 +9,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -261,7 +263,12 @@ func (d *depot) TakeBack(_ context.Context, name string) error {
 	return nil
 }
 
-func (*depot) TakeBackAll(context.Context, time.Time) error { return nil }
+func (d *depot) TakeBackIf(_ context.Context, useless func(string, time.Time) bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.kept, func(name string, _ []byte) bool { return useless(name, time.Now()) })
+	return nil
+}
 
 // TestJob_TooLarge_NodesDownloadItsInputs lends the inputs of large jobs alone, and takes them back when the job has ended.
 func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
@@ -287,6 +294,51 @@ func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 	}
 	if len(d.kept) != 0 || len(s.Running()) != 0 {
 		t.Errorf("left %d inputs, jobs %v", len(d.kept), s.Running())
+	}
+}
+
+// TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved leaves a job as a server that stops does. The next one removes what was
+// lent when the job has ended, and not before.
+func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
+	t.Parallel()
+	s, d := bacalhautest.New(t), newDepot(t)
+	first := newEngine(t, s)
+	first.Lend(d)
+	noise := make([]byte, 800_000)
+	_, _ = rand.Read(noise) // it never fails
+	ctx, stop := context.WithCancelCause(t.Context())
+	host := runtimetest.NewHost()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		job := programs().Job(programs().Forever, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) })
+		_, _ = first.Run(ctx, job, host) // its end is that of the server
+	}()
+	for len(s.Running()) == 0 {
+		goruntime.Gosched()
+	}
+	stop(runtimes.ErrDetached)
+	<-ended
+	kept := func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.kept)
+	}
+	spared := true
+	second := newEngine(t, s)
+	second.Lend(d)
+	second.Spare(func(context.Context) (map[string]bool, error) { return map[string]bool{"run": spared}, nil })
+	if err := second.Sweep(t.Context()); err != nil || kept() != 1 || len(s.Running()) != 1 {
+		t.Errorf("%v, %d inputs, jobs %v", err, kept(), s.Running())
+	}
+	spared = false
+	for range 2 { // the first stops the job
+		if err := second.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept() != 0 || len(s.Running()) != 0 {
+		t.Errorf("%d inputs, jobs %v", kept(), s.Running())
 	}
 }
 

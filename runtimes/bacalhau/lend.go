@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,8 +15,8 @@ type Depot interface {
 	Lend(ctx context.Context, name string, content []byte, during time.Duration) (address string, err error)
 	// TakeBack removes what was lent.
 	TakeBack(ctx context.Context, name string) error
-	// TakeBackAll removes what was lent before a time.
-	TakeBackAll(ctx context.Context, before time.Time) error
+	// TakeBackIf removes what was lent, at a time, if a function says so.
+	TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error
 }
 
 // longestLoan is the longest time for which an address of a bucket is valid. Nothing lent earlier is of use.
@@ -46,6 +47,20 @@ func (r *run) takeBack(ctx context.Context) {
 			r.engine.Log.Warn("remove an input of a job of Bacalhau", "object", name, "run_id", r.job.RunID, "error", err)
 		}
 	}
+}
+
+// takeBackLost removes the inputs of jobs of this server that have ended without a run that removes them, and what is too
+// old to be of use.
+func (e *Engine) takeBackLost(ctx context.Context, jobs []jobView, spared map[string]bool) error {
+	ended := map[string]bool{}
+	for _, one := range jobs {
+		ended[one.Name] = one.State.StateType.ended() && !e.Uses(one.Name) && !spared[one.Labels[labelRun]]
+	}
+	oldest := time.Now().Add(-longestLoan)
+	return e.depot.TakeBackIf(ctx, func(name string, at time.Time) bool {
+		job, _, _ := strings.Cut(name, "/")
+		return ended[job] || at.Before(oldest)
+	})
 }
 
 // inline returns the sources of files that are part of the job.

@@ -1,6 +1,7 @@
 //go:build live
 
-// Tests against the real service. They are no part of make test, which cannot have it: go test -tags live ./runtimes/bacalhau
+// Tests against a real node. They are no part of make test, which has none: a node is a build of 1369 packages.
+// BACALHAU_API_HOST=127.0.0.1 go test -tags live ./runtimes/bacalhau
 package bacalhau_test
 
 import (
