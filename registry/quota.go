@@ -4,7 +4,7 @@ import "time"
 
 // Quota is the maximum usage of a workspace; 0 means no limit.
 type Quota struct {
-	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs."`
+	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs. A program that waits for an approval is paused and does not count."`
 	RunsPerDay       int64 `json:"runsPerDay"`
 	CPUSecondsPerDay int64 `json:"cpuSecondsPerDay"`
 	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of files of projects and of overlays, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
@@ -12,7 +12,7 @@ type Quota struct {
 
 // OwnQuota overrides the server's default quota for a workspace; nil means the default.
 type OwnQuota struct {
-	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. 0 means no limit; absent means the server's default."`
+	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit; absent means the server's default."`
 	RunsPerDay       *int64 `json:"runsPerDay,omitempty" minimum:"0"`
 	CPUSecondsPerDay *int64 `json:"cpuSecondsPerDay,omitempty" minimum:"0"`
 	StorageBytes     *int64 `json:"storageBytes,omitempty" minimum:"0"`

@@ -19,7 +19,8 @@ type Minute struct {
 // history counts runs by minute. The router's mutex guards it.
 type history struct {
 	minutes [historySteps]Minute
-	after   [historySteps]present // after the last change of the minute
+	before  [historySteps]present // before the first change of the minute
+	after   [historySteps]present // after the last one
 	now     present
 }
 
@@ -32,6 +33,7 @@ func (h *history) note(now time.Time, started int, after present) {
 	m := &h.minutes[i]
 	if !m.At.Equal(at) {
 		*m = Minute{At: at, Running: h.now.running, Waiting: h.now.waiting}
+		h.before[i] = h.now
 	}
 	m.Started += started
 	m.Running, m.Waiting = max(m.Running, after.running), max(m.Waiting, after.waiting)
@@ -42,7 +44,12 @@ func (h *history) note(now time.Time, started int, after present) {
 // the one before.
 func (h *history) last(now time.Time) []Minute {
 	minutes := make([]Minute, 0, historySteps)
-	var before present
+	before := h.now // if nothing has changed
+	for n := range historySteps {
+		if i, at := slot(now.Add(-time.Duration(n) * historyStep)); h.minutes[i].At.Equal(at) {
+			before = h.before[i] // of the earliest change in the hour
+		}
+	}
 	for n := historySteps - 1; n >= 0; n-- {
 		i, at := slot(now.Add(-time.Duration(n) * historyStep))
 		m := Minute{At: at, Running: before.running, Waiting: before.waiting}

@@ -35,7 +35,19 @@ func TestHistory(t *testing.T) {
 			t.Errorf("minute %d: %+v, want %+v", i, m, want[i])
 		}
 	}
-	for _, m := range h.last(at(200, 0)) {
+	h.note(at(6, 0), 1, present{1, 0})
+	for _, m := range h.last(at(200, 0)) { // the run goes on for hours
+		if m.Started != 0 || m.Running != 1 {
+			t.Errorf("hours later: %+v", m)
+		}
+	}
+	h.note(at(210, 0), 0, present{0, 0})
+	for i, m := range h.last(at(220, 0)) {
+		if want := map[bool]int{true: 1}[!m.At.After(at(210, 0))]; m.Running != want {
+			t.Errorf("minute %d: %+v, want %d runs", i, m, want)
+		}
+	}
+	for _, m := range h.last(at(400, 0)) {
 		if m.Started != 0 || m.Running != 0 || m.Waiting != 0 {
 			t.Errorf("hours later: %+v", m)
 		}

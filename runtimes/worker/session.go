@@ -89,15 +89,11 @@ const rested = time.Millisecond
 
 // run executes the job. It returns how the program ended and whether the worker can serve another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
-	before := s.spent // the work of a worker between jobs counts for the next job
-	if !s.jobSent {
+	before := s.spent
+	if !s.jobSent || time.Since(s.endedAt) > rested { // what a worker does between jobs counts for none
 		before = s.jail.CPU()
 	}
-	limited := before // but not for its limit
-	if s.jobSent && time.Since(s.endedAt) > rested {
-		limited = s.jail.CPU()
-	}
-	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, limited)
+	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
 	result, err := s.converse()
 	s.watch.stop()
 	s.output.close(err != nil || result.Signal != 0)
