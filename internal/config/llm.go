@@ -25,6 +25,9 @@ type LLM struct {
 	ProgramModel string // name of the model that programs ask; "" for Model
 	// CompletionModel is the name of the model that completes code while a person types; "" for Model.
 	CompletionModel string
+	// EmbeddingModel is the name of the model that compares tasks with tools by meaning; "" for none.
+	EmbeddingModel string
+	Likeness       float64 // cosine of the vectors of a task and a tool that fits it, at least
 }
 
 func llmSettings() []Setting {
@@ -54,6 +57,19 @@ func llmSettings() []Setting {
 		{Name: "llm-completion-model", Env: "ATELIER_LLM_COMPLETION_MODEL", Form: "NAME", Group: group,
 			Help: "Name of the model that completes code in the editor (default: the model of the workspace). A small model that can fill in the middle answers soonest.",
 			set:  func(c *Config, v string) error { c.LLM.CompletionModel = v; return nil }},
+		{Name: "llm-embedding-model", Env: "ATELIER_LLM_EMBEDDING_MODEL", Form: "NAME", Group: group,
+			Help: "Name of a model at the same address (/embeddings) with which a tool for a task is found by meaning (default: none; words are compared). Names, descriptions and schemas of published tools are sent there.",
+			set:  func(c *Config, v string) error { c.LLM.EmbeddingModel = v; return nil }},
+		{Name: "llm-embedding-likeness", Env: "ATELIER_LLM_EMBEDDING_LIKENESS", Default: "0.7", Form: "N", Group: group,
+			Help: "Least similarity (cosine) of a task and a tool that fits it. Models differ: raise it if tools are found that do not fit.",
+			set: func(c *Config, v string) error {
+				likeness, err := strconv.ParseFloat(v, 64)
+				if err != nil || !(likeness > 0 && likeness <= 1) {
+					return errors.New("must be a number above 0, at most 1")
+				}
+				c.LLM.Likeness = likeness
+				return nil
+			}},
 		{Name: "llm-tokens-per-run", Env: "ATELIER_LLM_TOKENS_PER_RUN", Default: "100000", Form: "N", Group: group,
 			Help: "Tokens that a run, with the runs that it calls, may use with askLLM. The call that reaches the limit is the last one. 0 means no limit.",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerRun })},

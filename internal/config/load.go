@@ -203,6 +203,9 @@ func contradictions(c Config) Faults {
 	if (c.LLM.BaseURL == "") != (c.LLM.Model == "") {
 		faults = append(faults, "llm-base-url and llm-model require each other; set both or none")
 	}
+	if c.LLM.EmbeddingModel != "" && c.LLM.Model == "" {
+		faults = append(faults, "llm-embedding-model requires llm-base-url and llm-model")
+	}
 	return faults
 }
 

@@ -90,7 +90,7 @@ func (a *App) openStudio(context.Context) error {
 		Now: a.now, NewID: a.newID,
 	})
 	a.assistant = a.newAssistant()
-	a.toolmaker = toolmaker.New(toolmaker.Options{Agents: a.agents, Drafts: a.agents, Catalog: a.catalog, Versions: resolver, Validator: a.engines.Validator, Writer: a.assistant})
+	a.toolmaker = toolmaker.New(toolmaker.Options{Agents: a.agents, Drafts: a.agents, Catalog: a.catalog, Versions: resolver, Validator: a.engines.Validator, Writer: a.assistant, Meaning: a.models, Likeness: a.Config.LLM.Likeness, Log: a.Log})
 	a.tasks = tasks.New(tasks.Options{
 		Store: a.store, Progress: a.store, Reader: a.store, Resolver: resolver, Runs: a.runs, Projects: a.projects, Writer: a.assistant, Concurrent: a.Config.Tasks, Log: a.Log, Now: a.now, NewID: a.newID,
 	})
@@ -127,7 +127,7 @@ func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
 	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}
 	if c.BaseURL != "" && c.Model != "" {
-		named := func(name string) llm.Asker {
+		named := func(name string) *llm.Model {
 			model := llm.NewModel(llm.ModelOptions{BaseURL: c.BaseURL, Name: name, Key: c.Key, Timeout: c.Timeout, Delay: c.FirstDelay, LongDelay: c.LongDelay})
 			a.closers.add("language model "+name, func() error { model.Close(); return nil })
 			return model
@@ -140,6 +140,9 @@ func (a *App) newModels() *llm.Service {
 		}
 		if c.ProgramModel != "" {
 			o.Programs = named(c.ProgramModel)
+		}
+		if c.EmbeddingModel != "" {
+			o.Vectors, o.Embedder = c.EmbeddingModel, named(c.EmbeddingModel)
 		}
 		if c.CompletionModel != "" {
 			o.Completer = named(c.CompletionModel)

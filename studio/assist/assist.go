@@ -82,7 +82,7 @@ type Service struct {
 	Options
 
 	places places
-	typing chan struct{} // suggestions that are asked for
+	typing typing
 }
 
 const (
@@ -96,7 +96,7 @@ const (
 
 // New returns the service.
 func New(o Options) *Service {
-	return &Service{Options: o, typing: make(chan struct{}, completeAtOnce)}
+	return &Service{Options: o, typing: typing{by: map[string]int{}}}
 }
 
 // Attempt is one answer of the model that failed its checks.

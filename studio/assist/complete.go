@@ -32,7 +32,8 @@ const (
 	maxAfter       = 2 << 10
 	maxSuggestion  = 2 << 10 // bytes of a suggestion
 	maxLines       = 12
-	completeAtOnce = 4
+	completeAtOnce = 4                // of a workspace, if no other one asks
+	completeInAll  = 16               // of all workspaces
 	completeTime   = 10 * time.Second // a later suggestion is of no use
 )
 
@@ -41,12 +42,10 @@ func (s *Service) Complete(ctx context.Context, actor registry.Actor, at Spot) (
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return Suggestion{}, err
 	}
-	select {
-	case s.typing <- struct{}{}:
-		defer func() { <-s.typing }()
-	default:
+	if !s.typing.enter(actor.Workspace) {
 		return Suggestion{}, &fault.Error{Code: fault.ModelUnavailable, Message: "Other members wait for suggestions of the language model. Try again later.", RetryAfter: time.Second}
 	}
+	defer s.typing.leave(actor.Workspace)
 	agent, err := s.Drafts.Agent(ctx, actor.Workspace, at.Agent)
 	if err != nil {
 		return Suggestion{}, err

@@ -22,6 +22,12 @@ type Asker interface {
 	Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error)
 }
 
+// Embedder is a model that turns texts into vectors. Texts of similar meaning have vectors of similar direction.
+type Embedder interface {
+	// Embed returns one vector for each text, and the tokens that they cost, 0 if the model does not count them.
+	Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error)
+}
+
 // Store stores which workspaces have switched the model off, and which chose another one.
 type Store interface {
 	ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error)
@@ -51,6 +57,8 @@ type Options struct {
 	Others     map[string]Asker // that workspaces may choose instead, by name
 	Programs   Asker            // asked by programs; nil for the model of the workspace
 	Completer  Asker            // asked while a person types; nil for the model of the workspace
+	Embedder   Embedder         // nil for none
+	Vectors    string           // name of Embedder
 	Allowed    []string         // names of workspaces that may use the model; empty for all
 	PerMonth   int64            // tokens of a workspace in a calendar month; 0 for no limit
 	Store      Store
@@ -198,8 +206,38 @@ func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords [
 	if s.Completer != nil {
 		model = s.Completer
 	}
+	began := s.Now()
 	reply, err := model.Fill(ctx, gap, inWords)
+	if err != nil && reply.Sent && reply.Tokens.Total() == 0 { // the person typed on; the model has written until then
+		reply.Tokens = estimated(inWords, "")
+		reply.Tokens.Output = 1 + min(fillTokens, int64(s.Now().Sub(began).Seconds()*tokensPerSecond))
+	}
 	return s.counted(ctx, workspace, inWords, reply, err)
+}
+
+// Embedding returns the name of the model that turns texts into vectors, "" if the server has none.
+func (s *Service) Embedding() string {
+	if s.Embedder == nil {
+		return ""
+	}
+	return s.Vectors
+}
+
+// Embed turns texts into vectors for a workspace and counts the tokens. It fails as Check does.
+func (s *Service) Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error) {
+	if err := s.Check(ctx, workspace); err != nil {
+		return nil, err
+	}
+	vectors, tokens, err := s.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if tokens == 0 {
+		for _, text := range texts {
+			tokens += int64(len(text)/bytesPerToken) + 1
+		}
+	}
+	return vectors, s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), registry.Tokens{Input: tokens})
 }
 
 // counted counts the tokens of an answer.
@@ -217,6 +255,9 @@ func (s *Service) counted(ctx context.Context, workspace string, messages []Mess
 
 // bytesPerToken is the usual length of a token in English text and code.
 const bytesPerToken = 4
+
+// tokensPerSecond is the usual speed of a model.
+const tokensPerSecond = 50
 
 // estimated counts tokens for a model that does not, so that bounds hold there too.
 func estimated(messages []Message, answer string) registry.Tokens {

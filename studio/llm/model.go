@@ -69,6 +69,7 @@ type Model struct {
 	client    *http.Client
 	schemaOff atomic.Bool // the server refuses response_format
 	middleOff atomic.Bool // the server or the model has no fill-in-the-middle
+	boundOff  atomic.Bool // the model refuses max_tokens
 }
 
 // NewModel returns a model.
@@ -86,6 +87,8 @@ type chatRequest struct {
 	Model    string          `json:"model"`
 	Messages []Message       `json:"messages"`
 	Format   *responseFormat `json:"response_format,omitempty"`
+	// MaxTokens bounds the answer; 0 for no bound.
+	MaxTokens int `json:"max_tokens,omitempty"`
 }
 
 type responseFormat struct {
@@ -210,8 +213,33 @@ func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, er
 	if reply, able, err := m.fill(ctx, gap); able {
 		return reply, m.described(err)
 	}
-	reply, err := m.ask(ctx, inWords, nil)
+	reply, err := m.askBriefly(ctx, inWords)
 	return reply, m.described(err)
+}
+
+// askBriefly asks in words for a text of a few lines. What the model wrote up to the bound is the answer.
+func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, error) {
+	question := chatRequest{Model: m.Name, Messages: messages, MaxTokens: fillTokens}
+	if m.boundOff.Load() {
+		question.MaxTokens = 0
+	}
+	text, sent, err := m.post(ctx, "/chat/completions", question)
+	var refused *refusal
+	if errors.As(err, &refused) && refused.status == badRequest && question.MaxTokens > 0 { // as models that think do
+		question.MaxTokens = 0
+		if text, sent, err = m.post(ctx, "/chat/completions", question); err == nil {
+			m.boundOff.Store(true)
+		}
+	}
+	if err != nil {
+		return Reply{Sent: sent, Model: m.Name}, err
+	}
+	reply, err := read(text)
+	reply.Model = m.Name
+	if errors.Is(err, errCut) {
+		err = nil
+	}
+	return reply, err
 }
 
 // fill asks for the text at a gap. It reports whether the model is able to fill in the middle.
@@ -267,6 +295,8 @@ func (m *Model) post(ctx context.Context, path string, question any) (answer []b
 	return text, true, nil
 }
 
+var errCut = errors.New("the answer was cut at the model's limit of tokens")
+
 func read(text []byte) (Reply, error) {
 	var answer chatReply
 	if err := json.Unmarshal(text, &answer); err != nil {
@@ -277,7 +307,8 @@ func read(text []byte) (Reply, error) {
 	case len(answer.Choices) == 0:
 		return reply, errors.New("the answer has no choices")
 	case answer.Choices[0].FinishReason == "length":
-		return reply, errors.New("the answer was cut at the model's limit of tokens")
+		reply.Text = answer.Choices[0].Message.Content
+		return reply, errCut
 	case answer.Choices[0].Message.Refusal != "":
 		return reply, errors.New("the model refuses: " + fault.Shown(answer.Choices[0].Message.Refusal, 200))
 	}

@@ -18,6 +18,7 @@ const (
 	mostWords  = 24 // of a task that are looked up
 	perWord    = 100
 	mostChosen = 20 // candidates whose schemas are read
+	mostMeant  = 50 // likewise, where meanings are compared
 	leastWord  = 3  // letters
 	// fits is the share of the task's words that a tool must have.
 	fits = 0.6
@@ -65,9 +66,20 @@ type candidate struct {
 	hits []string // words of the task in its name, title, description or tags
 }
 
-// candidates looks up every word of a task in a list of agents. The best come first.
-func candidates(words []string, look func(registry.AgentFilter) (registry.AgentPage, error)) ([]candidate, error) {
-	found := map[string]*candidate{}
+// candidates looks up every word of a task in a list of agents. The best come first. If meanings are compared, they may
+// have no word of the task, and the agents that were changed last are candidates too.
+func candidates(words []string, meant bool, look func(registry.AgentFilter) (registry.AgentPage, error)) ([]candidate, error) {
+	found, most := map[string]*candidate{}, mostChosen
+	if meant {
+		page, err := look(registry.AgentFilter{Order: "updated", Limit: mostMeant})
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page.Items {
+			found[a.ID] = &candidate{Agent: a}
+		}
+		most = mostMeant
+	}
 	for _, word := range words {
 		page, err := look(registry.AgentFilter{Query: word, Limit: perWord})
 		if err != nil {
@@ -91,7 +103,7 @@ func candidates(words []string, look func(registry.AgentFilter) (registry.AgentP
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(len(b.hits), len(a.hits)), cmp.Compare(b.UsageCount, a.UsageCount), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
-	return all[:min(len(all), mostChosen)], nil
+	return all[:min(len(all), most)], nil
 }
 
 // match is a tool that fits, with the share of the task's words that it has.
@@ -108,68 +120,97 @@ func better(a, b *match) *match {
 	return a
 }
 
-// compare returns the match of a candidate with its schemas, nil if it does not fit.
-func (s *Service) compare(words []string, example json.RawMessage, c candidate, t Tool) *match {
-	hits := slices.Clone(c.hits)
-	for _, word := range wordsOf(strings.Join(properties(t.InputSchema, t.OutputSchema), " ")) {
-		if slices.Contains(words, word) && !slices.Contains(hits, word) {
+// wanted is a task with its words and an example of its input, nil for none.
+type wanted struct {
+	task    string
+	words   []string
+	example json.RawMessage
+}
+
+// option is a candidate with its schemas.
+type option struct {
+	candidate
+
+	tool Tool
+}
+
+// compare returns the match of an option, nil if it does not fit. likeness is the similarity of its meaning, 0 if it was
+// not compared.
+func (s *Service) compare(w wanted, o option, likeness float64) *match {
+	hits := slices.Clone(o.hits)
+	for _, word := range wordsOf(strings.Join(properties(o.tool.InputSchema, o.tool.OutputSchema), " ")) {
+		if slices.Contains(w.words, word) && !slices.Contains(hits, word) {
 			hits = append(hits, word)
 		}
 	}
-	share := float64(len(hits)) / float64(len(words))
-	if share < fits {
+	m := match{o.tool, float64(len(hits)) / float64(len(w.words))}
+	m.tool.Reason = fmt.Sprintf("Name, description and schema have %d of %d words of the task: %s.", len(hits), len(w.words), strings.Join(hits, ", "))
+	if likeness >= s.Likeness && (m.share < fits || likeness > m.share) {
+		m.share = likeness
+		m.tool.Reason = fmt.Sprintf("Name, description and schema mean the same as the task by the model %s: similarity %.2f.", s.Meaning.Embedding(), likeness)
+	} else if m.share < fits {
 		return nil
 	}
-	t.Reason = fmt.Sprintf("Name, description and schema have %d of %d words of the task: %s.", len(hits), len(words), strings.Join(hits, ", "))
-	if len(example) > 0 {
-		if details, err := s.Validator.Validate(t.InputSchema, example); err != nil || len(details) > 0 {
+	if len(w.example) > 0 {
+		if details, err := s.Validator.Validate(o.tool.InputSchema, w.example); err != nil || len(details) > 0 {
 			return nil
 		}
-		t.Reason += " The example fits the input schema."
+		m.tool.Reason += " The example fits the input schema."
 	}
-	t.AgentID, t.Name = c.ID, c.Name
-	return &match{t, share}
+	m.tool.AgentID, m.tool.Name = o.ID, o.Name
+	return &m
 }
 
 // published returns the published tool that fits best, nil if none does. Tools of the own workspace come first.
-func (s *Service) published(ctx context.Context, actor registry.Actor, words []string, example json.RawMessage) (*Tool, error) {
-	own, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) {
+func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
+	meant := s.Meaning.Embedding() != ""
+	own, err := candidates(w.words, meant, func(f registry.AgentFilter) (registry.AgentPage, error) {
 		f.State = "published"
 		return s.Agents.List(ctx, actor, f)
 	})
 	if err != nil {
 		return nil, err
 	}
-	best, err := s.best(words, example, own, func(c candidate) (registry.Version, error) {
+	options, err := optionsOf(own, func(c candidate) (registry.Version, error) {
 		return s.Versions.Resolve(ctx, actor.Workspace, registry.Reference{Agent: c.ID, Version: registry.Latest})
 	})
 	if err != nil {
 		return nil, err
 	}
-	others, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) { return s.Catalog.Browse(ctx, f) })
+	others, err := candidates(w.words, meant, func(f registry.AgentFilter) (registry.AgentPage, error) { return s.Catalog.Browse(ctx, f) })
 	if err != nil {
 		return nil, err
 	}
 	others = slices.DeleteFunc(others, func(c candidate) bool { return c.Workspace == actor.Workspace })
-	listed, err := s.best(words, example, others, func(c candidate) (registry.Version, error) {
+	listed, err := optionsOf(others, func(c candidate) (registry.Version, error) {
 		return s.Catalog.Version(ctx, c.Publisher, c.Name, registry.Latest)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return toolOf(better(best, listed)), nil
+	options = append(options, listed...)
+	return s.best(w, options, s.likenesses(ctx, actor.Workspace, w.task, options)), nil
 }
 
-func toolOf(m *match) *Tool {
-	if m == nil {
+// best returns the option that fits best, nil if none does. The likenesses are those of the options, nil for none.
+func (s *Service) best(w wanted, options []option, likenesses []float64) *Tool {
+	var best *match
+	for i, o := range options {
+		likeness := 0.0
+		if likenesses != nil {
+			likeness = likenesses[i]
+		}
+		best = better(best, s.compare(w, o, likeness))
+	}
+	if best == nil {
 		return nil
 	}
-	return &m.tool
+	return &best.tool
 }
 
-// best returns the best match among candidates with their latest versions. Deprecated versions do not count.
-func (s *Service) best(words []string, example json.RawMessage, among []candidate, version func(candidate) (registry.Version, error)) (*match, error) {
-	var best *match
+// optionsOf returns the candidates with their latest versions. Deprecated versions do not count.
+func optionsOf(among []candidate, version func(candidate) (registry.Version, error)) ([]option, error) {
+	var options []option
 	for _, c := range among {
 		v, err := version(c)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // only pre-releases, or gone meanwhile
@@ -181,24 +222,24 @@ func (s *Service) best(words []string, example json.RawMessage, among []candidat
 		if v.Deprecated {
 			continue
 		}
-		best = better(best, s.compare(words, example, c, Tool{
+		options = append(options, option{c, Tool{
 			Outcome: Found, Publisher: c.Publisher, Version: v.Version, Title: v.Title, Description: v.Description, Language: v.Language, InputSchema: v.InputSchema, OutputSchema: v.OutputSchema,
-		}))
+		}})
 	}
-	return best, nil
+	return options, nil
 }
 
 // drafts returns an unpublished draft that was already made for the same task, nil if there is none. Without this
 // search, each repeated request would make another draft.
-func (s *Service) drafts(ctx context.Context, actor registry.Actor, words []string, example json.RawMessage) (*Tool, error) {
-	made, err := candidates(words, func(f registry.AgentFilter) (registry.AgentPage, error) {
+func (s *Service) drafts(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
+	made, err := candidates(w.words, false, func(f registry.AgentFilter) (registry.AgentPage, error) {
 		f.State, f.Tag = "draft", madeTag
 		return s.Agents.List(ctx, actor, f)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var best *match
+	var options []option
 	for _, c := range made {
 		a, err := s.Agents.Get(ctx, actor, c.ID)
 		if fault.Is(err, fault.NotFound) {
@@ -207,11 +248,11 @@ func (s *Service) drafts(ctx context.Context, actor registry.Actor, words []stri
 		if err != nil {
 			return nil, err
 		}
-		best = better(best, s.compare(words, example, c, Tool{
+		options = append(options, option{c, Tool{
 			Outcome: Waiting, Title: a.Title, Description: a.Description, Language: a.Draft.Language, InputSchema: a.Draft.InputSchema, OutputSchema: a.Draft.OutputSchema,
-		}))
+		}})
 	}
-	return toolOf(best), nil
+	return s.best(w, options, nil), nil
 }
 
 // properties returns the names and descriptions of the properties of schemas.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -49,6 +50,14 @@ type Writer interface {
 	Generate(ctx context.Context, actor registry.Actor, wish assist.Wish, watch func(assist.Attempt)) (assist.Program, error)
 }
 
+// Meaning compares texts by meaning.
+type Meaning interface {
+	// Embedding returns the name of the model that turns texts into vectors, "" if there is none.
+	Embedding() string
+	// Embed returns a vector of length 1 for each text.
+	Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error)
+}
+
 // Options configures a Service.
 type Options struct {
 	Agents    Agents
@@ -57,13 +66,22 @@ type Options struct {
 	Versions  Versions
 	Validator Validator
 	Writer    Writer
+	Meaning   Meaning
+	Likeness  float64 // cosine of the vectors of a task and a tool that fits it, at least
+	Log       *slog.Logger
 }
 
 // Service finds and makes tools. It is safe for concurrent use.
-type Service struct{ Options }
+type Service struct {
+	Options
+
+	vectors vectors
+}
 
 // New returns the service.
-func New(o Options) *Service { return &Service{o} }
+func New(o Options) *Service {
+	return &Service{Options: o, vectors: vectors{known: map[vectorKey][]float32{}}}
+}
 
 // Request describes the task that a tool is wanted for.
 type Request struct {
@@ -115,8 +133,8 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, wat
 	if len(words) == 0 {
 		return Tool{}, fault.Invalid("/task", "must say in words what the tool does.")
 	}
-	for _, among := range []func(context.Context, registry.Actor, []string, json.RawMessage) (*Tool, error){s.published, s.drafts} {
-		if tool, err := among(ctx, actor, words, r.InputExample); err != nil || tool != nil {
+	for _, among := range []func(context.Context, registry.Actor, wanted) (*Tool, error){s.published, s.drafts} {
+		if tool, err := among(ctx, actor, wanted{r.Task, words, r.InputExample}); err != nil || tool != nil {
 			return deref(tool), err
 		}
 	}

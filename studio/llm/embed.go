@@ -1,0 +1,85 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// mostEmbedded bounds the texts of one request, so that vectors of 4096 numbers fit in an answer.
+const mostEmbedded = 16
+
+type embedRequest struct {
+	Model string   `json:"model"`
+	Input []string `json:"input"`
+}
+
+type embedReply struct {
+	Data []struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+	Usage struct {
+		PromptTokens int64 `json:"prompt_tokens"`
+	} `json:"usage"`
+}
+
+// Embed returns a vector of length 1 for each text, over the Embeddings API of OpenAI. A busy model is not asked again:
+// the caller can do without. Error: ModelUnavailable.
+func (m *Model) Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error) {
+	for len(texts) > 0 {
+		part := texts[:min(len(texts), mostEmbedded)]
+		texts = texts[len(part):]
+		body, _, err := m.post(ctx, "/embeddings", embedRequest{m.Name, part})
+		if err != nil {
+			return nil, 0, m.described(err)
+		}
+		found, used, err := readVectors(body, len(part))
+		if err != nil {
+			return nil, 0, m.described(err)
+		}
+		vectors, tokens = append(vectors, found...), tokens+used
+	}
+	return vectors, tokens, nil
+}
+
+func readVectors(body []byte, count int) ([][]float32, int64, error) {
+	var answer embedReply
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, 0, errors.New("the answer is not one of the Embeddings API")
+	}
+	if len(answer.Data) != count {
+		return nil, 0, fmt.Errorf("the answer has %d vectors for %d texts", len(answer.Data), count)
+	}
+	vectors := make([][]float32, count)
+	for _, one := range answer.Data {
+		if one.Index < 0 || one.Index >= count || vectors[one.Index] != nil || !normalize(one.Embedding) {
+			return nil, 0, errors.New("the answer has a vector that is empty, zero or of another text")
+		}
+		vectors[one.Index] = one.Embedding
+	}
+	for _, v := range vectors {
+		if len(v) != len(vectors[0]) {
+			return nil, 0, errors.New("the answer has vectors of different lengths")
+		}
+	}
+	return vectors, answer.Usage.PromptTokens, nil
+}
+
+// normalize scales a vector to the length 1. It reports whether that is possible.
+func normalize(v []float32) bool {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.IsInf(sum, 0) || math.IsNaN(sum) {
+		return false
+	}
+	length := math.Sqrt(sum)
+	for i := range v {
+		v[i] = float32(float64(v[i]) / length)
+	}
+	return true
+}

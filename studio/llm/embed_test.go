@@ -1,0 +1,99 @@
+package llm_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/llm"
+)
+
+// embedder returns a model behind a server that answers with a status and a text.
+func embedder(t *testing.T, status int, text string) *llm.Model {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/embeddings" {
+			status = http.StatusNotFound
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(server.Close)
+	model := llm.NewModel(llm.ModelOptions{BaseURL: server.URL, Name: "m", Timeout: 10 * time.Second})
+	t.Cleanup(model.Close)
+	return model
+}
+
+// TestModel_Embed_VectorsInOrderOfTexts expects vectors of length 1 in the order of the texts, whatever the order of the
+// answer.
+func TestModel_Embed_VectorsInOrderOfTexts(t *testing.T) {
+	t.Parallel()
+	vectors, tokens, err := embedder(t, 200, `{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}`).Embed(t.Context(), []string{"a", "b"})
+	if err != nil || tokens != 7 || len(vectors) != 2 || vectors[0][0] != 0.6 || vectors[0][1] != 0.8 || vectors[1][1] != 1 {
+		t.Errorf("%v, %d tokens, %v", vectors, tokens, err)
+	}
+}
+
+func TestModel_Embed_BadAnswers(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status     int
+		text, part string
+	}{
+		"busy":              {429, "", "busy"},
+		"no such operation": {404, "", "404"},
+		"prose":             {200, "Hello.", "not one of the Embeddings API"},
+		"too few":           {200, `{"data":[{"index":0,"embedding":[1]}]}`, "1 vectors for 2 texts"},
+		"twice":             {200, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "of another text"},
+		"out of range":      {200, `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "of another text"},
+		"empty":             {200, `{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[1]}]}`, "empty"},
+		"zero":              {200, `{"data":[{"index":0,"embedding":[0,0]},{"index":1,"embedding":[1,0]}]}`, "zero"},
+		"lengths":           {200, `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1]}]}`, "different lengths"},
+	} {
+		vectors, _, err := embedder(t, tt.status, tt.text).Embed(t.Context(), []string{"a", "b"})
+		if !fault.Is(err, fault.ModelUnavailable) || !strings.Contains(err.Error(), tt.part) || vectors != nil {
+			t.Errorf("%s: %v, %v", name, vectors, err)
+		}
+	}
+}
+
+// TestModel_FillInWords_AnswerIsBounded expects a bound of the answer, an answer that was cut at it, and no bound for a
+// model that refuses it.
+func TestModel_FillInWords_AnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, refuses := range []bool{false, true} {
+		bounded, asked := 0, 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			bound := strings.Contains(string(body), `"max_tokens":160`)
+			switch {
+			case r.URL.Path == "/completions":
+				w.WriteHeader(http.StatusNotFound)
+				return
+			case bound && refuses:
+				bounded++
+				w.WriteHeader(http.StatusBadRequest)
+				return
+			case bound:
+				bounded++
+			}
+			asked++
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"text"},"finish_reason":"length"}]}`)
+		}))
+		model := llm.NewModel(llm.ModelOptions{BaseURL: server.URL, Name: "m", Timeout: 10 * time.Second})
+		for range 2 {
+			if reply, err := model.Fill(t.Context(), llm.Gap{}, []llm.Message{{Role: "user", Content: "hi"}}); err != nil || reply.Text != "text" {
+				t.Errorf("%+v, %v", reply, err)
+			}
+		}
+		if want := map[bool]int{false: 2, true: 1}[refuses]; bounded != want || asked != 2 {
+			t.Errorf("%d requests with a bound, want %d; %d answers", bounded, want, asked)
+		}
+		model.Close()
+		server.Close()
+	}
+}

@@ -1,0 +1,104 @@
+package toolmaker
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	mostVectors = 4096             // that are kept, of at most 4096 numbers each
+	patience    = 10 * time.Second // for all vectors of a search; then words must do
+	mostText    = 4 << 10          // bytes of a text that is embedded
+)
+
+// vectorKey names the vector of a text by a model. A version has one text, and a change of its agent's title another.
+type vectorKey struct {
+	model string
+	text  [sha256.Size]byte
+}
+
+// vectors keeps the vectors of published tools, so that a search asks the model only about new ones.
+type vectors struct {
+	mu    sync.Mutex
+	known map[vectorKey][]float32
+}
+
+func (v *vectors) get(k vectorKey) []float32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.known[k]
+}
+
+func (v *vectors) put(k vectorKey, vector []float32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.known) >= mostVectors {
+		for old := range v.known { // any one: it can be had again
+			delete(v.known, old)
+			break
+		}
+	}
+	v.known[k] = vector
+}
+
+// likenesses returns the similarity of a task with each option by meaning, nil if there is no model or it does not answer.
+func (s *Service) likenesses(ctx context.Context, workspace, task string, options []option) []float64 {
+	model := s.Meaning.Embedding()
+	if model == "" || len(options) == 0 {
+		return nil
+	}
+	asked, keys, found := []string{cut(task)}, []vectorKey{}, make([][]float32, len(options))
+	at := []int{} // of the options that are asked about
+	for i, o := range options {
+		text := described(o)
+		key := vectorKey{model, sha256.Sum256([]byte(text))}
+		if found[i] = s.vectors.get(key); found[i] == nil {
+			asked, keys, at = append(asked, text), append(keys, key), append(at, i)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	answer, err := s.Meaning.Embed(ctx, workspace, asked)
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "compare a task with tools by meaning; words are compared instead", slog.Any("error", err))
+		return nil
+	}
+	for n, i := range at {
+		found[i] = answer[n+1]
+		s.vectors.put(keys[n], answer[n+1])
+	}
+	likenesses := make([]float64, len(options))
+	for i := range options {
+		likenesses[i] = cosine(answer[0], found[i])
+	}
+	return likenesses
+}
+
+// described returns the text about an option whose meaning is compared.
+func described(o option) string {
+	parts := append([]string{o.Name + ":", o.tool.Title, o.tool.Description}, o.Tags...)
+	return cut(strings.Join(append(parts, properties(o.tool.InputSchema, o.tool.OutputSchema)...), " "))
+}
+
+func cut(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText], "")
+}
+
+// cosine returns the similarity of two vectors of length 1, and 0 for vectors of different models with one name.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	sum := 0.0
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
