@@ -198,7 +198,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
 	skills := skillsapi.New(skillsapi.Options{
-		Skills: a.skills, Agents: a.agents, Packages: a.packages, Approvals: a.approvals, Policy: a.policy, Runs: a.runs, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now,
+		Skills: a.skills, Agents: a.agents, Packages: a.packages, Approvals: a.approvals, Policy: a.policy, Runs: a.runs, Toolmaker: a.toolmaker, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	skills.Hang(api.Router())
 	if err := api.DescribeToo(skills.Describe); err != nil {

@@ -202,6 +202,7 @@ func needs() map[string]need {
 		"POST /v1/skills/install":                        {approve, workspace},
 		"POST /v1/skills/uninstall":                      {approve, workspace},
 		"POST /v1/skills/promote":                        {approve, workspace},
+		"POST /v1/skills/autonomous_skill_task":          {write, workspace}, // also run
 		"POST /v1/validation/code":                       {anyone, nothing},
 		"POST /v1/context/priors":                        {anyone, nothing},
 		"GET /v1/packages":                               {anyone, nothing},

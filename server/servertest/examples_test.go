@@ -271,6 +271,7 @@ func (x exchange) assistance() {
 	x.do("assistFix", change{"body": `{"runId":"` + failed.RunID + `"}`})
 	x.do("assistGenerate", nil)
 	x.do("assistTool", nil)
+	x.do("findSkillForTask", nil)
 	x.do("switchLanguageModel", nil)
 }
 

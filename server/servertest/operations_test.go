@@ -110,7 +110,7 @@ func TestOperations_Described(t *testing.T) {
 var unkeyed = []string{
 	"readInvitation", "explainRoute", "validate", "tryRules", "format", "infer", "assistFix", "assistGenerate", "assistChange", "assistTool", "assistExplain", "assistComplete", "assistReview", "runTests", "resolveReferences", "validateSkillCode", "listPriors",
 	"openSession", "acceptInvitation", "createToken", "createInvitation",
-	"executeSkill", "registerSkill", "createSkill", "runSkill", "installSkillFrom", "uninstallSkillByName", "promoteSkillByName", "importArchive", "importProject",
+	"executeSkill", "registerSkill", "createSkill", "runSkill", "installSkillFrom", "uninstallSkillByName", "promoteSkillByName", "findSkillForTask", "importArchive", "importProject",
 }
 
 func (api apiDescription) incomplete(method, path string, op apiOperation) (faults []string) {

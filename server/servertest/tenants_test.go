@@ -361,6 +361,7 @@ func walks(has possessions) map[string]walk {
 		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"x = 1"}`, wants: 200}, // keeps no draft
 		"POST /v1/skills/install":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/promote":                 {about: has.skills, body: `{"name":"§"}`},
+		"POST /v1/skills/autonomous_skill_task":   {body: `{"user_text":"nothing such exists"}`}, // no model
 		"POST /v1/skills/run":                     {about: has.skills, body: `{"name":"§"}`, wants: -1},
 		"POST /v1/skills/uninstall":               {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/validation/code":                {body: `{"code":"def run(action, args): pass"}`},

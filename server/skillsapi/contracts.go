@@ -80,6 +80,12 @@ type (
 		Comment   string `json:"comment,omitempty" jsonschema:"maxLength=10000,description=Why the number may be smaller than advised."`
 		Revision  int64  `json:"revision,omitempty" jsonschema:"minimum=1,description=Revision of the draft that you last read. Refused with stale_draft if the draft has changed since (default: the current draft)."`
 	}
+	autonomousRequest struct {
+		UserText     string          `json:"user_text" jsonschema:"minLength=1,maxLength=20000,description=The task in words."`
+		Intent       *string         `json:"intent,omitempty" jsonschema:"nullable,maxLength=2000,description=More words about the task."`
+		InputExample json.RawMessage `json:"input_example,omitempty" jsonschema:"nullable,description=A valid input. A tool that refuses it does not fit."`
+		AutoPromote  bool            `json:"auto_promote,omitempty" jsonschema:"description=Publish a new tool if the gate approves it or only warns\\, and the caller has the scope approve."`
+	}
 	validateRequest struct {
 		Code string `json:"code" jsonschema:"minLength=1,maxLength=1000000"`
 	}
@@ -101,7 +107,7 @@ func newContracts() contracts {
 	all := contracts{}
 	for name, v := range map[string]any{
 		"execute": executeRequest{}, "register": registerRequest{}, "create": createRequest{}, "run": runRequest{}, "install": installRequest{},
-		"uninstall": uninstallRequest{}, "promote": promoteRequest{}, "validate_code": validateRequest{}, "priors": priorsRequest{},
+		"uninstall": uninstallRequest{}, "promote": promoteRequest{}, "autonomous_skill_task": autonomousRequest{}, "validate_code": validateRequest{}, "priors": priorsRequest{},
 	} {
 		reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true, Mapper: anyObject}
 		s := reflector.Reflect(v)

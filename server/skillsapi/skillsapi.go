@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/policy"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
 // Options configures an API.
@@ -31,6 +32,7 @@ type Options struct {
 	Approvals *approvals.Service
 	Policy    *policy.Service
 	Runs      *runs.Service
+	Toolmaker *toolmaker.Service
 	Problems  problem.Writer
 	BodyBytes int64
 	Now       func() time.Time
@@ -58,6 +60,7 @@ func (d *API) Hang(r chi.Router) {
 	r.Post("/v1/skills/install", d.install)
 	r.Post("/v1/skills/uninstall", d.uninstall)
 	r.Post("/v1/skills/promote", d.promote)
+	r.Post("/v1/skills/autonomous_skill_task", d.autonomousTask)
 	r.Post("/v1/validation/code", d.validateCode)
 	r.Post("/v1/context/priors", d.priors)
 	r.Get("/v1/packages", d.packages)

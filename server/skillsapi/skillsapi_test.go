@@ -71,7 +71,7 @@ func TestContractsAreWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	_, text := ask(t, "GET", "/v1/contracts", "")
 	var names struct{ Contracts []string }
-	if err := json.Unmarshal([]byte(text), &names); err != nil || len(names.Contracts) != 10 || !slices.IsSorted(names.Contracts) {
+	if err := json.Unmarshal([]byte(text), &names); err != nil || len(names.Contracts) != 11 || !slices.IsSorted(names.Contracts) {
 		t.Errorf("the contracts are %v, %v", names, err)
 	}
 	for _, name := range names.Contracts {
@@ -110,6 +110,7 @@ func TestRefusedBodies(t *testing.T) {
 		"two to install":     {"/v1/skills/install", `{"name": "a", "url": "https://a.example/b.tar.gz"}`, 400, "Give exactly one of name, url and files"},
 		"no name to remove":  {"/v1/skills/uninstall", `{"force": true}`, 400, "Contract Violation:"},
 		"no name to promote": {"/v1/skills/promote", `{}`, 400, "Contract Violation:"},
+		"no task":            {"/v1/skills/autonomous_skill_task", `{"intent": "count"}`, 400, "Contract Violation:"},
 		"no code to check":   {"/v1/validation/code", `{"code": ""}`, 400, "Contract Violation: /code"},
 	} {
 		status, text := ask(t, "POST", tt.path, tt.body)
