@@ -15,7 +15,7 @@ func TestTyping_WorkspaceWithoutPlace_GetsOne(t *testing.T) {
 		}
 	}
 	if places.enter("a") || !places.enter("b") || places.enter("b") {
-		t.Errorf("places %+v", places)
+		t.Errorf("%d places, %v", places.all, places.by)
 	}
 	for n := completeAtOnce + 1; n < completeInAll; n++ {
 		if !places.enter(strconv.Itoa(n)) {
@@ -27,6 +27,6 @@ func TestTyping_WorkspaceWithoutPlace_GetsOne(t *testing.T) {
 	}
 	places.leave("b")
 	if !places.enter("last") || places.by["b"] != 0 {
-		t.Errorf("places %+v", places)
+		t.Errorf("%d places, %v", places.all, places.by)
 	}
 }
