@@ -145,7 +145,7 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	}
 	m := match{o.tool, float64(len(hits)) / float64(len(w.words))}
 	m.tool.Reason = fmt.Sprintf("Name, description and schema have %d of %d words of the task: %s.", len(hits), len(w.words), strings.Join(hits, ", "))
-	if likeness >= s.Likeness && (m.share < fits || likeness > m.share) {
+	if likeness > 0 && likeness >= s.Likeness && (m.share < fits || likeness > m.share) {
 		m.share = likeness
 		m.tool.Reason = fmt.Sprintf("Name, description and schema mean the same as the task by the model %s: similarity %.2f.", s.Meaning.Embedding(), likeness)
 	} else if m.share < fits {
