@@ -2824,6 +2824,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/skills/autonomous_skill_task': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Find a skill for a task, or make one
+     * @description Answers a published tool that fits the task. If none fits, the language model writes one, which is checked, run and saved as a draft (see POST /api/v1/assist/tools). Needs the scope run too. If no model is configured or it gives no usable answer, success is false and error_type is model_unavailable.
+     */
+    post: operations['findSkillForTask'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/skills/create': {
     parameters: {
       query?: never;
@@ -4825,7 +4845,7 @@ export interface components {
     OwnQuota: {
       /**
        * Format: int64
-       * @description Maximum concurrent runs, including queued runs. 0 means no limit; absent means the server's default.
+       * @description Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit; absent means the server's default.
        */
       concurrentRuns?: number;
       /** Format: int64 */
@@ -5226,7 +5246,7 @@ export interface components {
     Quota: {
       /**
        * Format: int64
-       * @description Concurrent runs, including queued runs.
+       * @description Concurrent runs, including queued runs. A program that waits for an approval is paused and does not count.
        */
       concurrentRuns: number;
       /** Format: int64 */
@@ -6221,6 +6241,25 @@ export interface components {
     TaskRetry: {
       /** @description Given to the agent as the property feedback of its input, which its input schema must declare. */
       feedback?: string;
+    };
+    TaskedSkill: {
+      agent_id?: string;
+      description?: string;
+      error: string | null;
+      error_type: string | null;
+      input_schema?: unknown;
+      name?: string;
+      /** @enum {string} */
+      outcome?: 'found' | 'waiting' | 'drafted' | 'published';
+      output_schema?: unknown;
+      publisher?: string;
+      reason: string;
+      /** @enum {string} */
+      state?: 'active' | 'draft';
+      success: boolean;
+      tokens?: components['schemas']['Tokens'];
+      verdict?: components['schemas']['Verdict'];
+      version?: string;
     };
     Test: {
       expect: components['schemas']['Expectation'];
@@ -30461,6 +30500,172 @@ export interface operations {
         };
         content: {
           'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  findSkillForTask: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Name or ID of the workspace (default: a session's first workspace; a token has only its own).
+         * @example default
+         */
+        'X-Workspace'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "input_example": {
+         *         "city": "Oslo"
+         *       },
+         *       "user_text": "Weather of a city."
+         *     }
+         */
+        'application/json': {
+          /** @description Publish a new tool if the gate approves it or only warns, and the caller has the scope approve. */
+          auto_promote?: boolean;
+          /** @description A valid input. A tool that refuses it does not fit. */
+          input_example?: Record<string, never> | null;
+          /** @description More words about the task. */
+          intent?: string | null;
+          /** @description The task in words. */
+          user_text: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "agent_id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000a",
+           *       "error": null,
+           *       "error_type": null,
+           *       "input_schema": {
+           *         "properties": {
+           *           "city": {
+           *             "type": "string"
+           *           }
+           *         },
+           *         "required": [
+           *           "city"
+           *         ],
+           *         "type": "object"
+           *       },
+           *       "name": "weather",
+           *       "outcome": "found",
+           *       "output_schema": {},
+           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example fits the input schema.",
+           *       "state": "active",
+           *       "success": true,
+           *       "version": "1.1.0"
+           *     }
+           */
+          'application/json': components['schemas']['TaskedSkill'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ServiceError'];
         };
       };
     };
