@@ -1,14 +1,40 @@
 // Projects: calls and queries of their pages alone, so that the first screen does not load them.
 import { useQuery } from '@tanstack/react-query';
-import { request } from './http';
+import { answerOf, apiBase, OfflineError, request, workspaceHeader } from './http';
 import { queryClient } from './queries';
-import type { Overlay, OverlayDiff, Project, ProjectChange } from './types';
+import type { Overlay, OverlayDiff, Project, ProjectChange, ProjectDetail, ProjectFileContent } from './types';
 
 const key = ['projects'] as const;
 const projectPath = (name: string): string => `/projects/${encodeURIComponent(name)}`;
 const overlayPath = (project: string, id: string): string =>
   `${projectPath(project)}/overlays/${encodeURIComponent(id)}`;
 export const listProjects = (): Promise<{ items: Project[] }> => request('/projects');
+export const getProject = (name: string): Promise<ProjectDetail> => request(projectPath(name));
+export const getProjectFile = (project: string, path: string): Promise<ProjectFileContent> =>
+  request(`${projectPath(project)}/file?path=${encodeURIComponent(path)}`);
+
+const archiveTypes = [
+  { end: /\.zip$/i, type: 'application/zip' },
+  { end: /\.tar$/i, type: 'application/x-tar' },
+  { end: /\.bundle$/i, type: 'application/x-git-bundle' },
+];
+
+/** The media type of an archive by its name. Others are taken for a compressed tar. */
+export const archiveTypeOf = (name: string): string =>
+  archiveTypes.find(({ end }) => end.test(name))?.type ?? 'application/gzip';
+
+/** Creates a project from an archive, or replaces its files. */
+export async function importProject(name: string, archive: File, description: string): Promise<void> {
+  const query = new URLSearchParams({ description, strip: 'true' });
+  const answer = await fetch(`${apiBase}${projectPath(name)}/import?${query.toString()}`, {
+    method: 'POST',
+    headers: { 'Content-Type': archiveTypeOf(archive.name), ...workspaceHeader() },
+    body: archive,
+  }).catch(() => undefined);
+  if (!answer) throw new OfflineError();
+  answerOf(answer.status, await answer.text(), answer.headers.get('Retry-After'));
+}
+
 export const listOverlays = (project: string): Promise<{ items: Overlay[] }> =>
   request(`${projectPath(project)}/overlays?limit=100`);
 export const listProjectChanges = (project: string): Promise<{ items: ProjectChange[] }> =>
@@ -25,6 +51,10 @@ export const decideOverlay = (
   request(`${overlayPath(project, id)}/${decision}`, { method: 'POST', body: { files, revision } });
 
 export const useProjects = () => useQuery({ queryKey: [...key, 'list'], queryFn: listProjects, staleTime: 0 });
+export const useProject = (name: string) =>
+  useQuery({ queryKey: [...key, 'one', name], queryFn: () => getProject(name), staleTime: 0 });
+export const useProjectFile = (project: string, path: string) =>
+  useQuery({ queryKey: [...key, 'file', project, path], queryFn: () => getProjectFile(project, path), staleTime: 0 });
 export const useOverlays = (project: string) =>
   useQuery({ queryKey: [...key, 'overlays', project], queryFn: () => listOverlays(project), staleTime: 0 });
 export const useProjectChanges = (project: string) =>

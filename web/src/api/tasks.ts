@@ -68,8 +68,9 @@ export const useTaskOrder = (id: string) =>
     refetchInterval: ({ state }) =>
       state.data && /^(accepted|rejected|errored)$/.test(state.data.status) ? false : 1000,
   });
-export const useTaskDiff = (id: string, revision: number) =>
+export const useTaskDiff = (id: string, revision: number, enabled: boolean) =>
   useQuery({
+    enabled,
     queryKey: [...key, 'diff', id, revision],
     queryFn: () => getTaskDiff(id),
     placeholderData: keepPreviousData,

@@ -140,6 +140,9 @@ export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 
 export type Project = Wire['Project'];
+export type ProjectDetail = Wire['ProjectDetail'];
+export type ProjectFile = Wire['ProjectFile'];
+export type ProjectFileContent = Wire['ProjectFileContent'];
 export type Overlay = Wire['Overlay'];
 export type ProjectChange = Wire['ProjectChange'];
 export type Task = Wire['Task'];

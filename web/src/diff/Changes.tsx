@@ -101,7 +101,9 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
           <tbody>
             {fields.map((f) => (
               <tr key={f.name}>
-                <th scope="row">{f.name}</th>
+                <th scope="row" title={f.name}>
+                  {say.fields[f.name] ?? f.name}
+                </th>
                 <td data-side={from === '' ? say.before : from}>{plain(f.before)}</td>
                 <td data-side={to}>{plain(f.after)}</td>
               </tr>

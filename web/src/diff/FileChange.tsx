@@ -10,6 +10,7 @@ import { Waiting } from '../ui/Waiting';
 import { useWide } from '../ui/useWide';
 import { useOpenAgent } from '../agent/openAgent';
 import css from './Changes.module.css';
+import { DiffFile } from './DiffFile';
 import { Lines } from './Lines';
 import { narrowest, TextDiff } from './TextDiff';
 
@@ -35,15 +36,16 @@ export function FileChange({ file, from, to, linesOnly }: Props) {
     { value: 'within', label: say.inline },
   ] as const;
   return (
-    <section ref={section} aria-label={path}>
-      <div className={css.fileHead}>
-        <h3>
-          {path} {status}
-        </h3>
-        {!binary && !linesOnly && (
-          <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />
-        )}
-      </div>
+    <DiffFile
+      ref={section}
+      path={path}
+      kind={status}
+      unified={unified}
+      acts={
+        !binary &&
+        !linesOnly && <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />
+      }
+    >
       {look !== 'lines' ? (
         <Whole path={path} from={from} to={to} inline={look === 'within'} />
       ) : unified === '' ? (
@@ -53,7 +55,7 @@ export function FileChange({ file, from, to, linesOnly }: Props) {
           <Lines text={unified} />
         </div>
       )}
-    </section>
+    </DiffFile>
   );
 }
 

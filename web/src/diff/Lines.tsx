@@ -1,21 +1,16 @@
 import css from './Changes.module.css';
+import { linesOf } from './unified';
 
-/** Shows a unified diff without the names of its files. */
+/** Shows a unified diff without the names of its files. The numbers are drawn, so that copied text has none. */
 export function Lines({ text }: { text: string }) {
-  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are shown above
+  const lines = linesOf(text);
   return (
-    <pre className={css.lines}>
-      {lines.map((line, i) => (
-        <span key={i} className={look(line)}>
+    <pre className={css.lines} data-one-sided={lines.every(({ kind }) => kind === 'added')}>
+      {lines.map(({ kind, before, after, text: line }, i) => (
+        <span key={i} data-kind={kind} data-before={before ?? ''} data-after={after ?? ''}>
           {line === '' ? ' ' : line}
         </span>
       ))}
     </pre>
   );
-}
-
-function look(line: string): string | undefined {
-  if (line.startsWith('+')) return css.added;
-  if (line.startsWith('-')) return css.removed;
-  return line.startsWith('@@') ? css.place : undefined;
 }

@@ -88,7 +88,8 @@ export const verdict = {
   missingFlags: (flags: string[]) =>
     `${flags.length === 1 ? 'A safety flag is' : 'Safety flags are'} missing: ${flags.join(', ')}.`,
   addFlags: (flags: string[]) => `Add ${flags.join(' and ')}`,
-  score: (score: number) => `Score ${String(score)}`,
+  score: (score: number) => `Score ${String(score)} of 1`,
+  aboutScore: '1 minus the weights of the findings, at least 0. 1 is the best score.',
   severities: { low: 'low', medium: 'medium', high: 'high', critical: 'critical' },
   more: (n: number) => `and ${plural(n, { one: 'more finding', other: 'more findings' })}`,
   why: (rule: string) => `Rule ${rule}`,

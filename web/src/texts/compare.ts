@@ -14,6 +14,20 @@ export const changes = {
   field: 'Field',
   none: 'none',
   before: 'before',
+  fields: {
+    'capabilities.hosts': 'Network hosts',
+    'capabilities.hostFunctions': 'Host functions',
+    'capabilities.subprocess': 'Subprocesses',
+    'capabilities.tools': 'Tools',
+    'capabilities.files': 'Files of projects',
+    'capabilities.pinned': 'Pinned agents',
+    secrets: 'Secrets',
+    title: 'Title',
+    description: 'Description',
+    language: 'Language',
+    runtime: 'Runtime',
+    safetyFlags: 'Safety flags',
+  } as Readonly<Record<string, string>>,
 };
 
 export const packageChanges = {
@@ -43,6 +57,11 @@ export const compareDialog = {
   same: 'No differences.',
   aChange: (bump: string) => `A ${bump} change.`,
   aChangeTo: (bump: string, version: string) => `A ${bump} change: the next version is ${version}.`,
+};
+
+export const diffFile = {
+  counts: (added: number, removed: number) =>
+    `${plural(added, { one: 'line', other: 'lines' })} added, ${plural(removed, { one: 'line', other: 'lines' })} removed`,
 };
 
 export const fileChange = {

@@ -67,6 +67,11 @@ export const day = (iso: string): string => iso.slice(0, 10);
 /** A time in the reader's time zone: 2026-11-23 00:00. */
 export const moment = (iso: string): string => clock.format(new Date(iso));
 
+const hands = new Intl.DateTimeFormat('sv', { timeStyle: 'medium' });
+
+/** The time of day in the reader's time zone: 09:05:01. */
+export const timeOfDay = (iso: string): string => hands.format(new Date(iso));
+
 /** The time of day in the reader's time zone with milliseconds: 09:05:01.250. */
 export function clockTime(iso: string): string {
   const at = new Date(iso);

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { number, plural } from './format';
 import { rich } from './rich';
 
 export const projectsPage = {
@@ -10,7 +11,28 @@ export const projectsPage = {
   notLoaded: (reason: string) => `The projects could not be loaded. ${reason}`,
   lead: 'Trees of files that programs read and propose changes to. Nothing changes until a person accepts it.',
   none: 'There is no project yet.',
-  importIt: (command: ReactNode) => rich`Import a folder with ${command}.`,
+  importIt: (command: ReactNode) => rich`Import an archive here, or a folder with ${command}.`,
+  importProject: 'Import a project…',
+  importNew: 'Import files…',
+  importTitle: 'Import a project',
+  importAbout: 'The files of the archive become a project of this workspace.',
+  importInto: (name: string) => `Import files into ${name}`,
+  importIntoAbout: 'The files of the archive replace all files of the project. Its history keeps the earlier ones.',
+  importVerb: 'Import',
+  imported: (name: string) => `Imported ${name}.`,
+  archive: 'Archive',
+  archiveHint:
+    'A zip, a tar, a compressed tar or a git bundle. If all files are in one folder, that folder is left out.',
+  description: 'Description',
+  path: 'File',
+  contentOf: (path: string) => `The content of ${path}`,
+  copy: 'Copy',
+  copyFile: (path: string) => `Copy ${path}`,
+  fileNotLoaded: (reason: string) => `The file could not be loaded. ${reason}`,
+  changed: (ago: string) => `last change ${ago}`,
+  openChanges: (n: number) => plural(n, { one: 'change waits', other: 'changes wait' }),
+  firstFiles: (n: number, all: number) => `The first ${number(n)} of ${number(all)} files.`,
+  ofRun: (files: string, run: string) => `${files} · run ${run}`,
   grantIt: (capability: ReactNode) =>
     rich`Grant an agent the files of the project: ${capability} with write, and the flag file_system, in its agent.yaml (atelier pull, then push).`,
   proposeIt: (write: ReactNode, submit: ReactNode) =>
@@ -19,7 +41,7 @@ export const projectsPage = {
   name: 'Name',
   files: 'Files',
   size: 'Size',
-  changes: 'Changes',
+  changes: 'Version',
   change: 'Change',
   lastChange: 'Last change',
   summary: 'Summary',
@@ -34,6 +56,8 @@ export const projectsPage = {
   by: 'By',
   noSummary: 'Without a summary',
   openRun: 'Open the run',
+  fileCount: (n: number) => plural(n, { one: 'file', other: 'files' }),
+  decidedBy: (name: string) => `decided by ${name}`,
   accept: 'Accept all',
   reject: 'Reject all',
   acceptOne: 'Accept',

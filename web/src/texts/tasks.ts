@@ -36,6 +36,9 @@ export const tasksPage = {
   badInput: 'must be JSON.',
   priority: 'Priority',
   priorityHint: '0 to 9. One step is worth ten minutes of waiting.',
+  inProject: (project: string) => `project ${project}`,
+  added: 'added',
+  linesOf: (path: string) => `The lines of ${path}`,
   on: (agent: string, project: string) => `${agent} on ${project}`,
   files: (n: number) => plural(n, { one: 'file', other: 'files' }),
   attempt: (n: number) => `attempt ${String(n)}`,
@@ -76,6 +79,5 @@ export const tasksPage = {
     `Written by ${model}. It runs on the proposed changes of this task only and is stored as no agent.`,
   events: 'Events',
   changes: 'Changes',
-  eventAt: (state: string, at: string) => `${state} · ${at}`,
   kept: 'Only the newest tasks are shown here. The command atelier task list --limit 10000 shows more.',
 };

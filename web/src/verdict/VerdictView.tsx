@@ -1,8 +1,10 @@
+import { CircleCheck, Hourglass, Info, OctagonX, TriangleAlert, type LucideIcon } from 'lucide-react';
 import type { Verdict, VerdictFinding } from '../api/types';
 import { approvalsPage, verdict as say } from '../texts/approvals';
 import { Button } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Few } from '../ui/Few';
+import { StateMark, type Look } from '../ui/StateMark';
 import css from './VerdictView.module.css';
 
 interface Props {
@@ -11,13 +13,21 @@ interface Props {
   onAddFlags?: ((flags: string[]) => void) | undefined;
 }
 
+const marks: Record<Verdict['verdict'], { icon: LucideIcon; look: Look }> = {
+  APPROVE: { icon: CircleCheck, look: 'ok' },
+  WARN: { icon: TriangleAlert, look: 'warn' },
+  ESCALATE: { icon: Hourglass, look: 'warn' },
+  BLOCK: { icon: OctagonX, look: 'err' },
+};
+
 /** The new capabilities and the findings of a verdict, with the place, the rule and the remedy of each. */
 export function VerdictView({ verdict, onAddFlags }: Props) {
   const { capabilityChanges, findings, moreFindings, missingFlags = [] } = verdict;
   return (
     <section className={css.verdict} aria-label={say.label}>
-      <p>
-        <strong>{say[verdict.verdict]}</strong> · {say.score(verdict.score)}
+      <p className={css.head}>
+        <StateMark {...marks[verdict.verdict]}>{say[verdict.verdict]}</StateMark>
+        <span title={say.aboutScore}>{say.score(verdict.score)}</span>
       </p>
       {capabilityChanges.length > 0 && (
         <>
@@ -59,6 +69,7 @@ function Row({ finding }: { finding: VerdictFinding }) {
   return (
     <li>
       <span className={classes(css.severity, severity === 'high' && css.high, severity === 'critical' && css.critical)}>
+        {severity === 'low' ? <Info size={12} aria-hidden /> : <TriangleAlert size={12} aria-hidden />}
         {say.severities[severity]}
       </span>{' '}
       {file !== undefined && <code>{say.place(file, line ?? 1)}</code>} {message}

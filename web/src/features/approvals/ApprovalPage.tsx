@@ -1,3 +1,4 @@
+import { ArrowLeft, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -12,6 +13,7 @@ import { notify } from '../../state/notices';
 import { approvalsPage as say } from '../../texts/approvals';
 import { moment } from '../../texts/format';
 import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
@@ -22,6 +24,7 @@ import { VerdictView } from '../../verdict/VerdictView';
 import css from './ApprovalPage.module.css';
 import { ApprovalState } from './ApprovalState';
 import { subjectOf } from './subject';
+import { withoutRepeats } from './repeats';
 
 /** One request with its reasons, findings and input, and the decision. */
 export function ApprovalPage({ id }: { id: string }) {
@@ -60,26 +63,40 @@ function Request({ approval }: { approval: ApprovalDetails }) {
   const pending = status === 'pending';
   return (
     <section className={entries.section}>
-      <div>
-        <Link href="/approvals">{say.back}</Link>
+      <div className={entries.title}>
+        <Link href="/approvals" className={entries.back}>
+          <ArrowLeft size={14} aria-hidden /> {say.back}
+        </Link>
         <h1>{subjectOf(approval)}</h1>
-        <ApprovalState status={status} />
-        <p className={entries.lead}>
-          {say.by(requester.name, moment(createdAt))}
-          {pending && ` · ${say.until(moment(expiresAt))}`}
+        <p className={entries.facts}>
+          <ApprovalState status={status} />
+          <span>{say.by(requester.name, moment(createdAt))}</span>
+          {pending && <span>{say.until(moment(expiresAt))}</span>}
+          {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
         </p>
         {pending && approvers.length > 0 && <p className={entries.lead}>{say.approvers(approvers)}</p>}
+        {!pending && (
+          <p role="status">
+            {decider && decidedAt
+              ? say.decided(say.states[status], decider.name, moment(decidedAt))
+              : say.states[status]}
+            {comment !== undefined && `: ${comment}`} {outcome}
+          </p>
+        )}
       </div>
       <div>
         <h2>{say.reasons}</h2>
-        <ul>
+        <ul className={css.reasons}>
           {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>
+              <TriangleAlert size={14} aria-hidden />
+              <span>{reason}</span>
+            </li>
           ))}
         </ul>
       </div>
       {comparison && <PackageChanges changes={comparison.packages} />}
-      {verdict && <VerdictView verdict={verdict} />}
+      {verdict && <VerdictView verdict={withoutRepeats(verdict, reasons)} />}
       {approval.comparison && <Compared approval={approval} />}
       {input !== undefined && (
         <div>
@@ -90,16 +107,8 @@ function Request({ approval }: { approval: ApprovalDetails }) {
         </div>
       )}
       {approval.inputWithheld === true && <p>{say.withheld}</p>}
-      {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
-      {pending ? (
-        <Decide approval={approval} />
-      ) : (
-        <p role="status">
-          {decider && decidedAt ? say.decided(say.states[status], decider.name, moment(decidedAt)) : say.states[status]}
-          {comment !== undefined && `: ${comment}`} {outcome}
-        </p>
-      )}
       <Deliveries id={approval.id} />
+      {pending && <Decide approval={approval} />}
     </section>
   );
 }
@@ -174,19 +183,25 @@ function Decide({ approval }: { approval: Approval }) {
   };
   const allowed = may('approve');
   return (
-    <div className={entries.form}>
-      {kind === 'run' && agentId !== undefined && (
-        <fieldset>
-          <legend>{say.reach}</legend>
-          {reaches.map((one) => (
-            <label key={one.scope}>
-              <input type="radio" name="scope" checked={scope === one.scope} onChange={() => setScope(one.scope)} />{' '}
-              {one.label}
-            </label>
-          ))}
-        </fieldset>
-      )}
+    <div className={css.decide} data-bar="decide">
       <TextField label={say.comment} hint={say.commentHint} value={comment} onChange={setComment} />
+      {kind === 'run' && agentId !== undefined && (
+        <Field label={say.reach}>
+          {(control) => (
+            <select
+              {...control}
+              value={scope}
+              onChange={(e) => setScope(reaches.find((one) => one.scope === e.target.value)?.scope ?? 'once')}
+            >
+              {reaches.map((one) => (
+                <option key={one.scope} value={one.scope}>
+                  {one.label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
       <div className={entries.acts}>
         <Button
           look="danger"

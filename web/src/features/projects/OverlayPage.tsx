@@ -1,3 +1,4 @@
+import { ArrowLeft } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -11,8 +12,8 @@ import { projectsPage as say } from '../../texts/projects';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
-import { OverlayState } from './OverlayState';
-import { Differences, type Decide } from '../../diff/Differences';
+import { OverlayState } from '../../diff/OverlayState';
+import { DecideAll, Differences, type Decide } from '../../diff/Differences';
 
 /** The changes that one run proposes, to accept or reject. */
 export function OverlayPage({ project, id }: { project: string; id: string }) {
@@ -48,12 +49,30 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
   const decide: Decide = (decision, paths) => void answer(decision, paths);
   return (
     <section className={entries.section}>
-      <div>
-        <Link href={`/projects/${encodeURIComponent(project)}`}>{say.backTo(project)}</Link>
-        <h1>{overlay.summary === '' ? say.noSummary : overlay.summary}</h1>
-        <p className={entries.lead}>{[overlay.agent, moment(overlay.createdAt)].filter(Boolean).join(' · ')}</p>
-        <OverlayState status={overlay.status} />{' '}
-        <Link href={`/runs/${encodeURIComponent(overlay.runId)}`}>{say.openRun}</Link>
+      <div className={entries.head}>
+        <div className={entries.title}>
+          <Link href={`/projects/${encodeURIComponent(project)}`} className={entries.back}>
+            <ArrowLeft size={14} aria-hidden /> {say.backTo(project)}
+          </Link>
+          <h1>{overlay.summary === '' ? say.noSummary : overlay.summary}</h1>
+          <p className={entries.facts}>
+            <OverlayState status={overlay.status} />
+            {overlay.agent !== undefined && overlay.agent !== '' && (
+              <Link href={`/a/${encodeURIComponent(overlay.agent)}`}>
+                {[overlay.agent, overlay.version].filter(Boolean).join('@')}
+              </Link>
+            )}
+            <span>{say.fileCount(diff.files.length)}</span>
+            <span>{moment(overlay.createdAt)}</span>
+            {overlay.decider && <span>{say.decidedBy(overlay.decider.name)}</span>}
+            <Link href={`/runs/${encodeURIComponent(overlay.runId)}`}>{say.openRun}</Link>
+          </p>
+        </div>
+        {overlay.status === 'open' && (
+          <div className={entries.acts}>
+            <DecideAll diff={diff} busy={busy} decide={decide} />
+          </div>
+        )}
       </div>
       <Differences diff={diff} busy={busy} decide={decide} />
     </section>

@@ -1,19 +1,27 @@
+import { ArrowLeft, FileText, GitPullRequestArrow } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { useOverlays, useProjectChanges } from '../../api/projects';
-import type { Overlay, ProjectChange } from '../../api/types';
+import { useOverlays, useProject, useProjectChanges } from '../../api/projects';
+import { useRights } from '../../api/rights';
+import type { Overlay, ProjectChange, ProjectFile } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
-import { ago, number } from '../../texts/format';
+import { ago, bytes, moment, number } from '../../texts/format';
 import { projectsPage as say } from '../../texts/projects';
+import { Button } from '../../ui/Button';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
-import { OverlayState } from './OverlayState';
+import { OverlayState } from '../../diff/OverlayState';
+import { ImportProjectDialog } from './ImportProjectDialog';
+import { ProjectFileDialog } from './ProjectFileDialog';
+import css from './Projects.module.css';
 
 /** The changes that runs propose to a project, and its history. */
 export function ProjectPage({ name }: { name: string }) {
+  const project = useProject(name);
   const overlays = useOverlays(name);
   const changes = useProjectChanges(name);
   const [now] = useState(() => Date.now());
@@ -22,13 +30,46 @@ export function ProjectPage({ name }: { name: string }) {
   }, []);
   const proposed = overlays.data?.items ?? [];
   const done = changes.data?.items ?? [];
+  const files = project.data?.paths ?? [];
+  const open = proposed.filter(({ status }) => status === 'open').length;
+  const { may, why } = useRights();
+  const [importing, setImporting] = useState(false);
+  const [shown, setShown] = useState<string>();
   return (
     <Page>
       <Column>
         <section className={entries.section}>
-          <div>
-            <Link href="/projects">{say.back}</Link>
-            <h1>{name}</h1>
+          <div className={entries.head}>
+            <div className={entries.title}>
+              <Link href="/projects" className={entries.back}>
+                <ArrowLeft size={14} aria-hidden /> {say.back}
+              </Link>
+              <h1>{name}</h1>
+              {project.data && (
+                <>
+                  {project.data.description !== '' && <p className={entries.lead}>{project.data.description}</p>}
+                  <p className={entries.facts}>
+                    <span>{say.fileCount(project.data.files)}</span>
+                    <span>{bytes(project.data.bytes)}</span>
+                    <span>{say.changed(ago(project.data.updatedAt, now))}</span>
+                    {open > 0 && (
+                      <StateMark look="warn" icon={GitPullRequestArrow}>
+                        {say.openChanges(open)}
+                      </StateMark>
+                    )}
+                  </p>
+                </>
+              )}
+            </div>
+            <div className={entries.acts}>
+              <Button
+                disabled={!may('write')}
+                title={may('write') ? undefined : why('write')}
+                onClick={() => setImporting(true)}
+              >
+                {say.importNew}
+              </Button>
+            </div>
           </div>
           <h2>{say.proposed}</h2>
           {overlays.isPending && <Waiting shape="rows" what={say.project} retry />}
@@ -51,6 +92,19 @@ export function ProjectPage({ name }: { name: string }) {
               top={({ status }) => status === 'open'}
             />
           )}
+          <h2>{say.files}</h2>
+          {project.isPending && <Waiting shape="rows" what={say.project} retry />}
+          <NotLoaded found={project} why={say.notLoaded} />
+          {files.length > 0 && (
+            <DataTable
+              label={say.files}
+              items={files.slice(0, mostFiles)}
+              columns={filesOf(setShown)}
+              rowKey={({ path }) => path}
+              words={({ path }) => path}
+            />
+          )}
+          {files.length > mostFiles && <p className={entries.lead}>{say.firstFiles(mostFiles, files.length)}</p>}
           {(done.length > 0 || changes.isError) && <h2>{say.history}</h2>}
           <NotLoaded found={changes} why={say.notLoaded} />
           {done.length > 0 && (
@@ -64,21 +118,44 @@ export function ProjectPage({ name }: { name: string }) {
           )}
         </section>
       </Column>
+      {importing && <ImportProjectDialog into={name} onClose={() => setImporting(false)} />}
+      {shown !== undefined && <ProjectFileDialog project={name} path={shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
 }
+
+/** A table of more rows would be slow. */
+const mostFiles = 500;
+
+const filesOf = (show: (path: string) => void): TableColumn<ProjectFile>[] => [
+  {
+    key: 'path',
+    title: say.path,
+    by: ({ path }) => path,
+    cell: ({ path }) => (
+      <Button look="link" className={css.file} onClick={() => show(path)}>
+        <FileText size={14} aria-hidden />
+        {path}
+      </Button>
+    ),
+  },
+  { key: 'size', title: say.size, by: ({ size }) => -size, cell: ({ size }) => bytes(size) },
+];
 
 const proposals = (project: string, now: number): TableColumn<Overlay>[] => [
   {
     key: 'summary',
     title: say.summary,
     by: ({ summary }) => summary,
-    cell: ({ id, summary }) => (
-      <strong>
-        <Link href={`/projects/${encodeURIComponent(project)}/overlays/${encodeURIComponent(id)}`}>
-          {summary === '' ? say.noSummary : summary}
-        </Link>
-      </strong>
+    cell: ({ id, summary, runId, entries: files }) => (
+      <>
+        <strong>
+          <Link href={`/projects/${encodeURIComponent(project)}/overlays/${encodeURIComponent(id)}`}>
+            {summary === '' ? say.noSummary : summary}
+          </Link>
+        </strong>
+        <small>{say.ofRun(files.map(({ path }) => path).join(', '), runId.slice(-6))}</small>
+      </>
     ),
   },
   {
@@ -93,18 +170,18 @@ const proposals = (project: string, now: number): TableColumn<Overlay>[] => [
     key: 'made',
     title: say.made,
     by: ({ createdAt }) => -Date.parse(createdAt),
-    cell: ({ createdAt }) => ago(createdAt, now),
+    cell: ({ createdAt }) => <span title={moment(createdAt)}>{ago(createdAt, now)}</span>,
   },
 ];
 
 const history = (now: number): TableColumn<ProjectChange>[] => [
-  { key: 'number', title: say.change, by: (change) => -change.number, cell: (change) => number(change.number) },
   {
     key: 'summary',
     title: say.summary,
     by: ({ summary }) => summary,
     cell: ({ summary }) => <strong>{summary === '' ? say.noSummary : summary}</strong>,
   },
+  { key: 'number', title: say.change, by: (change) => -change.number, cell: (change) => number(change.number) },
   { key: 'by', title: say.by, by: ({ actor }) => actor.name, cell: ({ actor }) => actor.name },
   { key: 'files', title: say.files, by: ({ touched }) => -touched, cell: ({ touched }) => number(touched) },
   {

@@ -1,15 +1,18 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjects } from '../../api/projects';
+import { useRights } from '../../api/rights';
 import type { Project } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
 import { ago, bytes, number } from '../../texts/format';
 import { projectsPage as say } from '../../texts/projects';
+import { Button } from '../../ui/Button';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import { ImportProjectDialog } from './ImportProjectDialog';
 
 /** All projects of the workspace. */
 export function ProjectsPage() {
@@ -18,14 +21,26 @@ export function ProjectsPage() {
   useEffect(() => {
     document.title = say.pageTitle;
   }, []);
+  const { may, why } = useRights();
+  const [importing, setImporting] = useState(false);
   const items = found.data?.items ?? [];
   return (
     <Page>
       <Column>
         <section className={entries.section}>
-          <div>
-            <h1>{say.projects}</h1>
-            <p className={entries.lead}>{say.lead}</p>
+          <div className={entries.head}>
+            <div>
+              <h1>{say.projects}</h1>
+              <p className={entries.lead}>{say.lead}</p>
+            </div>
+            <Button
+              look="primary"
+              disabled={!may('write')}
+              title={may('write') ? undefined : why('write')}
+              onClick={() => setImporting(true)}
+            >
+              {say.importProject}
+            </Button>
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theProjects} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
@@ -47,6 +62,7 @@ export function ProjectsPage() {
           )}
         </section>
       </Column>
+      {importing && <ImportProjectDialog onClose={() => setImporting(false)} />}
     </Page>
   );
 }

@@ -1,26 +1,43 @@
+import { LoaderCircle } from 'lucide-react';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'react';
 import { followRun } from '../../api/stream';
 import { followTask, refreshTask, type TaskEvent } from '../../api/tasks';
 import type { RunEvent, Task } from '../../api/types';
-import { moment } from '../../texts/format';
+import { milliseconds, timeOfDay } from '../../texts/format';
 import { tasksPage as say } from '../../texts/tasks';
 import { moving } from './columns';
 import css from './Tasks.module.css';
+import { taskMarks } from './TaskState';
 
 /** The events of a task, and those of its program while it runs. They appear as they happen. */
 export function Events({ task }: { task: Task }) {
   const events = useEvents(task);
   const { runId, status } = task;
   return (
-    <div>
+    <div className={css.story}>
       <h2>{say.events}</h2>
       <ol className={css.events} aria-label={say.events} aria-live="polite">
-        {events.map((event) => (
-          <li key={event.seq}>
-            <small>{say.eventAt(stateOf(event), moment(event.at))}</small>
-            <span>{event.kind === 'attempt' ? event.data.error : event.data.message}</span>
-          </li>
-        ))}
+        {events.map((event, n) => {
+          const failed = event.kind === 'attempt';
+          const { look, icon } = failed ? taskMarks.errored : taskMarks[event.data.status];
+          const last = n === events.length - 1;
+          const turns = last && moving(status) && status !== 'queued';
+          const Icon = turns ? LoaderCircle : icon;
+          const next = events[n + 1];
+          return (
+            <li key={event.seq} data-look={look} data-turning={turns}>
+              <Icon size={16} aria-hidden />
+              <div>
+                <strong>{stateOf(event)}</strong>
+                <p>{failed ? event.data.error : event.data.message}</p>
+              </div>
+              <small>
+                {timeOfDay(event.at)}
+                {next && ` · ${milliseconds(Math.max(0, Date.parse(next.at) - Date.parse(event.at)))}`}
+              </small>
+            </li>
+          );
+        })}
       </ol>
       {runId !== undefined && <Output key={runId} runId={runId} live={moving(status)} />}
     </div>

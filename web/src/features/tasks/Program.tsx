@@ -1,4 +1,6 @@
 import type { Task } from '../../api/types';
+import changes from '../../diff/Changes.module.css';
+import { DiffFile } from '../../diff/DiffFile';
 import { Lines } from '../../diff/Lines';
 import { tasksPage as say } from '../../texts/tasks';
 import entries from '../../ui/Entries.module.css';
@@ -20,12 +22,18 @@ export function Program({ program }: { program: NonNullable<Task['program']> }) 
         </ol>
       )}
       {verdict && <VerdictView verdict={verdict} />}
-      {Object.entries(files).map(([path, text]) => (
-        <div key={path} role="region" aria-label={path} tabIndex={0}>
-          <h3>{path}</h3>
-          <Lines text={added(typeof text === 'string' ? text : '')} />
-        </div>
-      ))}
+      <div className={changes.changes}>
+        {Object.entries(files).map(([path, text]) => {
+          const lines = added(typeof text === 'string' ? text : '');
+          return (
+            <DiffFile key={path} path={path} kind={say.added} unified={lines}>
+              <div className={changes.scroll} role="region" aria-label={say.linesOf(path)} tabIndex={0}>
+                <Lines text={lines} />
+              </div>
+            </DiffFile>
+          );
+        })}
+      </div>
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { ArrowLeft, CircleX } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -6,6 +7,7 @@ import { cancelTask, decideTask, refreshTasks, retryTask, useTaskDiff, useTaskOr
 import type { Task } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
+import { ago, moment } from '../../texts/format';
 import { projectsPage } from '../../texts/projects';
 import { tasksPage as say } from '../../texts/tasks';
 import { Button } from '../../ui/Button';
@@ -15,10 +17,12 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
-import { Differences, type Decide } from '../../diff/Differences';
+import { DecideAll, Differences, type Decide } from '../../diff/Differences';
 import { moving } from './columns';
 import { Events } from './Events';
 import { Program } from './Program';
+import css from './Tasks.module.css';
+import { TaskState } from './TaskState';
 
 /** One task: its events live, and its changes to accept or reject. */
 export function TaskPage({ id }: { id: string }) {
@@ -39,7 +43,8 @@ export function TaskPage({ id }: { id: string }) {
 
 function Shown({ task }: { task: Task }) {
   const { id, title, agent, version, description, program, project, status, attempt } = task;
-  const { error, runId, overlayId, feedback, summary } = task;
+  const { error, runId, overlayId, feedback, summary, creator, createdAt } = task;
+  const [now] = useState(() => Date.now());
   const work = description === undefined ? `${agent}@${version}` : say.described;
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
@@ -62,19 +67,29 @@ function Shown({ task }: { task: Task }) {
       decision === 'accept' ? projectsPage.accepted : projectsPage.rejected,
     );
   const off = { disabled: busy || !runs, title: runs ? undefined : why('run') };
+  const found = useTaskDiff(id, task.revision, overlayId !== undefined);
+  const waiting = status === 'reviewing' && found.data?.overlay.status === 'open' ? found.data : undefined;
   return (
     <section className={entries.section}>
       <div className={entries.head}>
-        <div>
-          <Link href="/tasks">{say.back}</Link>
+        <div className={entries.title}>
+          <Link href="/tasks" className={entries.back}>
+            <ArrowLeft size={14} aria-hidden /> {say.back}
+          </Link>
           <h1>{title}</h1>
-          <p className={entries.lead}>
-            <span role="status">{say.states[status]}</span>
-            {' · '}
-            {[say.on(work, project), say.attempt(attempt)].join(' · ')}
+          <p className={entries.facts}>
+            <span role="status">
+              <TaskState status={status} />
+            </span>
+            <span>{work}</span>
+            <span>
+              <Link href={`/projects/${encodeURIComponent(project)}`}>{say.inProject(project)}</Link>
+            </span>
+            <span>{say.attempt(attempt)}</span>
+            <span>{creator.name}</span>
+            <span title={moment(createdAt)}>{ago(createdAt, now)}</span>
+            {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
           </p>
-          {summary !== '' && <p>{summary}</p>}
-          {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
         </div>
         <div className={entries.acts}>
           {moving(status) ? (
@@ -88,32 +103,38 @@ function Shown({ task }: { task: Task }) {
               </Button>
             )
           )}
+          {waiting && <DecideAll diff={waiting} busy={busy} decide={decide} />}
         </div>
       </div>
+      {error && (
+        <p role="alert" className={css.error}>
+          <CircleX size={16} aria-hidden />
+          {error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`}
+        </p>
+      )}
       {description !== undefined && description !== title && <p className={entries.lead}>{description}</p>}
       {feedback !== '' && (
         <p className={entries.lead}>
           {say.feedback}: {feedback}
         </p>
       )}
-      {error && <p role="alert">{error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`}</p>}
-      <Events key={task.id} task={task} />
+      {overlayId !== undefined && (
+        <>
+          <div>
+            <h2>{say.changes}</h2>
+            {summary !== '' && summary !== title && <p className={entries.lead}>{summary}</p>}
+          </div>
+          {found.isPending && <Waiting shape="rows" what={projectsPage.theChange} retry />}
+          <NotLoaded found={found} why={projectsPage.notLoaded} />
+          {found.data && (
+            <Differences diff={found.data} busy={busy} decide={decide} fixed={task.status !== 'reviewing'} />
+          )}
+        </>
+      )}
       {program && <Program program={program} />}
-      {overlayId !== undefined && <Changes task={task} busy={busy} decide={decide} />}
+      <Events key={task.id} task={task} />
       {asking && <RetryDialog id={id} described={description !== undefined} onClose={() => setAsking(false)} />}
     </section>
-  );
-}
-
-function Changes({ task, busy, decide }: { task: Task; busy: boolean; decide: Decide }) {
-  const found = useTaskDiff(task.id, task.revision);
-  return (
-    <>
-      <h2>{say.changes}</h2>
-      {found.isPending && <Waiting shape="rows" what={projectsPage.theChange} retry />}
-      <NotLoaded found={found} why={projectsPage.notLoaded} />
-      {found.data && <Differences diff={found.data} busy={busy} decide={decide} fixed={task.status !== 'reviewing'} />}
-    </>
   );
 }
 

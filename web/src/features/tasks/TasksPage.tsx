@@ -4,7 +4,7 @@ import { useRights } from '../../api/rights';
 import { useTasks } from '../../api/tasks';
 import type { Task } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
-import { moment } from '../../texts/format';
+import { ago, moment } from '../../texts/format';
 import { tasksPage as say } from '../../texts/tasks';
 import { Button } from '../../ui/Button';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -14,6 +14,7 @@ import entries from '../../ui/Entries.module.css';
 import { columnNames, columnsOf, type ColumnName } from './columns';
 import { NewTaskDialog } from './NewTaskDialog';
 import css from './Tasks.module.css';
+import { TaskState } from './TaskState';
 
 /** The board of tasks by state. */
 export function TasksPage() {
@@ -104,7 +105,7 @@ function Lane({ name, tasks }: { name: ColumnName; tasks: Task[] }) {
         <ul>
           {tasks.map((task) => (
             <li key={task.id}>
-              <Card task={task} />
+              <Card task={task} column={name} />
             </li>
           ))}
         </ul>
@@ -113,16 +114,23 @@ function Lane({ name, tasks }: { name: ColumnName; tasks: Task[] }) {
   );
 }
 
-function Card({ task }: { task: Task }) {
-  const { id, title, agent, project, status, priority, files, updatedAt, error, summary } = task;
+function Card({ task, column }: { task: Task; column: ColumnName }) {
+  const { id, title, agent, project, status, priority, files, updatedAt, error, summary, creator } = task;
   const more = error?.message ?? summary;
+  const several = column === 'working' || column === 'decided';
+  const [now] = useState(() => Date.now());
   return (
     <Link className={css.card} href={`/tasks/${encodeURIComponent(id)}`}>
       <strong>{title}</strong>
       <small>{say.on(agent === '' ? say.described : agent, project)}</small>
-      {more !== '' && <small className={error ? css.failed : undefined}>{more}</small>}
-      <small>
-        {[say.states[status], files > 0 ? say.files(files) : say.priorityOf(priority), moment(updatedAt)].join(' · ')}
+      {more !== '' && more !== title && <small className={error ? css.failed : undefined}>{more}</small>}
+      {several && (
+        <small>
+          <TaskState status={status} />
+        </small>
+      )}
+      <small title={moment(updatedAt)}>
+        {[files > 0 ? say.files(files) : say.priorityOf(priority), creator.name, ago(updatedAt, now)].join(' · ')}
       </small>
     </Link>
   );

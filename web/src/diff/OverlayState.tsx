@@ -1,10 +1,10 @@
-import { CircleCheck, CircleX, Hourglass, TimerOff, type LucideIcon } from 'lucide-react';
-import type { Overlay } from '../../api/types';
-import { projectsPage as say } from '../../texts/projects';
-import { StateMark, type Look } from '../../ui/StateMark';
+import { CircleCheck, CircleX, GitPullRequestArrow, TimerOff, type LucideIcon } from 'lucide-react';
+import type { Overlay } from '../api/types';
+import { projectsPage as say } from '../texts/projects';
+import { StateMark, type Look } from '../ui/StateMark';
 
 const marks: Record<Overlay['status'], { icon: LucideIcon; look: Look }> = {
-  open: { icon: Hourglass, look: 'warn' },
+  open: { icon: GitPullRequestArrow, look: 'warn' },
   accepted: { icon: CircleCheck, look: 'ok' },
   rejected: { icon: CircleX, look: 'err' },
   expired: { icon: TimerOff, look: 'quiet' },

@@ -1,0 +1,48 @@
+import { FileMinus, FilePen, FilePlus, type LucideIcon } from 'lucide-react';
+import type { ReactNode, Ref } from 'react';
+import { diffFile as say } from '../texts/compare';
+import css from './Changes.module.css';
+import { countsOf } from './unified';
+
+interface Props {
+  path: string;
+  /** What happened to the file, in the words of the server: added, changed, deleted and so on. */
+  kind: string;
+  /** The unified diff whose lines are counted. */
+  unified: string;
+  /** The rank of the heading. */
+  rank?: 'h2' | 'h3';
+  acts?: ReactNode;
+  ref?: Ref<HTMLElement>;
+  children: ReactNode;
+}
+
+const icons: Record<string, LucideIcon> = {
+  added: FilePlus,
+  created: FilePlus,
+  deleted: FileMinus,
+  removed: FileMinus,
+};
+
+/** A changed file as a box: its path, the counts of its lines and its buttons, then its content. */
+export function DiffFile({ path, kind, unified, rank: Heading = 'h3', acts, ref, children }: Props) {
+  const Icon = icons[kind] ?? FilePen;
+  const { added, removed } = countsOf(unified);
+  return (
+    <section ref={ref} aria-label={path} className={css.file}>
+      <div className={css.fileHead}>
+        <Heading>
+          <Icon size={14} aria-hidden />
+          <code>{path}</code> <span>{kind}</span>
+        </Heading>
+        {added + removed > 0 && (
+          <span className={css.counts} role="img" aria-label={say.counts(added, removed)}>
+            <span className={css.plus}>+{added}</span> <span className={css.minus}>−{removed}</span>
+          </span>
+        )}
+        {acts}
+      </div>
+      {children}
+    </section>
+  );
+}
