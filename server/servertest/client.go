@@ -299,3 +299,21 @@ func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
 	_ = answer.Body.Close() // disconnects
 	return answer.StatusCode
 }
+
+// ComponentState is the state of a part of a server.
+type ComponentState struct{ Component, State, Reason string }
+
+// Component returns the state of a part that /ready lists.
+func (c *Client) Component(t testing.TB, name string) ComponentState {
+	t.Helper()
+	var ready struct{ Components []ComponentState }
+	answer := c.Want(t, http.StatusOK, http.MethodGet, "/ready", nil)
+	answer.Into(t, &ready)
+	for _, one := range ready.Components {
+		if one.Component == name {
+			return one
+		}
+	}
+	t.Fatalf("/ready does not list %s: %s", name, answer.Body)
+	return ComponentState{}
+}

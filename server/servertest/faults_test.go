@@ -257,6 +257,9 @@ func TestDatabaseFaults(t *testing.T) {
 			if refused.Header.Get("Retry-After") == "" || refused.Problem(t).Code != "storage_unavailable" {
 				t.Errorf("a run is refused with %v %s", refused.Header, refused.Body)
 			}
+			if unready := cells["/ready"].last; unready.Status != 503 || !strings.Contains(string(unready.Body), `"component":"database"`) {
+				t.Errorf("/ready answers %d %s", unready.Status, unready.Body)
+			}
 			if fault.heal == nil {
 				return
 			}

@@ -83,6 +83,9 @@ func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	if p.Want(t, 200, "GET", "/health", nil).Into(t, &health); health.Status != "degraded" {
 		t.Errorf("the server is %s without a broker", health.Status)
 	}
+	if broker := p.Component(t, "kafka"); broker.State != "down" || broker.Reason == "" {
+		t.Errorf("without a broker the server is ready with %+v", broker)
+	}
 	if run := p.Execute(t, "echo", "1.0.0", map[string]any{"n": 1}); run.Status != "succeeded" {
 		t.Errorf("without a broker: %+v", run)
 	}
@@ -91,6 +94,9 @@ func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	servertest.Eventually(t, "the metrics say that the connection is back", func() bool {
 		return strings.Contains(string(p.Want(t, 200, "GET", "/metrics", nil).Body), "\natelier_kafka_connected 1\n")
 	})
+	if broker := p.Component(t, "kafka"); broker.State != "up" {
+		t.Errorf("with a broker the server is ready with %+v", broker)
+	}
 }
 
 // A tool that takes long does not delay the results of other sessions in its partition, even if there are more of them

@@ -131,6 +131,9 @@ func TestS3_Faults_DraftsAreKept(t *testing.T) {
 			if health.Status != "degraded" || health.Bucket.Available || !strings.Contains(health.Bucket.Reason, tt.remedy) {
 				t.Errorf("the health is %+v", health)
 			}
+			if bucket := p.Component(t, "bucket"); bucket.State != "down" || !strings.Contains(bucket.Reason, tt.remedy) {
+				t.Errorf("the server is ready with %+v", bucket)
+			}
 			if metrics := string(p.Want(t, http.StatusOK, http.MethodGet, "/metrics", nil).Body); !strings.Contains(metrics, "\natelier_bucket_available 0\n") || strings.Contains(metrics, "\natelier_bucket_failures_total 0\n") {
 				t.Error("the metrics do not show the fault")
 			}
@@ -154,6 +157,9 @@ func TestS3_Faults_DraftsAreKept(t *testing.T) {
 				p.Want(t, http.StatusOK, http.MethodGet, "/health", nil).Into(t, &health)
 				return health.Bucket.Available && health.Status == "healthy"
 			})
+			if bucket := p.Component(t, "bucket"); bucket.State != "up" {
+				t.Errorf("afterwards the server is ready with %+v", bucket)
+			}
 			for version, want := range map[string]string{"1.0.0": `"large"`, "1.1.0": `"changed"`} {
 				if run := p.Execute(t, "large", version, map[string]any{}); string(run.Output) != want {
 					t.Errorf("%s: %+v", version, run)
