@@ -72,10 +72,10 @@ type turn struct {
 	err    error // otherwise: the result of the caller's write
 }
 
-func newCommitter(db *sql.DB, d dialect, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
+func newCommitter(db *sql.DB, text map[string]string, writers int, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
 	c := &committer{
-		ledger: &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}},
-		refuse: refuse, noticed: noticed, log: log, writers: d.writers(),
+		ledger: &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}},
+		refuse: refuse, noticed: noticed, log: log, writers: writers,
 	}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -214,6 +215,41 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 			} else if !errors.Is(errs[n], registry.ErrKeyReserved) || !fault.Is(err, fault.NotFound) {
 				t.Errorf("a run without the key: %v, %v", errs[n], err)
 			}
+		}
+	})
+}
+
+// Of several runs with one key that wait for a person, one is stored, and a person is asked and told once.
+func TestBeginAsked_WithReservation_OnePersonIsAsked(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := registry.WithReservation(t.Context(), registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)})
+		at := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+		all := make([]registry.Run, 10)
+		errs := make([]error, len(all))
+		var group sync.WaitGroup
+		for n := range all {
+			all[n] = queued()
+			all[n].Status = registry.AwaitingApproval
+			asks := request(fmt.Sprint(n), at)
+			asks.Workspace, asks.RunID = ws, all[n].ID
+			group.Go(func() { errs[n] = s.BeginAsked(ctx, all[n], asks, deliveryOf) })
+		}
+		group.Wait()
+		stored := 0
+		for n, run := range all {
+			_, err := s.Run(t.Context(), ws, run.ID)
+			_, unasked := s.ApprovalOfRun(t.Context(), ws, run.ID)
+			switch {
+			case errs[n] == nil && err == nil && unasked == nil:
+				stored++
+			case !errors.Is(errs[n], registry.ErrKeyReserved) || !fault.Is(err, fault.NotFound) || !fault.Is(unasked, fault.NotFound):
+				t.Errorf("run %d: %v, %v, %v", n, errs[n], err, unasked)
+			}
+		}
+		page, err := s.ListDeliveries(t.Context(), ws, registry.DeliveryFilter{Limit: 9})
+		if stored != 1 || len(page.Items) != 1 || err != nil {
+			t.Errorf("%d runs are stored, and %+v are sent, %v", stored, page.Items, err)
 		}
 	})
 }

@@ -22,13 +22,51 @@ const unfinished = "'queued', 'awaiting_approval', 'running'"
 // ended stays unchanged. Errors: RunInterrupted if the run belongs to another server, or another server ended it;
 // registry.ErrKeyReserved.
 func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
+	w, err := s.beginning(ctx, run)
+	if err != nil {
+		return wrap("begin run", err)
+	}
+	return wrap("begin run", s.runs.commit(w))
+}
+
+// BeginAsked records a run together with its request for approval and the webhook about it. So a run never waits without a
+// request, and of two requests with one idempotency key only one asks a person. Errors: those of BeginRun.
+func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error {
+	w, err := s.beginning(ctx, run)
+	if err != nil {
+		return wrap("begin run", err)
+	}
+	row, err := approvalRowOf(a)
+	if err != nil {
+		return wrap("save approval", err)
+	}
+	return s.change(ctx, "begin run", func(ctx context.Context, tx bun.Tx) error {
+		once := func(key string, args ...any) (int64, error) {
+			result, err := tx.Tx.ExecContext(ctx, s.texts[key], args...) // not bun's own method, which replaces question marks
+			if err != nil {
+				return 0, err
+			}
+			return result.RowsAffected()
+		}
+		if err := (&batch{exec: once, writes: []*write{w}}).apply(); err != nil {
+			return err
+		}
+		if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
+			return err
+		}
+		return note(ctx, tx, a, notice)
+	})
+}
+
+// beginning returns the write that records a run that has not ended.
+func (s *Store) beginning(ctx context.Context, run registry.Run) (*write, error) {
 	if run.Status.Final() {
-		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
+		return nil, fmt.Errorf("run %s: %s is a final status", run.ID, run.Status)
 	}
 	by := *s.identity.Load()
 	row, bytes, err := runArgs(run, by)
 	if err != nil {
-		return wrap("begin run", err)
+		return nil, err
 	}
 	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}
 	if key, ok := registry.KeyOf(ctx); ok {
@@ -40,7 +78,7 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 		w.reservation = s.reservationOf(reserved, by)
 		w.bytes += len(k.Key) + len(k.BodyHash)
 	}
-	return wrap("begin run", s.runs.commit(w))
+	return w, nil
 }
 
 // FinishRun records the result of a run, its remaining events, and the use of its agent and of its workspace in one transaction. If the run

@@ -64,6 +64,7 @@ type Store struct {
 	notice      registry.Notice
 	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
 	runs        *committer
+	texts       map[string]string // of the statements that record runs
 	orphans     *orphans
 	identity    atomic.Pointer[identity] // identity of this server in its rows
 	exclusive   *exclusive               // nil for a store that shares its database
@@ -121,7 +122,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("read the records of runs that wait for the database: %w", err), s.disconnect())
 	}
 	s.arrears = arrears
-	s.runs = newCommitter(s.write.DB, s.dialect, s.probe.refuse, s.noticed, s.log)
+	s.texts = texts(s.dialect)
+	s.runs = newCommitter(s.write.DB, s.texts, s.dialect.writers(), s.probe.refuse, s.noticed, s.log)
 	if o.Exclusive {
 		s.startWatch(o.Watch)
 	}

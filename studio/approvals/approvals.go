@@ -23,6 +23,8 @@ import (
 type Requests interface {
 	// InsertApproval records a request and returns it, or the same publication that waits already.
 	InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
+	// BeginAsked records a run together with its request, or neither.
+	BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error
 	// DecideApproval ends a pending request. Error: Conflict with the request as it is, if it is no longer pending.
 	DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	CarriedOut(ctx context.Context, workspace, id, outcome string) error
@@ -475,12 +477,11 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 	if err != nil {
 		return err
 	}
-	_, err = s.Requests.InsertApproval(ctx, registry.Approval{
+	return s.Requests.BeginAsked(ctx, run, registry.Approval{
 		ID: s.NewID(), Workspace: run.Workspace, PolicyVersion: version, Kind: kind, Status: registry.ApprovalPending, AgentID: run.AgentID, Agent: run.Agent, Version: run.Version,
 		Digest: run.Digest, ContentDigest: c.Version.ContentDigest, RunID: run.ID, RequestID: c.RequestID, Reasons: r.Reasons, Verdict: r.Verdict, Input: run.Input, Request: request,
 		Requester: run.Actor, CreatedAt: now, ExpiresAt: now.Add(keep),
 	}, s.Notice)
-	return err
 }
 
 // Withdraw implements runs.Gate.

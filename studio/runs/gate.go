@@ -119,12 +119,8 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 		return nil, err
 	}
 	run.Status = registry.AwaitingApproval
-	// The request comes first: a run without one would wait forever.
-	if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
+	if err := s.Gate.Ask(req.keyed(ctx), run, c, ruling, request); err != nil {
 		return nil, err
-	}
-	if err := s.Journal.BeginRun(req.keyed(ctx), run); err != nil {
-		return nil, errors.Join(err, s.Gate.Withdraw(context.WithoutCancel(ctx), actor, run.ID))
 	}
 	return &Result{Run: run, Of: t.of}, nil
 }
@@ -132,26 +128,25 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 // refuse keeps a blocked request that may be submitted again, and records its run. A private run is not kept, because
 // that would store its input.
 func (s *Service) refuse(ctx context.Context, req Request, t target, run registry.Run, c Candidate, ruling Ruling, more saved, masked bool) (*Result, error) {
+	begin := func(run registry.Run) error { return s.Journal.BeginRun(req.keyed(ctx), run) }
 	if private(t.spec, req.outer) {
 		if ruling.Keep {
 			ruling.Remedy = strings.TrimSpace(ruling.Remedy + " The request was not kept, because the program has the flag pii_risk. Send it again.")
 		}
-		return s.block(ctx, req, t, Withheld(run), ruling)
+		return s.block(ctx, t, Withheld(run), ruling, begin)
 	}
 	if ruling.Keep && !masked && !c.Draft {
 		request, err := json.Marshal(more)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.Gate.Ask(ctx, run, c, ruling, request); err != nil {
-			return nil, err
-		}
+		begin = func(run registry.Run) error { return s.Gate.Ask(req.keyed(ctx), run, c, ruling, request) }
 	}
-	return s.block(ctx, req, t, run, ruling)
+	return s.block(ctx, t, run, ruling, begin)
 }
 
 // block records a run that the gate refuses.
-func (s *Service) block(ctx context.Context, req Request, t target, run registry.Run, ruling Ruling) (*Result, error) {
+func (s *Service) block(ctx context.Context, t target, run registry.Run, ruling Ruling, begin func(registry.Run) error) (*Result, error) {
 	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate", Remedy: ruling.Remedy}
 	switch {
 	case ruling.Verdict == nil && len(ruling.Reasons) > 0:
@@ -163,7 +158,7 @@ func (s *Service) block(ctx context.Context, req Request, t target, run registry
 		first := v.Findings[0]
 		e.File, e.Line, e.Column, e.Rule, e.Remedy = first.File, first.Line, first.Column, first.RuleID, first.Remedy
 	}
-	if err := s.Journal.BeginRun(req.keyed(ctx), run); err != nil {
+	if err := begin(run); err != nil {
 		return nil, err
 	}
 	ended, err := s.endWaiting(ctx, run, registry.Blocked, e)

@@ -19,7 +19,8 @@ const onceEvery = 20 * time.Millisecond
 
 // Once executes a request at most once for its key, which is stored together with the run. A repetition returns the run of
 // the first request, and waits for its end, but not for an approval. If the first request made no run, a repetition tries
-// again. Error: IdempotencyMismatch if the key belongs to another request.
+// again. Errors: IdempotencyMismatch if the key belongs to another request; Conflict if the run of the first request was
+// deleted.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
@@ -36,8 +37,12 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			}
 		case existing.BodyHash != key.BodyHash:
 			return registry.Run{}, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
+		case existing.Made.ID == "": // an earlier version of the server stores the key before the run
 		default:
 			run, err := s.Get(ctx, actor, existing.Made.ID)
+			if fault.Is(err, fault.NotFound) {
+				return run, fault.New(fault.Conflict, "This ID was used for the run %s, which is not stored any more. Choose a new one.", existing.Made.ID)
+			}
 			if err != nil || run.Status.Final() || run.Status == registry.AwaitingApproval {
 				return run, err
 			}

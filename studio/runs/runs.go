@@ -86,7 +86,8 @@ type Meter interface {
 type Gate interface {
 	// Review says whether a program may run at once, never, or after a person has approved.
 	Review(ctx context.Context, actor registry.Actor, c Candidate) (Ruling, error)
-	// Ask records that a run waits for a person, or that a blocked one may be submitted again.
+	// Ask records a run together with the request for a person that it waits for, or with the request by which a blocked one
+	// may be submitted again. Errors: those of Journal.BeginRun.
 	Ask(ctx context.Context, run registry.Run, c Candidate, r Ruling, request json.RawMessage) error
 	// Withdraw ends the request of a waiting run that was cancelled.
 	Withdraw(ctx context.Context, actor registry.Actor, runID string) error
