@@ -73,7 +73,7 @@ func OpenS3(ctx context.Context, o S3Options) (*S3, error) {
 		return nil, fmt.Errorf("--s3-endpoint: %w", err)
 	}
 	s := &S3{options: o, client: client, cache: cache, etags: map[string]string{}, state: S3State{Available: true}}
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	found, err := client.BucketExists(ctx, o.Bucket)
 	if err != nil {
@@ -94,18 +94,30 @@ func (s *S3) State() S3State {
 
 // Ping asks the bucket, so that its state is also known while nothing is read or stored.
 func (s *S3) Ping(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	found, err := s.client.BucketExists(ctx, s.options.Bucket)
 	if err == nil && !found {
 		err = minio.ErrorResponse{Code: "NoSuchBucket"}
 	}
-	s.note(err)
+	s.note(ctx, err)
 }
 
-// note stores whether the bucket answered. A caller that went away says nothing about the bucket.
-func (s *S3) note(err error) {
-	if errors.Is(err, context.Canceled) {
+// silent is the cause with which a request ends that the bucket did not answer in time.
+type silent struct{ patience time.Duration }
+
+func (e *silent) Error() string { return fmt.Sprintf("no answer within %s", e.patience) }
+
+// within bounds a request to the bucket.
+func within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, patience, &silent{patience})
+}
+
+// note stores whether the bucket answered a request. A caller that went away, or whose own time ended, says nothing about
+// the bucket.
+func (s *S3) note(ctx context.Context, err error) {
+	var late *silent
+	if err != nil && ctx.Err() != nil && !errors.As(context.Cause(ctx), &late) {
 		return
 	}
 	s.mu.Lock()
@@ -114,21 +126,21 @@ func (s *S3) note(err error) {
 		s.state.Available, s.state.Reason = true, ""
 		return
 	}
-	s.state.Available, s.state.Reason = false, fmt.Sprintf("The bucket %s cannot be used. %s", s.options.Bucket, remedy(err))
+	s.state.Available, s.state.Reason = false, fmt.Sprintf("The bucket %s cannot be used. %s", s.options.Bucket, remedy(ctx, err))
 	s.state.Failures++
 }
 
 // Put stores a blob under a name and returns its digest.
 func (s *S3) Put(ctx context.Context, name string, content []byte) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	digest := Digest(content)
 	info, err := s.client.PutObject(ctx, s.options.Bucket, objectKey(name, digest), bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
 		ContentType: "application/json", DisableMultipart: true, SendContentMd5: true,
 	})
-	s.note(err)
+	s.note(ctx, err)
 	if err != nil {
-		return "", s.failure("store", name, err)
+		return "", s.failure(ctx, "store", name, err)
 	}
 	s.remember(ctx, name, digest, info.ETag, content)
 	return digest, nil
@@ -146,29 +158,29 @@ func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 // current reports whether the cached content of a blob may be used: its object was not changed or removed. The cached
 // content is verified, so it is also used while the bucket does not answer.
 func (s *S3) current(ctx context.Context, name, digest string) bool {
-	ctx, cancel := context.WithTimeout(ctx, cachedPatience)
+	ctx, cancel := within(ctx, cachedPatience)
 	defer cancel()
 	s.mu.Lock()
 	known := s.etags[digest]
 	s.mu.Unlock()
 	info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
-	s.note(err)
+	s.note(ctx, err)
 	return err == nil && info.ETag == known || err != nil && !isMissing(err)
 }
 
 // download reads an object.
 func (s *S3) download(ctx context.Context, name, digest string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	object, err := s.client.GetObject(ctx, s.options.Bucket, objectKey(name, digest), minio.GetObjectOptions{})
 	if err != nil {
-		return nil, s.failure("read", name, err)
+		return nil, s.failure(ctx, "read", name, err)
 	}
 	defer object.Close()
 	content, err := io.ReadAll(io.LimitReader(object, maxObject))
-	s.note(err)
+	s.note(ctx, err)
 	if err != nil {
-		return nil, s.failure("read", name, err)
+		return nil, s.failure(ctx, "read", name, err)
 	}
 	if got := Digest(content); got != digest {
 		s.mu.Lock()
@@ -185,11 +197,11 @@ func (s *S3) download(ctx context.Context, name, digest string) ([]byte, error) 
 
 // Size returns the number of bytes of a blob. Errors: NotFound, StorageUnavailable.
 func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	info, err := s.client.StatObject(ctx, s.options.Bucket, objectKey(name, digest), minio.StatObjectOptions{})
 	if err != nil {
-		return 0, s.failure("measure", name, err)
+		return 0, s.failure(ctx, "measure", name, err)
 	}
 	return info.Size, nil
 }
@@ -200,7 +212,7 @@ func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	defer stop()
 	for object := range s.client.ListObjects(ctx, s.options.Bucket, minio.ListObjectsOptions{Prefix: keyPrefix, Recursive: true}) {
 		if object.Err != nil {
-			return s.failure("list", "", object.Err)
+			return s.failure(ctx, "list", "", object.Err)
 		}
 		at := strings.LastIndexByte(object.Key, '/')
 		digest := prefix + object.Key[at+1:]
@@ -216,7 +228,7 @@ func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 
 // Remove removes a blob that was last stored before a time. It reports whether it did.
 func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	key := objectKey(b.Name, b.Digest)
 	info, err := s.client.StatObject(ctx, s.options.Bucket, key, minio.StatObjectOptions{})
@@ -227,7 +239,7 @@ func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, erro
 		err = s.client.RemoveObject(ctx, s.options.Bucket, key, minio.RemoveObjectOptions{})
 	}
 	if err != nil {
-		return false, s.failure("remove", b.Name, err)
+		return false, s.failure(ctx, "remove", b.Name, err)
 	}
 	return true, nil
 }
@@ -238,7 +250,7 @@ const loans = "job-inputs/"
 // Lend stores content under a name and returns an address at which anybody who knows it can read the content for a while.
 // Error: StorageUnavailable.
 func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	_, err := s.client.PutObject(ctx, s.options.Bucket, loans+name, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{
 		ContentType: "application/octet-stream", DisableMultipart: true, SendContentMd5: true,
@@ -255,7 +267,7 @@ func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.
 
 // TakeBack removes content that was lent. Error: StorageUnavailable.
 func (s *S3) TakeBack(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
 	if err := s.client.RemoveObject(ctx, s.options.Bucket, loans+name, minio.RemoveObjectOptions{}); err != nil && !isMissing(err) {
 		return s.lending("remove", name, err)
@@ -296,24 +308,27 @@ func isMissing(err error) bool {
 	return code == "NoSuchKey" || code == "NotFound"
 }
 
-func (s *S3) failure(verb, name string, err error) error {
+func (s *S3) failure(ctx context.Context, verb, name string, err error) error {
 	if isMissing(err) {
 		return notFound(keyPrefix+name, err)
 	}
 	return &fault.Error{
-		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s. %s", s.options.Bucket, verb, keyPrefix, name, remedy(err)), Err: err, RetryAfter: time.Second,
+		Code: fault.StorageUnavailable, Message: fmt.Sprintf("The bucket %s does not %s the object %s%s. %s", s.options.Bucket, verb, keyPrefix, name, remedy(ctx, err)), Err: err, RetryAfter: time.Second,
 	}
 }
 
 // remedy says how to repair a bucket.
-func remedy(err error) string {
+func remedy(ctx context.Context, err error) string {
+	var late *silent
 	switch code := minio.ToErrorResponse(err).Code; {
 	case code == "NoSuchBucket":
 		return "It does not exist: create it, or change --s3-bucket."
 	case code == "AccessDenied", code == "InvalidAccessKeyId", code == "SignatureDoesNotMatch":
 		return "It denies access: check --s3-access-key, --s3-secret-key and the rights of this key."
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("It did not answer within %s: check the network and the service at --s3-endpoint, and try again.", s3Patience)
+	case ctx.Err() != nil && errors.As(context.Cause(ctx), &late):
+		return fmt.Sprintf("It did not answer within %s: check the network and the service at --s3-endpoint, and try again.", late.patience)
+	case ctx.Err() != nil:
+		return "The request ended before it answered. Try again."
 	}
 	return "Check that the service at --s3-endpoint answers, and try again."
 }

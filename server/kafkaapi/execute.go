@@ -162,6 +162,7 @@ const overhead = 64 << 10
 // publish makes the records of a result. A result that its schema refuses is replaced by an error; the run keeps the
 // original.
 func (a *API) publish(d delivery, answer result) []*kgo.Record {
+	answer = answer.identified(d.request)
 	text := encode(answer)
 	details := a.schemas.result.Validate(text)
 	if int64(len(text)) > a.Kafka.MessageBytes-overhead {
@@ -170,7 +171,7 @@ func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	if len(details) > 0 {
 		answer.Metadata = map[string]any{"request_id": d.EventID, "run_id": answer.Metadata["run_id"], "sandbox_logs": []string{}}
 		answer.TraceContext = nil
-		answer = answer.failed(statusError, "The result cannot be published: "+listed(details))
+		answer = answer.failed(statusError, "The result cannot be published: "+listed(details)).identified(d.request)
 		text = encode(answer)
 	}
 	key := d.SessionID

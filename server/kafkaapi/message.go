@@ -3,6 +3,7 @@ package kafkaapi
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -149,7 +150,7 @@ func (r request) tenant() string {
 	return registry.DefaultWorkspace
 }
 
-// answer begins the result of a request. Its ID is the same for each delivery of the request.
+// answer begins the result of a request.
 func (r request) answer() result {
 	metadata := map[string]any{}
 	for name, value := range r.Metadata {
@@ -157,9 +158,16 @@ func (r request) answer() result {
 	}
 	metadata["request_id"], metadata["sandbox_logs"] = r.EventID, []string{}
 	return result{
-		EventID: uuid.NewSHA1(resultSpace, []byte(r.tenant()+"/"+r.EventID)).String(), SessionID: r.SessionID, PersonaID: r.PersonaID, ToolName: r.ToolName,
+		SessionID: r.SessionID, PersonaID: r.PersonaID, ToolName: r.ToolName,
 		Metadata: metadata, TraceContext: r.TraceContext,
 	}
+}
+
+// identified completes a result with its ID. A redelivery of the request that gets the same result gets the same ID, so that
+// readers can remove it. Another result of the request, for example after an approval, has another ID.
+func (a result) identified(r request) result {
+	a.EventID = uuid.NewSHA1(resultSpace, slices.Concat(encode([]string{r.tenant(), r.EventID, r.ToolName, a.Status}), r.Args, []byte("\n"), a.Payload)).String()
+	return a
 }
 
 // resultSpace is the name space of the IDs of results.

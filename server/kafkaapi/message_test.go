@@ -60,6 +60,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := request{EventID: "e", SessionID: "s", ToolName: "t", Metadata: map[string]any{"k": 1.0}}
+	ids := map[string]string{}
 	for name, tt := range map[string]struct {
 		run             registry.Run
 		status, payload string
@@ -73,10 +74,14 @@ func TestResults(t *testing.T) {
 		"waiting":  {registry.Run{Status: registry.AwaitingApproval}, statusBlocked, `{"message":"approval required"}`},
 		"stranded": {registry.Run{Status: registry.StatusInterrupted}, statusError, `{"message":"interrupted"}`},
 	} {
-		got := r.answer().of(tt.run)
-		if got.Status != tt.status || string(got.Payload) != tt.payload || got.EventID != r.answer().EventID || got.EventID == r.EventID {
+		got := r.answer().of(tt.run).identified(r)
+		if got.Status != tt.status || string(got.Payload) != tt.payload {
 			t.Errorf("%s: %+v", name, got)
 		}
+		if again := r.answer().of(tt.run).identified(r); got.EventID != again.EventID || got.EventID == r.EventID || ids[got.EventID] != "" {
+			t.Errorf("%s has the ID %s, then %s, and %q has it too", name, got.EventID, again.EventID, ids[got.EventID])
+		}
+		ids[got.EventID] = name
 		if details := s.result.Validate(encode(got)); len(details) > 0 {
 			t.Errorf("%s: %v", name, details)
 		}
