@@ -2593,7 +2593,7 @@ export interface paths {
     };
     /**
      * Check whether the server can be used
-     * @description 200 if the server can run programs and record them, otherwise 503 with the reasons. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.
+     * @description 200 if the server can run programs and record them, otherwise 503 with the reason, and with `component` if the database or the sandbox is down. Kafka, the bucket and the messages of other servers are listed with their state, and do not change the status. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.
      */
     get: operations['getReady'];
     put?: never;
@@ -3541,6 +3541,14 @@ export interface components {
       packages: components['schemas']['Change'][];
       /** @description The last version that counts as approved. Empty if there is none: then everything is new. */
       with: string;
+    };
+    ComponentState: {
+      /** @enum {string} */
+      component: 'database' | 'sandbox' | 'servers' | 'kafka' | 'bucket';
+      /** @description Why it is down. */
+      reason?: string;
+      /** @enum {string} */
+      state: 'up' | 'down';
     };
     ConsideredRule: {
       applies: boolean;
@@ -5287,6 +5295,8 @@ export interface components {
       used: components['schemas']['QuotaUse'];
     };
     Ready: {
+      /** @description The parts that this server uses. One that is down does not make the server unready: its other APIs serve. */
+      components: components['schemas']['ComponentState'][];
       ready: boolean;
     };
     ReadyRuntime: {
@@ -29196,6 +29206,16 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "components": [
+           *         {
+           *           "component": "database",
+           *           "state": "up"
+           *         },
+           *         {
+           *           "component": "sandbox",
+           *           "state": "up"
+           *         }
+           *       ],
            *       "ready": true
            *     }
            */
