@@ -187,6 +187,32 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
+// TestBuild_Zod_NotCompiledForOneRun: Zod checks values directly in goja, in both of its module formats and at any depth.
+func TestBuild_Zod_NotCompiledForOneRun(t *testing.T) {
+	t.Parallel()
+	src := source("main.js", map[string]string{
+		"main.js":                                           `import "own"; import "zod"; import "zod/v4/core/core.cjs"; import "./zod/v4/core/core.js"; export default () => 1`,
+		"zod/v4/core/core.js":                               "globalThis.mine = { globalConfig: 1 }; const globalConfig = {}; use(globalConfig)",
+		"node_modules/own/package.json":                     `{"main":"index.js"}`,
+		"node_modules/own/index.js":                         `import "zod"`,
+		"node_modules/own/node_modules/zod/package.json":    `{"main":"v4/core/core.js"}`,
+		"node_modules/own/node_modules/zod/v4/core/core.js": "(a = globalThis).__zod_globalConfig ?? (a.__zod_globalConfig = {});",
+		"node_modules/zod/package.json":                     `{"main":"v4/core/core.js"}`,
+		"node_modules/zod/v4/core/core.js":                  "export const globalConfig = {}; use(globalConfig)",
+		"node_modules/zod/v4/core/core.cjs":                 "exports.globalConfig = {};",
+	})
+	for node, want := range map[bool]int{false: 3, true: 0} {
+		src.Node = node
+		program, problems := bundle.Build(src)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if got := strings.Count(program.Code, "jitless: true"); got != want {
+			t.Errorf("node %t: %d of %d: %s", node, got, want, program.Code)
+		}
+	}
+}
+
 func TestStringsAndCommentsAreNoNests(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("([{", 2000)

@@ -166,6 +166,9 @@ func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		}
 	}
 	contents := string(f.Files[args.Path])
+	if !f.Node {
+		contents = forOneRun(args.Path, contents)
+	}
 	kind := loader(args.Path, f.Language)
 	if args.Path == f.Entrypoint && kind != api.LoaderJSON {
 		contents += f.suffix

@@ -69,8 +69,11 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if job.Packages != nil && brief.Digest != "" {
 		brief.Digest += " " + job.Packages.Digest
 	}
-	whole := brief
-	whole.Files = bundle.Texts(job)
+	whole := func() any { // packages have thousands of files, and most workers have the program
+		all := brief
+		all.Files = bundle.Texts(job)
+		return all
+	}
 	session := e.egress.Open(job, host)
 	defer session.Close()
 	outcome, err := e.pool.Run(ctx, worker.Task{

@@ -23,7 +23,7 @@ const (
 // stubs and sources of Python packages. The packages that the program names come first, and the rest as far as there is
 // room. installed is false if the lock is not installed; complete is false if files were left out.
 func (m *Manager) Declarations(workspace string, lock runtimes.Lock, named []string) (files map[string]string, installed, complete bool, err error) {
-	dir := m.dirOf(workspace, lock)
+	dir := m.dirOf(workspace, lock.Digest())
 	m.hold(dir, 1) // no garbage collection meanwhile
 	defer m.hold(dir, -1)
 	if _, err := readManifest(dir); err != nil {

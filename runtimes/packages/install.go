@@ -104,7 +104,8 @@ func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.L
 	if err := m.checkLock(lock); err != nil {
 		return found, func() {}, err
 	}
-	dir := m.dirOf(workspace, lock)
+	digest := lock.Digest()
+	dir := m.dirOf(workspace, digest)
 	m.hold(dir, 1)
 	release = sync.OnceFunc(func() { m.hold(dir, -1) })
 	defer func() {
@@ -116,7 +117,7 @@ func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.L
 		manifest, err := readManifest(dir)
 		if err == nil {
 			touch(dir, m.options.Now())
-			found = runtimes.Installed{Digest: lock.Digest(), Dir: filepath.Join(dir, filesDir), Modules: manifest.Modules}
+			found = runtimes.Installed{Digest: digest, Dir: filepath.Join(dir, filesDir), Modules: manifest.Modules}
 			if lock.Ecosystem == runtimes.NPM {
 				found.Sources, err = m.sources(dir, found.Dir)
 			}
@@ -132,8 +133,8 @@ func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.L
 	return found, release, errors.New("an installed lock disappeared")
 }
 
-func (m *Manager) dirOf(workspace string, lock runtimes.Lock) string {
-	return filepath.Join(m.options.Dir, "locks", folder(workspace), strings.TrimPrefix(lock.Digest(), "sha256:"))
+func (m *Manager) dirOf(workspace string, digest string) string {
+	return filepath.Join(m.options.Dir, "locks", folder(workspace), strings.TrimPrefix(digest, "sha256:"))
 }
 
 func (m *Manager) hold(dir string, n int) {
@@ -492,7 +493,7 @@ func (m *Manager) Installed(workspace string) ([]Manifest, error) {
 
 // Detail returns the metadata of the packages of a lock, if the lock is installed.
 func (m *Manager) Detail(workspace string, lock runtimes.Lock) (Manifest, bool) {
-	manifest, err := readManifest(m.dirOf(workspace, lock))
+	manifest, err := readManifest(m.dirOf(workspace, lock.Digest()))
 	return manifest, err == nil
 }
 

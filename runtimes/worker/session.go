@@ -228,6 +228,8 @@ func (s *session) sendJob(brief bool) error {
 	payload := s.task.Payload
 	if brief {
 		payload = s.task.Brief
+	} else if build, ok := payload.(func() any); ok {
+		payload = build()
 	}
 	if s.task.Program != "" {
 		if len(s.programs) >= maxPrograms {

@@ -53,7 +53,7 @@ func (s sandboxJailer) Level() string { return s.Sandbox.Level().String() }
 type Task struct {
 	// Job holds limits, workspace, isolation and the names of the files that an error may point into.
 	Job runtimes.Job
-	// Payload is the contents of the Job frame for the worker, as JSON.
+	// Payload is the contents of the Job frame for the worker, as JSON, or a func() any that returns them.
 	Payload any
 	// Program names the program in Payload, "" if it has no name. A worker that already received the program gets Brief
 	// instead, and sends Need if it has forgotten the program.

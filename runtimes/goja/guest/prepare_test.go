@@ -186,6 +186,18 @@ func TestPrepared_RealPackages(t *testing.T) {
 	}
 }
 
+// TestZod_OneRun_NothingCompiled expects that Zod compiles no function for a schema, because the VM serves one run.
+func TestZod_OneRun_NothingCompiled(t *testing.T) {
+	t.Parallel()
+	s := newStepped(t)
+	const source = `import { z } from "zod"; let made = 0; const given = z.object({ n: z.number() });
+globalThis.Function = new Proxy(Function, { construct: (target, args) => { made++; return new target(...args) } });
+export default (i) => [given.safeParse(i).success, given.safeParse({}).success, made]`
+	if a := s.answerTo(withPackages(source, `{"n":1}`, tarballs(t, "zod"))); string(a.Output) != "[true,false,0]" {
+		t.Errorf("%s %s", a.Output, text(a.Error))
+	}
+}
+
 // tarballs returns the files of real packages that a program can import.
 func tarballs(t *testing.T, names ...string) map[string]string {
 	t.Helper()
