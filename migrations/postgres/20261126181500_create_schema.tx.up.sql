@@ -221,6 +221,8 @@ CREATE TABLE versions (
 	UNIQUE (agent_id, version),
 	CHECK ((files IS NULL) <> (files_digest IS NULL))
 );
+-- The sweep of blobs asks which versions have their files in one.
+CREATE INDEX versions_files ON versions (files_digest, agent_id, version) WHERE files_digest IS NOT NULL;
 CREATE INDEX versions_by_digest ON versions (agent_id, digest);
 CREATE INDEX versions_newest ON versions (agent_id, published_at, id);
 -- Publishing reads the numbers of all versions, and no rows.

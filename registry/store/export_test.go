@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
 )
 
 // Exec executes a test's SQL on the writing connection.
@@ -197,6 +198,11 @@ func (s *Store) Plan(ctx context.Context, query string) (steps []string, err err
 		steps = append(steps, row.Detail)
 	}
 	return steps, err
+}
+
+// UnusedBlobs returns the blobs that no version has.
+func (s *Store) UnusedBlobs(ctx context.Context, all []blobs.Stored) ([]blobs.Stored, error) {
+	return s.unusedBlobs(ctx, all)
 }
 
 // Check checks the lock of an exclusive store.

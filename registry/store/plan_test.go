@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
@@ -80,6 +81,10 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 	const byName, byTime = `{"n":"a","i":"b"}`, `{"t":"2026-01-01T00:00:00Z","i":"a"}`
 	agentCursor, runCursor := position("agents", byName), position("runs", byTime)
 	return map[string]func(s *store.Store) error{
+		"blobs of versions": func(s *store.Store) error {
+			_, err := s.UnusedBlobs(ctx, []blobs.Stored{{Digest: "sha256:0"}, {Digest: "sha256:1"}})
+			return err
+		},
 		"old contents": func(s *store.Store) error { _, err := s.OldContents(ctx, w, "a", ago, 10); return err },
 		"agents":       agents(registry.AgentFilter{}), "agents after": agents(registry.AgentFilter{Cursor: agentCursor}),
 		"agents searched": agents(registry.AgentFilter{Query: "rare word"}), "agents narrowed": agents(registry.AgentFilter{Language: "bash", Tag: "x", State: "draft"}),
