@@ -93,7 +93,7 @@ function Password() {
       />
       <Fault message={task.fault} />
       <div>
-        <Button type="submit" disabled={task.busy}>
+        <Button look="primary" type="submit" disabled={task.busy}>
           {say.changeThePassword}
         </Button>
       </div>

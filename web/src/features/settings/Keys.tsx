@@ -83,6 +83,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
         )}
         <Button
           ref={button}
+          look={recorded === undefined ? 'quiet' : 'plain'}
           aria-label={recorded === undefined ? say.changeKeysOf(title) : label}
           {...(recorded === undefined ? {} : { 'data-records-keys': true })}
           onClick={() => {
