@@ -42,7 +42,7 @@ func CheckAbout(a Agent) error {
 	}
 	for _, tag := range a.Tags {
 		if tag == "" || len(tag) > maxTag {
-			return fault.Invalid("/tags", "A tag must have 1 to %d bytes.", maxTag)
+			return fault.Invalid("/tags", "must contain tags of 1 to %d bytes.", maxTag)
 		}
 	}
 	return CheckName(a.Name)

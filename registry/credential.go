@@ -51,8 +51,8 @@ type Device struct {
 	Browser string
 }
 
-// LoginFailures counts the wrong secrets that were sent from a network. The count expires.
-type LoginFailures struct {
+// SignInFailures counts the wrong secrets that were sent from a network. The count expires.
+type SignInFailures struct {
 	Source string // an address, or the network assigned to one client
 	Count  int
 	Until  time.Time

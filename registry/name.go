@@ -19,14 +19,14 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
 // CheckName checks the name of an agent. The error names the field and how to fix it.
 func CheckName(name string) error {
-	const rule = "A name must start with a lower-case letter and have at most 63 of a-z, 0-9, - and _."
+	const rule = "must start with a lower-case letter and have at most 63 of a-z, 0-9, - and _."
 	switch {
 	case !nameForm.MatchString(name):
 		return fault.Invalid("/name", rule)
 	case name == "registry" || name == "new":
-		return fault.Invalid("/name", "%q is reserved. Choose another name.", name)
+		return fault.Invalid("/name", "must not be %q, which is reserved. Choose another name.", name)
 	case uuid.Validate(name) == nil:
-		return fault.Invalid("/name", "A name must not look like an ID. Choose another name.")
+		return fault.Invalid("/name", "must not look like an ID. Choose another name.")
 	}
 	return nil
 }

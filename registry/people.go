@@ -62,7 +62,7 @@ func RoleWith(anyOf ...Scope) Role {
 // CheckRole checks that a role exists.
 func CheckRole(role Role) error {
 	if !slices.Contains(Roles(), role) {
-		return fault.Invalid("/role", "The role must be viewer, developer, approver or administrator.")
+		return fault.Invalid("/role", "must be viewer, developer, approver or administrator.")
 	}
 	return nil
 }
@@ -127,10 +127,10 @@ var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._+@-]*$`)
 // because requests accept either of them.
 func CheckUserName(name string) error {
 	if len(name) > mostUserName || !userName.MatchString(name) {
-		return fault.Invalid("/name", "A sign-in name must start with a lower-case letter or a digit and have at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
+		return fault.Invalid("/name", "must start with a lower-case letter or a digit and have at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
 	}
 	if uuid.Validate(name) == nil {
-		return fault.Invalid("/name", "A sign-in name must not look like an ID. Choose another name.")
+		return fault.Invalid("/name", "must not look like an ID. Choose another name.")
 	}
 	return nil
 }
@@ -140,11 +140,11 @@ func CheckUserName(name string) error {
 func CheckTitle(title string) error {
 	letters := []rune(title)
 	if title == "" || len(letters) > mostTitle || !utf8.ValidString(title) || title[0] == ' ' || title[len(title)-1] == ' ' {
-		return fault.Invalid("/title", "A name must have 1 to %d characters, without spaces at the start or end.", mostTitle)
+		return fault.Invalid("/title", "must have 1 to %d characters, without spaces at the start or end.", mostTitle)
 	}
 	for i, r := range letters {
 		if !unicode.IsPrint(r) && !joins(letters, i) {
-			return fault.Invalid("/title", "A name must have printable characters only. Character %d (U+%04X) is not.", i+1, r)
+			return fault.Invalid("/title", "must have printable characters only. Character %d (U+%04X) is not printable.", i+1, r)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (r Reference) String() string {
 func ParseReference(s string) (Reference, error) {
 	agent, version, pinned := strings.Cut(s, "@")
 	if agent == "" || (pinned && version == "") {
-		return Reference{}, fault.Invalid("/reference", "A reference must be name@1.2.0, name@^1, name@latest or name@sha256:….")
+		return Reference{}, fault.Invalid("/reference", "must be name@1.2.0, name@^1, name@latest or name@sha256:….")
 	}
 	ref := Reference{Agent: agent, Version: version}
 	if version == "" {
@@ -90,20 +90,20 @@ const maxRange = 256
 // CheckVersionRange checks the syntax of a version reference.
 func CheckVersionRange(version string) error {
 	if len(version) > maxRange || version != strings.TrimSpace(version) {
-		return fault.Invalid("/version", "A version must have at most %d bytes and no spaces at the start or end.", maxRange)
+		return fault.Invalid("/version", "must have at most %d bytes and no spaces at the start or end.", maxRange)
 	}
 	switch KindOf(version) {
 	case ByLatest, ByDraft:
 		return nil
 	case ByDigest:
 		if !digestForm.MatchString(version) {
-			return fault.Invalid("/version", "A digest must be sha256: followed by 64 hexadecimal digits.")
+			return fault.Invalid("/version", "must be a digest: sha256: followed by 64 hexadecimal digits.")
 		}
 	case Exact:
 		return CheckSemver(version)
 	case Range:
 		if _, err := rangeOf(version); err != nil {
-			return fault.Invalid("/version", "A version must be 1.2.0, ^1, ~1.2, a range, latest or sha256:….")
+			return fault.Invalid("/version", "must be 1.2.0, ^1, ~1.2, a range, latest or sha256:….")
 		}
 	}
 	return nil
@@ -115,9 +115,9 @@ func CheckSemver(version string) error {
 	v, err := semver.StrictNewVersion(version)
 	switch {
 	case err != nil:
-		return fault.Invalid("/version", "A version must be a semantic version, for example 1.2.0 or 2.0.0-rc.1.")
+		return fault.Invalid("/version", "must be a semantic version, for example 1.2.0 or 2.0.0-rc.1.")
 	case max(v.Major(), v.Minor(), v.Patch()) > math.MaxInt64:
-		return fault.Invalid("/version", "Each number of a version must be at most %d.", math.MaxInt64)
+		return fault.Invalid("/version", "must have numbers of at most %d.", math.MaxInt64)
 	}
 	return nil
 }

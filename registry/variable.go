@@ -12,7 +12,7 @@ var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 func CheckVariable(name string) string {
 	switch {
 	case !variableForm.MatchString(name):
-		return "A name must have at most 64 of A-Z, a-z, 0-9 and _, and must not start with a digit."
+		return "must have at most 64 of A-Z, a-z, 0-9 and _, and must not start with a digit."
 	case reservedVariable(name):
 		return "is reserved; choose another name."
 	}

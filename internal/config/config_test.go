@@ -296,7 +296,7 @@ func write(t *testing.T, text string) string {
 	return name
 }
 
-func TestLogins(t *testing.T) {
+func TestSignIns(t *testing.T) {
 	t.Parallel()
 	load := func(flags map[string]string) (config.Config, error) {
 		return config.Load(config.Sources{File: empty(t), Getenv: env(nil), Flags: flags})

@@ -25,7 +25,7 @@ type Setting struct {
 
 // Settings lists all settings in the order of --help.
 func Settings() []Setting {
-	return slices.Concat(serverSettings(), loginSettings(), skillSettings(), policySettings(), approvalSettings(), llmSettings(), kafkaSettings(), s3Settings(), runSettings(), packageSettings(), remoteSettings(), quotaSettings(), usageSettings(), limitSettings())
+	return slices.Concat(serverSettings(), signInSettings(), skillSettings(), policySettings(), approvalSettings(), llmSettings(), kafkaSettings(), s3Settings(), runSettings(), packageSettings(), remoteSettings(), quotaSettings(), usageSettings(), limitSettings())
 }
 
 func serverSettings() []Setting {

@@ -66,7 +66,7 @@ type ServerTool struct {
 type Offer struct {
 	Base, Path, Name, Title, Description, Version string
 	Tools                                         []ServerTool
-	LogIn                                         bool // people sign in at a provider, so that the token is optional
+	SignIn                                        bool // people sign in at a provider, so that the token is optional
 }
 
 // ServerOf returns the server.json of an offer. Texts are shortened to the limits of the registry.
@@ -75,7 +75,7 @@ func ServerOf(o Offer) Server {
 		Schema: ServerSchema, Name: namespace(o.Base) + "/" + shortened(o.Name, mostServerName/2), Title: shortened(o.Title, mostServerTitle),
 		Description: shortened(o.Description, mostServerText), Version: o.Version,
 		Remotes: []ServerRemote{{Type: "streamable-http", URL: o.Base + (&url.URL{Path: o.Path}).EscapedPath(), Headers: []ServerHeader{{
-			Name: "Authorization", Description: "Bearer, a space and a token with the scope run", IsRequired: !o.LogIn, IsSecret: true,
+			Name: "Authorization", Description: "Bearer, a space and a token with the scope run", IsRequired: !o.SignIn, IsSecret: true,
 		}}}},
 		Meta: ServerMeta{Publisher: listed(o.Tools)},
 	}

@@ -152,8 +152,8 @@ func TestWhatIsWrongHasAFileAndALine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := skills.Parse(folder(tt.changes))
-			if got := told(err); !strings.Contains(got, tt.want) {
-				t.Errorf("told %q, want %q", got, tt.want)
+			if got := describe(err); !strings.Contains(got, tt.want) {
+				t.Errorf("error %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -167,8 +167,8 @@ func laughs() string {
 	return text
 }
 
-// told formats an error as FILE:LINE MESSAGE, one line for each detail.
-func told(err error) string {
+// describe formats an error as FILE:LINE MESSAGE, one line for each detail.
+func describe(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return fmt.Sprint(err)
@@ -200,7 +200,7 @@ func TestErrorsOfTheSpecAreFoundInTheFolder(t *testing.T) {
 	}})
 	want := "x\nskill.yaml:11 limits.timeout_ms is too much.\nschema.json:4 input /properties/name/type is none.\nskill.yaml:5 safety_flags.0 is odd." +
 		"\nskill.yaml:7 has the handler handler.greet, which cannot be called: no such name.\nhandler.py:2 stays."
-	if diff := cmp.Diff(want, told(moved)); diff != "" {
+	if diff := cmp.Diff(want, describe(moved)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -268,8 +268,8 @@ func TestAFolderOnDisk(t *testing.T) {
 			switch {
 			case tt.want == "" && (err != nil || len(files) != 6):
 				t.Errorf("%d files, %v", len(files), err)
-			case tt.want != "" && !strings.Contains(told(err), tt.want):
-				t.Errorf("told %q, want %q", told(err), tt.want)
+			case tt.want != "" && !strings.Contains(describe(err), tt.want):
+				t.Errorf("error %q, want %q", describe(err), tt.want)
 			}
 		})
 	}
@@ -356,8 +356,8 @@ func TestArchives(t *testing.T) {
 			switch {
 			case tt.want == "" && (err != nil || files["skill.yaml"] == nil):
 				t.Errorf("%v %v", files, err)
-			case tt.want != "" && !strings.Contains(told(err), tt.want):
-				t.Errorf("told %q, want %q", told(err), tt.want)
+			case tt.want != "" && !strings.Contains(describe(err), tt.want):
+				t.Errorf("error %q, want %q", describe(err), tt.want)
 			}
 		})
 	}
@@ -420,7 +420,7 @@ func FuzzReadArchive(f *testing.F) {
 func TestPatternsAreReportedInWords(t *testing.T) {
 	t.Parallel()
 	_, err := skills.Parse(folder(map[string]string{"skill.yaml": "name: greet\nversion: one\ndescription: x\nhandler: handler.greet()\n"}))
-	if got := told(err); !strings.Contains(got, "skill.yaml:2 version must be three numbers") || !strings.Contains(got, "skill.yaml:4 handler must be FILE.FUNCTION") {
-		t.Errorf("told %q", got)
+	if got := describe(err); !strings.Contains(got, "skill.yaml:2 version must be three numbers") || !strings.Contains(got, "skill.yaml:4 handler must be FILE.FUNCTION") {
+		t.Errorf("error %q", got)
 	}
 }

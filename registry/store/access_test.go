@@ -109,7 +109,7 @@ func TestSessionsOfOneAreBounded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		bo := ada
 		bo.ID = "bo"
-		login := func(hash string, who registry.Actor, after time.Duration, lasts time.Duration) int {
+		signIn := func(hash string, who registry.Actor, after time.Duration, lasts time.Duration) int {
 			t.Helper()
 			at := start.Add(after)
 			ended, err := s.PutSession(t.Context(), registry.Session{Hash: hash, Actor: who, CreatedAt: at, ExpiresAt: at.Add(lasts)}, 2)
@@ -118,12 +118,12 @@ func TestSessionsOfOneAreBounded(t *testing.T) {
 			}
 			return ended
 		}
-		login("bo's", bo, 0, time.Hour)
-		if n := login("short", ada, 0, time.Second) + login("first", ada, time.Second-time.Millisecond, time.Hour); n != 0 {
+		signIn("bo's", bo, 0, time.Hour)
+		if n := signIn("short", ada, 0, time.Second) + signIn("first", ada, time.Second-time.Millisecond, time.Hour); n != 0 {
 			t.Errorf("%d ended", n)
 		}
 		for i, hash := range []string{"second", "third"} { // short has expired, then first is the oldest of three
-			if n := login(hash, ada, time.Duration(1+i)*time.Second, time.Hour); n != 1 {
+			if n := signIn(hash, ada, time.Duration(1+i)*time.Second, time.Hour); n != 1 {
 				t.Errorf("%s: %d ended", hash, n)
 			}
 		}
@@ -143,21 +143,21 @@ func TestSessionsOfOneAreBounded(t *testing.T) {
 	})
 }
 
-func TestLoginLinkIsSpentOnce(t *testing.T) {
+func TestSignInLinkIsSpentOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		for _, hash := range []string{"fresh", "late"} {
-			if err := s.PutLoginLink(t.Context(), hash, "ada", start); err != nil {
+			if err := s.PutSignInLink(t.Context(), hash, "ada", start); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := s.ConsumeLoginLink(t.Context(), "late", start)
+		_, err := s.ConsumeSignInLink(t.Context(), "late", start)
 		expect(t, err, fault.NotFound)
 		var spent atomic.Int64
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
-				user, err := s.ConsumeLoginLink(t.Context(), "fresh", start.Add(-time.Second))
+				user, err := s.ConsumeSignInLink(t.Context(), "fresh", start.Add(-time.Second))
 				switch {
 				case err == nil && user == "ada":
 					spent.Add(1)
@@ -173,29 +173,29 @@ func TestLoginLinkIsSpentOnce(t *testing.T) {
 	})
 }
 
-func TestLoginFailures(t *testing.T) {
+func TestSignInFailures(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		soon, later := start.Add(time.Minute), start.Add(2*time.Minute)
-		for _, f := range []registry.LoginFailures{
+		for _, f := range []registry.SignInFailures{
 			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // an overtaken write
 			{Source: "192.0.2.2/32", Count: 9, Until: soon}, {Source: "192.0.2.2/32", Count: 1, Until: later},
 			{Source: "192.0.2.3/32", Count: 9, Until: start},
 		} {
-			if err := s.PutLoginFailures(t.Context(), f); err != nil {
+			if err := s.PutSignInFailures(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 		}
-		check := func(now time.Time, want ...registry.LoginFailures) {
+		check := func(now time.Time, want ...registry.SignInFailures) {
 			t.Helper()
-			got, err := s.LoginFailures(t.Context(), now)
+			got, err := s.SignInFailures(t.Context(), now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, got, want)
 		}
-		last := registry.LoginFailures{Source: "192.0.2.2/32", Count: 1, Until: later}
-		check(start, registry.LoginFailures{Source: "192.0.2.1/32", Count: 2, Until: soon}, last)
+		last := registry.SignInFailures{Source: "192.0.2.2/32", Count: 1, Until: later}
+		check(start, registry.SignInFailures{Source: "192.0.2.1/32", Count: 2, Until: soon}, last)
 		if err := s.SweepSessions(t.Context(), soon); err != nil {
 			t.Fatal(err)
 		}

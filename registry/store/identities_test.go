@@ -41,7 +41,7 @@ func TestAnIdentityIsOneUser(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		first := federate(t, s, "1")
 		if again := federate(t, s, "1"); again != first {
-			t.Errorf("the second login is user %s, the first %s", again, first)
+			t.Errorf("the second sign-in is user %s, the first %s", again, first)
 		}
 		other := federate(t, s, "2")
 		if other == first {
@@ -57,7 +57,7 @@ func TestAnIdentityIsOneUser(t *testing.T) {
 	})
 }
 
-func TestFirstLoginsAtOnceMakeOneUser(t *testing.T) {
+func TestFirstSignInsAtOnceMakeOneUser(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		var all sync.WaitGroup

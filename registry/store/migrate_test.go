@@ -59,11 +59,11 @@ func fill(t *testing.T, s *store.Store) {
 		s.InsertOverlay(t.Context(), registry.Overlay{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.OverlayOpen}),
 		s.InsertTask(t.Context(), registry.Task{ID: newID(), Workspace: ws, ProjectID: project.ID, Status: registry.TaskQueued}, 1),
 		s.PutContents(t.Context(), ws, []registry.Content{{Digest: "d", Bytes: []byte("x")}}, start))
-	if err := errors.Join(err, stale, lost, unasked, unset, unkept, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+	if err := errors.Join(err, stale, lost, unasked, unset, unkept, s.PutToken(t.Context(), token), s.PutSignInLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
 		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}), s.PutBudget(t.Context(), registry.Budget{Workspace: ws, Name: "b", Amount: 1, UpdatedAt: start}, 10),
 		s.PutRulePack(t.Context(), registry.RulePack{Workspace: ws, Name: "p"}),
-		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
+		s.PutSignInFailures(t.Context(), registry.SignInFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}
 	_, unwarned := s.WarnBudget(t.Context(), registry.BudgetWarning{Workspace: ws, Budget: "b", Month: "2026-11", Percent: 50, At: start}, nil)

@@ -193,7 +193,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 		Tasks:    a.tasks,
 		Budgets:  a.budgets,
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
-		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
+		Provider: a.signInProvider(), ProviderName: a.Config.OIDC.Name,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)

@@ -28,9 +28,9 @@ type Credentials struct {
 	Token string `json:"token"`
 }
 
-// LoginLink returns a URL that signs in one browser once.
-func (a *App) LoginLink(ctx context.Context, base string) (string, error) {
-	secret, err := a.access.LoginLink(ctx, registry.DefaultUser)
+// SignInLink returns a URL that signs in one browser once.
+func (a *App) SignInLink(ctx context.Context, base string) (string, error) {
+	secret, err := a.access.SignInLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err
 }
 

@@ -115,7 +115,7 @@ func greet(ctx context.Context, a *app.App, version string, address net.Addr) (g
 	base := a.URL(address)
 	link, err := "", a.WriteCredentials(ctx, address)
 	if err == nil {
-		link, err = a.LoginLink(ctx, base)
+		link, err = a.SignInLink(ctx, base)
 	}
 	if why := a.ReadOnly(err); why != "" {
 		return greeting{version, base, "", why}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// LoginPath is the path of the one-time link. HEAD does not follow it: previews of links use HEAD, and the link works once.
-const LoginPath = "/login"
+// SignInPath is the path of the one-time link. HEAD does not follow it: previews of links use HEAD, and the link works once.
+const SignInPath = "/login"
 
 // RoutedPath returns the path of a request as the router reads it.
 func RoutedPath(r *http.Request) string {
@@ -40,7 +40,7 @@ func Allow(routes chi.Routes, r *http.Request) string {
 			continue
 		}
 		methods = append(methods, method)
-		if method == http.MethodGet && path != LoginPath {
+		if method == http.MethodGet && path != SignInPath {
 			methods = append(methods, http.MethodHead)
 		}
 	}

@@ -24,8 +24,8 @@ const (
 
 // Failures keeps failed sign-ins, so that a restart does not give another ten.
 type Failures interface {
-	PutLoginFailures(ctx context.Context, f registry.LoginFailures) error
-	LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error)
+	PutSignInFailures(ctx context.Context, f registry.SignInFailures) error
+	SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error)
 }
 
 // Attempts limits how often one source may show a wrong secret for one name. A right secret always passes, so wrong
@@ -49,7 +49,7 @@ type failure struct {
 // NewAttempts returns a limit that starts with the counts stored by an earlier server.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
 	a := &Attempts{kept: kept, failures: map[string]failure{}, now: now}
-	before, err := kept.LoginFailures(ctx, now())
+	before, err := kept.SignInFailures(ctx, now())
 	if err != nil {
 		return nil, err
 	}
@@ -69,15 +69,15 @@ func attemptOf(r *http.Request, name string) attempt {
 	return attempt{source: from, name: from + " " + hex.EncodeToString(hash[:8])}
 }
 
-// Try calls login to check a password for a name. It counts a failure before the check and removes it if the password
+// Try calls signIn to check a password for a name. It counts a failure before the check and removes it if the password
 // is right. So simultaneous tries are limited like consecutive ones.
-func (a *Attempts) Try(r *http.Request, name, secret string, login func() error) error {
+func (a *Attempts) Try(r *http.Request, name, secret string, signIn func() error) error {
 	try := attemptOf(r, name)
 	counted, err := a.admit(try, secret)
 	if err != nil {
 		return err
 	}
-	err = login()
+	err = signIn()
 	if !fault.Is(err, fault.Unauthenticated) {
 		if counted {
 			a.refund(try)
@@ -179,7 +179,7 @@ func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err er
 		a.mu.Lock()
 		f := a.failures[key]
 		a.mu.Unlock()
-		stored := a.kept.PutLoginFailures(context.WithoutCancel(ctx), registry.LoginFailures{Source: key, Count: f.count, Until: f.until})
+		stored := a.kept.PutSignInFailures(context.WithoutCancel(ctx), registry.SignInFailures{Source: key, Count: f.count, Until: f.until})
 		if stored != nil {
 			return stored
 		}

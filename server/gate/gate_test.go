@@ -54,9 +54,9 @@ func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 // nowhere stores no failed sign-ins, for tests that do not need them.
 type nowhere struct{}
 
-func (nowhere) PutLoginFailures(context.Context, registry.LoginFailures) error { return nil }
+func (nowhere) PutSignInFailures(context.Context, registry.SignInFailures) error { return nil }
 
-func (nowhere) LoginFailures(context.Context, time.Time) ([]registry.LoginFailures, error) {
+func (nowhere) SignInFailures(context.Context, time.Time) ([]registry.SignInFailures, error) {
 	return nil, nil
 }
 
@@ -174,7 +174,7 @@ func TestWhoMayPass(t *testing.T) {
 		"session":                   {request{"GET", "/api/v1/things/1", "", map[string]string{"Cookie": "__Host-atelier_session=right-cookie"}}, 200, ""},
 		"wrong session":             {request{"GET", "/api/v1/things/1", "", map[string]string{"Cookie": "__Host-atelier_session=wrong"}}, 401, "unauthenticated"},
 		"wrong token, good session": {request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer wrong", "Cookie": "__Host-atelier_session=right-cookie"}}, 401, "unauthenticated"},
-		"login":                     {request{"POST", "/api/v1/session", "", nil}, 200, ""},
+		"sign in":                   {request{"POST", "/api/v1/session", "", nil}, 200, ""},
 		"session asked":             {request{"GET", "/api/v1/session", "", nil}, 401, "unauthenticated"},
 		"page":                      {request{"GET", "/studio/app.js", "", nil}, 200, ""},
 		"panic":                     {request{"GET", "/panic", "", nil}, 500, "internal"},

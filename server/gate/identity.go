@@ -49,7 +49,7 @@ type Caller struct {
 	Browser bool
 }
 
-// CallerOf returns the caller of the request of ctx. Behind the gate every route under /api except login has one.
+// CallerOf returns the caller of the request of ctx. Behind the gate every route under /api except sign-in has one.
 func CallerOf(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	return c, ok

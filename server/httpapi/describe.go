@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // contract is the version of the API itself, independent of the binary's version, because the description is under
@@ -171,7 +172,7 @@ type languageSchema struct{}
 
 // Schema describes a language.
 func (languageSchema) Schema(huma.Registry) *huma.Schema {
-	return choice(runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM)
+	return choice(specs.Languages()...)
 }
 
 type scopeSchema struct{}

@@ -12,7 +12,7 @@ import (
 // and the link works only once.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead && r.URL.Path != gate.LoginPath {
+		if r.Method == http.MethodHead && r.URL.Path != gate.SignInPath {
 			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
 		}
 		next.ServeHTTP(w, r)

@@ -27,7 +27,7 @@ func (a *API) changePassword() {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)
 		})
 		if fault.Is(err, fault.Unauthenticated) { // the session itself is valid
-			err = fault.Invalid("/current", "The current password is incorrect.")
+			err = fault.Invalid("/current", "must be the current password.")
 		}
 		return &none{}, err
 	})

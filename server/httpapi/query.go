@@ -32,7 +32,7 @@ func (a *API) checkQuery(next http.Handler) http.Handler {
 // MCP, which checks its own.
 func openQueries() []string {
 	return []string{
-		"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.LoginPath, callbackPath,
+		"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.SignInPath, callbackPath,
 		"/mcp", "/mcp/{reference}", "/mcp/sets/{set}",
 	}
 }

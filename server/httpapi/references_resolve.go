@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -72,7 +73,7 @@ func (a *API) resolved(ctx context.Context, text string, ref registry.Reference,
 	doc := a.Problems.Describe(ctx, err)
 	why := doc.Detail
 	if len(doc.Errors) > 0 {
-		why = doc.Errors[0].Message
+		why = strings.TrimPrefix(doc.Errors[0].Pointer, "/") + " " + doc.Errors[0].Message
 	}
 	return ResolvedReference{Reference: text, Error: &Unresolved{Code: doc.Code, Detail: why}}
 }

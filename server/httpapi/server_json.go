@@ -34,7 +34,7 @@ func (a *API) getServerJSON() {
 		if err != nil {
 			return nil, err
 		}
-		offer.Base, offer.LogIn, offer.Tools = a.baseURL(q.RequestBase), a.Provider != nil && a.PublicURL != "", make([]manifest.ServerTool, 0, len(versions))
+		offer.Base, offer.SignIn, offer.Tools = a.baseURL(q.RequestBase), a.Provider != nil && a.PublicURL != "", make([]manifest.ServerTool, 0, len(versions))
 		for _, v := range versions {
 			offer.Tools = append(offer.Tools, manifest.ServerTool{Reference: v.Reference(), Digest: v.Digest})
 		}

@@ -50,12 +50,12 @@ func (a *API) openSession() {
 		}
 		answer := &cookieAnswer{}
 		if body.Token != "" {
-			value, expires, err := a.Access.Login(ctx, body.Token, deviceOf(q.request))
+			value, expires, err := a.Access.SignIn(ctx, body.Token, deviceOf(q.request))
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return answer, a.Attempts.Checked(q.request, gate.TokenName(body.Token), body.Token, err)
 		}
 		err := a.Attempts.Try(q.request, passwordName(body.Name), body.Password, func() error {
-			value, expires, err := a.Access.LoginByPassword(ctx, body.Name, body.Password, deviceOf(q.request))
+			value, expires, err := a.Access.SignInByPassword(ctx, body.Name, body.Password, deviceOf(q.request))
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return err
 		})

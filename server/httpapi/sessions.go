@@ -73,7 +73,7 @@ func (a *API) endSession() {
 // mostOfBrowser is the maximum stored length of the User-Agent header, whose content is arbitrary.
 const mostOfBrowser = 300
 
-// deviceOf returns the device a login comes from.
+// deviceOf returns the device that a sign-in comes from.
 func deviceOf(r *http.Request) registry.Device {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -81,13 +81,13 @@ func TestPagesBeneathABasePath(t *testing.T) {
 		if len(api.Servers) != 1 || api.Servers[0].URL != mount {
 			t.Errorf("the description is of %+v", api.Servers)
 		}
-		link, err := s.App.LoginLink(t.Context(), "")
+		link, err := s.App.SignInLink(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		in := c.Want(t, http.StatusSeeOther, "GET", link, nil, servertest.Headers{"Authorization": ""})
 		if to, cookie := in.Header.Get("Location"), in.Header.Get("Set-Cookie"); to != mount+"/studio/" || !strings.Contains(cookie, "Path=/atelier/;") {
-			t.Errorf("a login leads to %s with %s", to, cookie)
+			t.Errorf("a sign-in leads to %s with %s", to, cookie)
 		}
 	})
 }

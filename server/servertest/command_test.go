@@ -61,7 +61,7 @@ func TestMisuse(t *testing.T) {
 		"no version":     {[]string{"run", "weather"}, 2, "weather@latest"},
 		"no such file":   {[]string{"run", "./nothing.py"}, 2, "no file or folder"},
 		"bad input":      {[]string{"run", "weather@1.0.0", "--input", "{"}, 2, "not valid JSON"},
-		"bad reference":  {[]string{"run", "weather@one"}, 2, "A version must be"},
+		"bad reference":  {[]string{"run", "weather@one"}, 2, "must be 1.2.0"},
 		"no command":     {[]string{"frobnicate"}, 2, "frobnicate"},
 		"no server":      {[]string{"run", "weather@1.0.0", "--data", filepath.Join(dir, "none")}, 4, "atelier serve"},
 		"unknown format": {[]string{"export", "weather", "--format", "soap"}, 2, "format"},

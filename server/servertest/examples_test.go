@@ -201,7 +201,7 @@ func (x exchange) agents() {
 	x.do("getListedAgent", nil)
 	x.do("getListedVersion", nil)
 	x.do("copyFromRegistry", change{"id": itemOf(x.do("browseRegistry", nil), "id"), "body": `{"version":"1.0.0","name":"weather-of-others"}`})
-	for _, id := range []string{"getCapabilities", "getHealth", "getReady", "listRuntimes", "listSamples", "listContracts", "listLoginMethods", "validate", "format", "infer", "getQuotas", "getQuotasOf", "setQuotas", "getLanguageModel", "listRulePacks", "putRulePack", "tryRules"} {
+	for _, id := range []string{"getCapabilities", "getHealth", "getReady", "listRuntimes", "listSamples", "listContracts", "listSignInMethods", "validate", "format", "infer", "getQuotas", "getQuotasOf", "setQuotas", "getLanguageModel", "listRulePacks", "putRulePack", "tryRules"} {
 		x.do(id, nil)
 	}
 	x.do("getContract", nil)

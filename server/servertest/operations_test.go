@@ -283,7 +283,7 @@ func TestAnswers_FitTheirDescription(t *testing.T) {
 	}
 	created := s.Want(t, 200, "POST", "/v1/skills/create", `{"name": "adder", "description": "Adds numbers up.", "code": "def run(action, args):\n    return 1\n"}`)
 	check("POST", "/v1/skills/create", api.Paths["/v1/skills/create"]["post"], "200", created.Body)
-	for _, id := range []string{"listInstalledSkills", "listLoginMethods", "createSkill", "listAgents", "getSession"} {
+	for _, id := range []string{"listInstalledSkills", "listSignInMethods", "createSkill", "listAgents", "getSession"} {
 		if !checked[id] {
 			t.Errorf("%s was not checked", id)
 		}

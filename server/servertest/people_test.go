@@ -282,7 +282,7 @@ func TestInvitations(t *testing.T) {
 
 	var acme struct{ ID string }
 	s.Want(t, 201, "POST", "/api/v1/workspaces", `{"name":"acme","title":"Acme Ltd"}`).Into(t, &acme)
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
 	into := servertest.Headers{"X-Workspace": "acme"}
 	second := invite(t, s, "developer", as(admin.cookie), into)
 	grace.want(t, 204, "POST", "/api/v1/invitations/accept", map[string]any{"secret": second, "signedIn": true})
@@ -306,10 +306,10 @@ func TestInvitations(t *testing.T) {
 	}
 }
 
-// loginLink returns the path of a sign-in link as the server prints it.
-func loginLink(t *testing.T, s *servertest.Server) string {
+// signInLink returns the path of a sign-in link as the server prints it.
+func signInLink(t *testing.T, s *servertest.Server) string {
 	t.Helper()
-	link, err := s.App.LoginLink(t.Context(), "")
+	link, err := s.App.SignInLink(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	grace := join(t, s, "grace", invite(t, s, "administrator"))
 	grace.want(t, 204, "DELETE", "/api/v1/members/admin", nil)
 	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays valid
-	if answer := s.Do(t, "GET", loginLink(t, s), nil, nobody); answer.Status != 401 {
+	if answer := s.Do(t, "GET", signInLink(t, s), nil, nobody); answer.Status != 401 {
 		t.Errorf("a sign-in link for who is no member: %d %s", answer.Status, answer.Body)
 	}
 }

@@ -30,7 +30,7 @@ func as(cookie *http.Cookie) servertest.Headers {
 }
 
 // The printed link signs in one browser once.
-func TestLoginLink(t *testing.T) {
+func TestSignInLink(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime")
 	path, ok := strings.CutPrefix(p.Link, p.URL)

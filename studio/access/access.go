@@ -42,8 +42,8 @@ type Sessions interface {
 	SessionsOf(ctx context.Context, user string, now time.Time) ([]registry.Session, error)
 	EndSessionOf(ctx context.Context, user, id string) error
 	TouchSessions(ctx context.Context, uses map[string]time.Time) error
-	PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error
-	ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
+	PutSignInLink(ctx context.Context, hash, user string, expires time.Time) error
+	ConsumeSignInLink(ctx context.Context, hash string, now time.Time) (user string, err error)
 }
 
 // Users stores people and returns their workspaces.

@@ -32,10 +32,10 @@ func wantUnauthenticated(t *testing.T, what string, err error) {
 	}
 }
 
-func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
+func TestSignInLinkWorksOnceAndExpires(t *testing.T) {
 	t.Parallel()
 	s, clock := newService(t, "")
-	link, err := s.LoginLink(t.Context(), registry.DefaultUser)
+	link, err := s.SignInLink(t.Context(), registry.DefaultUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 		t.Fatalf("session: %+v, %v", caller, err)
 	}
 
-	late, err := s.LoginLink(t.Context(), registry.DefaultUser)
+	late, err := s.SignInLink(t.Context(), registry.DefaultUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 func TestLogoutEndsTheSession(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, "fixed-token-of-the-administrator")
-	cookie, _, err := s.Login(t.Context(), "fixed-token-of-the-administrator", registry.Device{})
+	cookie, _, err := s.SignIn(t.Context(), "fixed-token-of-the-administrator", registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie, until, err := s.Login(t.Context(), short, registry.Device{})
+	cookie, until, err := s.SignIn(t.Context(), short, registry.Device{})
 	if err != nil || !until.Equal(expires) {
 		t.Fatalf("until %v, %v", until, err)
 	}
@@ -128,7 +128,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	revoked, _, err := s.Login(t.Context(), secret, registry.Device{})
+	revoked, _, err := s.SignIn(t.Context(), secret, registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie, _, err := s.Login(t.Context(), secret, registry.Device{})
+	cookie, _, err := s.SignIn(t.Context(), secret, registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := s.Login(t.Context(), secret, registry.Device{}); err != nil { // the request came first
+	if _, _, err := s.SignIn(t.Context(), secret, registry.Device{}); err != nil { // the request came first
 		t.Fatal(err)
 	}
 	_, err = s.Issued(t.Context(), secret)

@@ -24,7 +24,7 @@ func TestGroupsAreRoles(t *testing.T) {
 		},
 	})
 	who := registry.Identity{Issuer: "https://login.example", Subject: "1", Names: []string{"Not A Name", "admin"}, Title: "\u202eAda"}
-	login := func(groups ...string) (registry.Caller, string, error) {
+	signIn := func(groups ...string) (registry.Caller, string, error) {
 		who.Groups = groups
 		cookie, expires, err := s.Federate(t.Context(), who, registry.Device{})
 		if err != nil {
@@ -36,23 +36,23 @@ func TestGroupsAreRoles(t *testing.T) {
 		caller, err := s.Session(t.Context(), cookie, "")
 		return caller, cookie, err
 	}
-	if _, _, err := login("strangers", "*"); !fault.Is(err, fault.Forbidden) {
+	if _, _, err := signIn("strangers", "*"); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("no group of theirs is named, and the group * is everybody only where the configuration says so: %v", err)
 	}
-	caller, first, err := login("engineers")
+	caller, first, err := signIn("engineers")
 	if err != nil || caller.Role != registry.Developer || caller.Actor.ID == registry.DefaultUser {
 		t.Fatalf("%+v, %v", caller, err)
 	}
 	if u, err := db.User(t.Context(), caller.User); err != nil || registry.CheckUserName(u.Name) != nil || u.Name == "admin" || registry.CheckTitle(u.Title) != nil {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if caller, _, err := login("engineers", "ops"); err != nil || caller.Role != registry.Administrator {
+	if caller, _, err := signIn("engineers", "ops"); err != nil || caller.Role != registry.Administrator {
 		t.Errorf("the highest role counts: %+v, %v", caller, err)
 	}
 	if caller, err := s.Session(t.Context(), first, ""); err != nil || caller.Role != registry.Administrator {
 		t.Errorf("an open session has the new role at once: %+v, %v", caller, err)
 	}
-	if _, _, err := login(); !fault.Is(err, fault.Forbidden) {
+	if _, _, err := signIn(); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("%v", err)
 	}
 	if _, err := s.Session(t.Context(), first, ""); err == nil {

@@ -28,7 +28,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 		return "", registry.Invitation{}, err
 	}
 	if len(q.Note) > maxNoteLen {
-		return "", registry.Invitation{}, fault.Invalid("/note", "The note must have at most %d bytes.", maxNoteLen)
+		return "", registry.Invitation{}, fault.Invalid("/note", "must have at most %d bytes.", maxNoteLen)
 	}
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
@@ -36,7 +36,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 		expires = q.ExpiresAt.UTC() // in the same form as in lists
 	}
 	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
-		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "The expiry must be within the next 30 days.")
+		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "must be within the next 30 days.")
 	}
 	i := registry.Invitation{
 		ID: s.newID(), Hash: hash(secret), Workspace: caller.Actor.Workspace, Role: q.Role, Note: q.Note, Creator: caller.Actor, CreatedAt: now, ExpiresAt: expires,

@@ -41,9 +41,9 @@ const (
 func checkPassword(field, name, password string) error {
 	switch {
 	case len(password) < leastPassword || len(password) > mostPassword || !utf8.ValidString(password):
-		return fault.Invalid(field, "The password must have %d to %d bytes.", leastPassword, mostPassword)
+		return fault.Invalid(field, "must have %d to %d bytes.", leastPassword, mostPassword)
 	case strings.EqualFold(password, name):
-		return fault.Invalid(field, "The password must not be the sign-in name.")
+		return fault.Invalid(field, "must not be the sign-in name.")
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// LoginByPassword returns a session cookie with its expiry for a sign-in name and its password. The error does not
+// SignInByPassword returns a session cookie with its expiry for a sign-in name and its password. The error does not
 // reveal which of the two is wrong, and an unknown name takes the same time.
-func (s *Service) LoginByPassword(ctx context.Context, name, password string, from registry.Device) (string, time.Time, error) {
+func (s *Service) SignInByPassword(ctx context.Context, name, password string, from registry.Device) (string, time.Time, error) {
 	user, err := s.users.UserByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", time.Time{}, err

@@ -52,8 +52,8 @@ func (w town) put(t *testing.T, workspace, user string, role registry.Role) {
 	}
 }
 
-// login returns a session of a user.
-func (w town) login(t *testing.T, user string) string {
+// signIn returns a session of a user.
+func (w town) signIn(t *testing.T, user string) string {
 	t.Helper()
 	cookie, _, err := w.OpenSession(t.Context(), user, registry.Device{})
 	if err != nil {
@@ -65,7 +65,7 @@ func (w town) login(t *testing.T, user string) string {
 // caller returns a user's caller in acme, from a new session.
 func (w town) caller(t *testing.T, user string) registry.Caller {
 	t.Helper()
-	c, err := w.Session(t.Context(), w.login(t, user), "acme")
+	c, err := w.Session(t.Context(), w.signIn(t, user), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (w town) caller(t *testing.T, user string) registry.Caller {
 func TestASessionChoosesItsWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
-	admin, grace := w.login(t, registry.DefaultUser), w.login(t, w.grace.ID)
+	admin, grace := w.signIn(t, registry.DefaultUser), w.signIn(t, w.grace.ID)
 	for name, tt := range map[string]struct{ cookie, asked, got string }{
 		"the default one comes first": {admin, "", registry.DefaultWorkspace},
 		"by name":                     {admin, "acme", w.acme.ID},
@@ -105,7 +105,7 @@ func TestARoleCountsAtOnce(t *testing.T) {
 	_, _, err := w.OpenSession(t.Context(), alan.ID, registry.Device{})
 	wantUnauthenticated(t, "a member of nothing", err)
 	w.put(t, w.acme.ID, alan.ID, registry.Administrator)
-	cookie := w.login(t, alan.ID)
+	cookie := w.signIn(t, alan.ID)
 	secret, token, err := w.CreateToken(t.Context(), w.caller(t, alan.ID), access.TokenRequest{Name: "ci", Scopes: []registry.Scope{registry.RunScope, registry.ApproveScope}})
 	if err != nil || token.User != alan.ID {
 		t.Fatalf("%+v, %v", token, err)
@@ -181,7 +181,7 @@ func TestWorkspacesAreMadeAndClosedByWhoRunsTheServer(t *testing.T) {
 	if c, err := w.Issued(t.Context(), host); err != nil || c.Workspace.ID != w.acme.ID || c.User != "" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	cookie := w.login(t, w.grace.ID)
+	cookie := w.signIn(t, w.grace.ID)
 	if err := w.CloseWorkspace(t.Context(), access.Host(), registry.DefaultWorkspace); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the server's own: %v", err)
 	}
@@ -218,10 +218,10 @@ func TestCostOfAPassword(t *testing.T) {
 	if ada, err := db.UserByName(t.Context(), "ada"); err != nil || !strings.HasPrefix(ada.Password, "$argon2id$v=19$m=64,t=1,p=1$") {
 		t.Errorf("kept as %q %v", ada.Password, err)
 	}
-	if _, _, err := high.LoginByPassword(t.Context(), "ada", password, registry.Device{}); err != nil {
+	if _, _, err := high.SignInByPassword(t.Context(), "ada", password, registry.Device{}); err != nil {
 		t.Errorf("the cost of another time: %v", err)
 	}
-	if _, _, err := high.LoginByPassword(t.Context(), "ada", password+"!", registry.Device{}); !fault.Is(err, fault.Unauthenticated) {
+	if _, _, err := high.SignInByPassword(t.Context(), "ada", password+"!", registry.Device{}); !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("another password: %v", err)
 	}
 }

@@ -73,9 +73,9 @@ func refusals(t *testing.T, d storetest.Dialect) {
 		t.Fatal(err)
 	}
 	s.Hashed(func(cost string) { done = append(done, cost) })
-	login := func(name, password string) func() error {
+	signIn := func(name, password string) func() error {
 		return func() error {
-			_, _, err := s.LoginByPassword(t.Context(), name, password, registry.Device{})
+			_, _, err := s.SignInByPassword(t.Context(), name, password, registry.Device{})
 			return err
 		}
 	}
@@ -84,9 +84,9 @@ func refusals(t *testing.T, d storetest.Dialect) {
 		known, unknown func() error
 		hashes         int
 	}{
-		"a sign-in name":           {login("grace", "another password"), login("nobody", "another password"), 1},
-		"one without a password":   {login("nopassword", "another password"), login("nobody", "another password"), 1},
-		"one with a long password": {login("grace", long), login("nobody", long), 1},
+		"a sign-in name":           {signIn("grace", "another password"), signIn("nobody", "another password"), 1},
+		"one without a password":   {signIn("nopassword", "another password"), signIn("nobody", "another password"), 1},
+		"one with a long password": {signIn("grace", long), signIn("nobody", long), 1},
 		"a token of another workspace": {
 			func() error { return s.RevokeToken(t.Context(), host.Actor, token.ID) },
 			func() error { return s.RevokeToken(t.Context(), host.Actor, "id-none") }, 0,

@@ -71,15 +71,15 @@ func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, err
 	return callers, nil
 }
 
-// LoginLink returns the secret of a new link that signs in one browser as a user, once, within 15 minutes.
-func (s *Service) LoginLink(ctx context.Context, user string) (string, error) {
+// SignInLink returns the secret of a new link that signs in one browser as a user, once, within 15 minutes.
+func (s *Service) SignInLink(ctx context.Context, user string) (string, error) {
 	secret := newSecret("")
-	return secret, s.sessions.PutLoginLink(ctx, hash(secret), user, s.now().Add(linkFor))
+	return secret, s.sessions.PutSignInLink(ctx, hash(secret), user, s.now().Add(linkFor))
 }
 
 // Redeem uses up a sign-in link and returns a session cookie with its expiry.
 func (s *Service) Redeem(ctx context.Context, link string, from registry.Device) (string, time.Time, error) {
-	user, err := s.sessions.ConsumeLoginLink(ctx, hash(link), s.now())
+	user, err := s.sessions.ConsumeSignInLink(ctx, hash(link), s.now())
 	if fault.Is(err, fault.NotFound) {
 		err = fault.New(fault.Unauthenticated, "This sign-in link was used or has expired. Restart the server for a new one, or paste a token.")
 	}
@@ -89,8 +89,8 @@ func (s *Service) Redeem(ctx context.Context, link string, from registry.Device)
 	return s.OpenSession(ctx, user, from)
 }
 
-// Login returns a session cookie for a bearer token, with its expiry, which is at most that of the token.
-func (s *Service) Login(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
+// SignIn returns a session cookie for a bearer token, with its expiry, which is at most that of the token.
+func (s *Service) SignIn(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
 	if _, ok := s.Fixed(token); ok {
 		return s.OpenSession(ctx, registry.DefaultUser, from)
 	}

@@ -121,7 +121,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 		return "", registry.Token{}, fault.Invalid("/name", "must have 1 to %d bytes.", maxNameLen)
 	}
 	if q.ExpiresAt != nil && !s.now().Before(*q.ExpiresAt) {
-		return "", registry.Token{}, fault.Invalid("/expiresAt", "The expiry must be in the future.")
+		return "", registry.Token{}, fault.Invalid("/expiresAt", "must be in the future.")
 	}
 	scopes, err := scopesOf(q)
 	if err != nil {
@@ -154,7 +154,7 @@ func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 		}
 	}
 	if len(q.Agents) > 0 && slices.Contains(q.Scopes, registry.AdminScope) {
-		return nil, fault.Invalid("/scopes", "A token that is restricted to agents cannot have the scope admin.")
+		return nil, fault.Invalid("/scopes", "must not contain admin if the token is restricted to agents.")
 	}
 	var scopes []registry.Scope
 	for _, scope := range registry.Scopes() {
@@ -167,7 +167,7 @@ func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 
 func (s *Service) agentsOf(ctx context.Context, actor registry.Actor, asked []string) ([]registry.TokenAgent, error) {
 	if len(asked) > maxAgents {
-		return nil, fault.Invalid("/agents", "A token can be restricted to at most %d agents.", maxAgents)
+		return nil, fault.Invalid("/agents", "must name at most %d agents.", maxAgents)
 	}
 	agents := []registry.TokenAgent{}
 	for i, nameOrID := range asked {

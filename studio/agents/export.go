@@ -36,7 +36,7 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, 
 		req.Format = manifest.Atelier
 	}
 	if registry.KindOf(req.Version) == registry.ByDraft {
-		return Exported{}, fault.Invalid("/version", "A manifest cannot refer to a draft. Publish it first.")
+		return Exported{}, fault.Invalid("/version", "must name a published version, because a manifest cannot refer to a draft. Publish it first.")
 	}
 	v, err := s.exported(ctx, actor, ref, req)
 	if err != nil {

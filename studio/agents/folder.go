@@ -75,7 +75,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 			return err
 		}
 		if total += int(info.Size()); total > specs.MaxModuleBytes || len(files) >= specs.MaxFiles {
-			return fault.Invalid("/files", "A folder must have at most %d files with a total size of %s.", specs.MaxFiles, bytesize.Text(specs.MaxModuleBytes))
+			return fault.Invalid("/files", "must be at most %d files with a total size of %s.", specs.MaxFiles, bytesize.Text(specs.MaxModuleBytes))
 		}
 		data, err := fs.ReadFile(folder, path)
 		files[path] = data

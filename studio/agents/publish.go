@@ -171,7 +171,7 @@ func checkPublish(req PublishRequest) error {
 	case req.Force && strings.TrimSpace(req.Comment) == "":
 		return fault.Invalid("/comment", "is required with \"force\": true; give the reason for the smaller number.")
 	case req.Version != "" && req.Bump != "":
-		return fault.Invalid("/bump", "Give either version or bump.")
+		return fault.Invalid("/bump", "must be absent if version is set.")
 	case req.Version != "":
 		return registry.CheckSemver(req.Version)
 	}
@@ -192,7 +192,7 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 		return spec, nil, err
 	}
 	if spec.Runtime == runtimes.Script {
-		return spec, nil, fault.Invalid("/runtime", "A version cannot use the script runtime, which is for tests and demos.")
+		return spec, nil, fault.Invalid("/runtime", "must not be script, which is for tests and demos.")
 	}
 	var sources map[string]string
 	if spec, sources, err = s.withPackages(ctx, actor, agentID, spec); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // SchemaFile is the JSON Schema of agent.yaml in an agent's folder, for editors. Its name starts with a dot, so it is not
@@ -45,7 +45,7 @@ func SettingsSchema() ([]byte, error) {
 	member("name").Pattern = `^[a-z][a-z0-9_-]{0,62}$`
 	member("server").Pattern = `^https?://[^@?#]+$`
 	member("metadata").AnyOf, member("metadata").Type = nil, "object"
-	for _, language := range []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM} {
+	for _, language := range specs.Languages() {
 		member("language").Enum = append(member("language").Enum, language)
 	}
 	s.Title = "Atelier agent"

@@ -125,7 +125,7 @@ func (p *liar) begin(t *testing.T) (*oidc.Service, oidc.Attempt, url.Values) {
 	return s, attempt, u.Query()
 }
 
-func TestLoginTellsWhoSomebodyIs(t *testing.T) {
+func TestSignInTellsWhoSomebodyIs(t *testing.T) {
 	t.Parallel()
 	p := newLiar(t)
 	s, attempt, question := p.begin(t)

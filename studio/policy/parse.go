@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // MaxPack is the maximum size of a pack in bytes.
@@ -30,7 +31,9 @@ func Schema() ([]byte, error) {
 	facts, _ := match.Properties.Get("fact")
 	facts.Items.Enum = kinds
 	languages, _ := rules.Items.Properties.Get("language")
-	languages.Items.Enum = []any{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
+	for _, language := range specs.Languages() {
+		languages.Items.Enum = append(languages.Items.Enum, language)
+	}
 	return json.MarshalIndent(s, "", "  ")
 }
 

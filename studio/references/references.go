@@ -157,7 +157,7 @@ func check(ref registry.Reference) error {
 			Details: []fault.Detail{{Pointer: "/version", Message: "is required"}},
 		}
 	case registry.KindOf(ref.Version) == registry.ByDraft:
-		return fault.Invalid("/version", "A draft is not a version. Publish it or name a version.")
+		return fault.Invalid("/version", "must be a version, not the draft. Publish the draft or name a version.")
 	}
 	return registry.CheckVersionRange(ref.Version)
 }

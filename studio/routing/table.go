@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // Local stands for the runtime of this server that a program has without a router: the one that publishing fixed, or the
@@ -92,7 +93,9 @@ func Schema() ([]byte, error) {
 	}
 	when, _ := rules.Items.Properties.Get("when")
 	languages, _ := when.Properties.Get("languages")
-	languages.Items.Enum = []any{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
+	for _, language := range specs.Languages() {
+		languages.Items.Enum = append(languages.Items.Enum, language)
+	}
 	return json.MarshalIndent(s, "", "  ")
 }
 

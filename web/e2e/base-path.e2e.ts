@@ -15,7 +15,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   [proxy, provider] = await Promise.all([startProxy(path), startProvider()]);
-  const login = ['--oidc-issuer', provider.issuer, '--oidc-client', provider.client.id];
+  const provided = ['--oidc-issuer', provider.issuer, '--oidc-client', provider.client.id];
   const secret = [
     '--oidc-client-secret',
     provider.client.secret,
@@ -24,7 +24,7 @@ beforeAll(async () => {
     '--oidc-roles',
     'all=developer',
   ];
-  [atelier, browser] = await Promise.all([startAtelier('--base-path', path, ...login, ...secret), launch()]);
+  [atelier, browser] = await Promise.all([startAtelier('--base-path', path, ...provided, ...secret), launch()]);
   proxy.to(atelier.url);
   provider.register(`${proxy.url}${path}/login/oidc/callback`);
 });
@@ -36,11 +36,11 @@ afterAll(async () => {
 });
 
 test('everything works under a base path, without requests outside it', async () => {
-  expect(new URL(atelier.login).pathname).toBe(`${path}/login`);
+  expect(new URL(atelier.signInLink).pathname).toBe(`${path}/login`);
   const session = await openSession(browser, { ...atelier, url: proxy.url });
   const { page } = session;
   const studio = new Studio(page);
-  await page.goto(atelier.login.replace(atelier.url, proxy.url));
+  await page.goto(atelier.signInLink.replace(atelier.url, proxy.url));
   await page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
   expect((await session.context.cookies()).map((cookie) => cookie.path)).toEqual([`${path}/`]);
 

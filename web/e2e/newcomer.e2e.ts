@@ -93,7 +93,7 @@ describe('a newcomer', () => {
   });
 
   test('A01 opens the printed link and finds samples', async () => {
-    await session.page.goto(atelier.login);
+    await session.page.goto(atelier.signInLink);
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     expect(new URL(session.page.url()).pathname).toBe('/studio/');
     const samples = session.page.getByRole('listitem').getByRole('button', { name: /network: off/ });

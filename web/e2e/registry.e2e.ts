@@ -44,7 +44,7 @@ const forecast = {
 /** Lists an agent of another workspace as a server administrator. */
 async function listElsewhere(): Promise<void> {
   const other = await openSession(browser, atelier);
-  await other.page.goto(atelier.login);
+  await other.page.goto(atelier.signInLink);
   await other.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
   const ask = async (path: string, data: unknown, workspace?: string): Promise<void> => {
     const headers = { Origin: atelier.url, ...(workspace === undefined ? {} : { 'X-Workspace': workspace }) };

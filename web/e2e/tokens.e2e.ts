@@ -105,7 +105,7 @@ describe('tokens', () => {
     await session.close();
   });
 
-  test('why a login was refused leaves the address with the next one', async () => {
+  test('the reason of a refused sign-in leaves the address with the next sign-in', async () => {
     const session = await openSession(browser, atelier);
     const { page } = session;
     await page.goto('/studio/people?login=__proto__'); // an error text in the address is ignored

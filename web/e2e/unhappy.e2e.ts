@@ -264,14 +264,14 @@ describe('without a session', () => {
 
   test('a sign-in link works once', async () => {
     const first = await openSession(browser, atelier);
-    await first.page.goto(atelier.login);
+    await first.page.goto(atelier.signInLink);
     await first.page
       .getByRole('heading', { name: /agents|sample/ })
       .first()
       .waitFor();
     await first.close();
     const second = await openSession(browser, atelier);
-    const answer = await second.page.goto(atelier.login);
+    const answer = await second.page.goto(atelier.signInLink);
     expect(answer?.status()).toBe(401);
     await second.close();
   });

@@ -83,7 +83,7 @@ describe('a budget of one GPU minute', () => {
       await dialog.getByLabel('Name').fill('Not A Name');
       await dialog.getByLabel('Amount in minutes').fill(String(before + 1));
       await dialog.getByRole('button', { name: 'Create budget' }).click();
-      await dialog.getByText('A name must start with a lower-case letter').waitFor();
+      await dialog.getByText('must start with a lower-case letter').waitFor();
       await dialog.getByLabel('Name').fill(name);
       await dialog.getByRole('button', { name: 'Create budget' }).click();
       await dialog.waitFor({ state: 'detached' });

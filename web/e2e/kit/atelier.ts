@@ -13,7 +13,7 @@ export type Atelier = {
   /** The origin, for example http://127.0.0.1:40123. */
   url: string;
   /** The one-time link that the server printed. */
-  login: string;
+  signInLink: string;
   token: string;
   data: string;
   /** A free port of this machine that programs may be granted. */
@@ -56,13 +56,13 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     });
     return [started, link];
   };
-  const [first, login] = await start('127.0.0.1:0');
+  const [first, signInLink] = await start('127.0.0.1:0');
   let server = first;
-  const url = new URL(login).origin;
+  const url = new URL(signInLink).origin;
 
   return {
     url,
-    login,
+    signInLink,
     token,
     data,
     grantable,

@@ -34,7 +34,7 @@ import type {
   JsonSchema,
   Language,
   ListedAgent,
-  LoginMethods,
+  SignInMethods,
   Member,
   NewInvitation,
   NewToken,
@@ -81,7 +81,7 @@ const versionPath = (agent: string, version: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(version)}`;
 
 export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
-export const listLoginMethods = (): Promise<LoginMethods> => request('/session/methods');
+export const listSignInMethods = (): Promise<SignInMethods> => request('/session/methods');
 export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
 export const signInByPassword = (name: string, password: string): Promise<null> =>
   request('/session', { method: 'POST', body: { name, password } });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { keep, readStored } from '../api/storage';
-import { listLoginMethods } from '../api/verbs';
+import { listSignInMethods } from '../api/verbs';
 import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
 import button from '../ui/Button.module.css';
@@ -40,7 +40,7 @@ function forgetCode(): void {
 
 /** The sign-in page. The method used last in this browser comes first. */
 export function SignIn() {
-  const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginMethods });
+  const ways = useQuery({ queryKey: ['signInWays'], queryFn: listSignInMethods });
   const [refused] = useState(refusal);
   useEffect(() => forgetCode, []);
   const [way, setWay] = useState(readStored(kept, (was) => (was === 'password' ? was : undefined)) ?? 'token');

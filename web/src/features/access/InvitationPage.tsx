@@ -119,8 +119,8 @@ function Ask({ task, onJoin }: AskProps) {
   return (
     <form className={css.form} onSubmit={submit}>
       <TextField
-        label={say.loginName}
-        hint={say.loginNameHint}
+        label={say.signInName}
+        hint={say.signInNameHint}
         error={task.at('/name')}
         autoComplete="username"
         value={name}

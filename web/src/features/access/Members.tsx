@@ -92,7 +92,7 @@ const columnsOf = (me: string | undefined): TableColumn<Member>[] => [
       </div>
     ),
   },
-  { key: 'login', title: say.login, by: ({ name }) => name, cell: ({ name }) => name },
+  { key: 'signInName', title: say.signInName, by: ({ name }) => name, cell: ({ name }) => name },
   { key: 'role', title: say.role, by: ({ role }) => role, cell: (member) => <RoleOf member={member} /> },
   {
     key: 'since',

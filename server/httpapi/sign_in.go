@@ -7,10 +7,10 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// followLoginLink uses the one-time link that the server printed, and redirects to the Studio. The secret does not stay
+// followSignInLink uses the one-time link that the server printed, and redirects to the Studio. The secret does not stay
 // in the browser's history. No other page receives it, because no referrer is sent.
-func (a *API) followLoginLink() {
-	a.router.Get(gate.LoginPath, func(w http.ResponseWriter, r *http.Request) {
+func (a *API) followSignInLink() {
+	a.router.Get(gate.SignInPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		link := r.URL.Query().Get("link")
 		if link == "" || len(link) > 4096 {

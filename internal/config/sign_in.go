@@ -25,7 +25,7 @@ type GroupRole struct {
 	Role      string
 }
 
-func loginSettings() []Setting {
+func signInSettings() []Setting {
 	return []Setting{
 		{Name: "oidc-issuer", Env: "ATELIER_OIDC_ISSUER", Form: "URL", Group: "Sign-in",
 			Help: "Issuer URL of an OpenID provider for sign-in. Register the redirect URL <public URL>/login/oidc/callback there.",

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	providerPath = gate.LoginPath + "/oidc"
+	providerPath = gate.SignInPath + "/oidc"
 	callbackPath = providerPath + "/callback"
 
 	attemptCookie = "atelier_login"
 	attemptFor    = 10 * time.Minute
 )
 
-// logInAtProvider redirects a browser to the OpenID provider and receives it back. The sign-in page shows errors, because
+// signInAtProvider redirects a browser to the OpenID provider and receives it back. The sign-in page shows errors, because
 // there the user can choose another method.
-func (a *API) logInAtProvider() {
+func (a *API) signInAtProvider() {
 	if a.Provider == nil {
 		return
 	}
 	a.router.Get(providerPath, func(w http.ResponseWriter, r *http.Request) {
 		attempt, address, err := a.Provider.Begin(r.Context(), a.callback(r))
 		if err != nil {
-			a.loginFailed(w, r, err)
+			a.signInFailed(w, r, err)
 			return
 		}
 		text, _ := json.Marshal(attempt) // three strings cannot fail
@@ -52,7 +52,7 @@ func (a *API) logInAtProvider() {
 			return err
 		})
 		if err != nil {
-			a.loginFailed(w, r, err)
+			a.signInFailed(w, r, err)
 			return
 		}
 		redirect(w, r, a.BasePath+studio)
@@ -65,7 +65,7 @@ func redirect(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
-func (a *API) loginFailed(w http.ResponseWriter, r *http.Request, err error) {
+func (a *API) signInFailed(w http.ResponseWriter, r *http.Request, err error) {
 	doc := a.Problems.Describe(r.Context(), err)
 	redirect(w, r, a.BasePath+studio+"?login="+url.QueryEscape(string(doc.Code)))
 }
@@ -99,28 +99,28 @@ func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	return attempt
 }
 
-// LoginMethods lists the login methods, in addition to the printed link and tokens.
-type LoginMethods struct {
-	Provider *LoginProvider `json:"provider" doc:"The OpenID provider, or null."`
+// SignInMethods lists the ways to sign in, in addition to the printed link and tokens.
+type SignInMethods struct {
+	Provider *SignInProvider `json:"provider" doc:"The OpenID provider, or null."`
 }
 
-// LoginProvider describes an OpenID provider.
-type LoginProvider struct {
+// SignInProvider describes an OpenID provider.
+type SignInProvider struct {
 	Name string `json:"name" doc:"Display name of the provider."`
 	Path string `json:"path" doc:"Path that starts the sign-in with the provider."`
 }
 
-func (a *API) listLoginMethods() {
+func (a *API) listSignInMethods() {
 	type in struct{}
-	type out struct{ Body LoginMethods }
+	type out struct{ Body SignInMethods }
 	add(a, endpoint{
-		id: "listLoginMethods", method: http.MethodGet, path: Base + "/session/methods", tag: "session", summary: "List the ways to sign in",
+		id: "listSignInMethods", method: http.MethodGet, path: Base + "/session/methods", tag: "session", summary: "List the ways to sign in",
 		about: "Needs no credential. The list is complete. A token, and the link that the server prints, always work.", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
-		methods := LoginMethods{}
+		methods := SignInMethods{}
 		if a.Provider != nil {
-			methods.Provider = &LoginProvider{Name: a.ProviderName, Path: a.BasePath + providerPath}
+			methods.Provider = &SignInProvider{Name: a.ProviderName, Path: a.BasePath + providerPath}
 		}
 		return &out{Body: methods}, nil
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
-// loginProvider returns the OpenID provider, or nil if there is none.
-func (a *App) loginProvider() *oidc.Service {
+// signInProvider returns the OpenID provider, or nil if there is none.
+func (a *App) signInProvider() *oidc.Service {
 	c := a.Config.OIDC
 	if c.Issuer == "" || a.provider != nil {
 		return a.provider
@@ -31,7 +31,7 @@ func (a *App) tokenProvider() access.Provider {
 	if !a.delegates() {
 		return nil
 	}
-	return a.loginProvider()
+	return a.signInProvider()
 }
 
 // delegations finds the callers of access tokens; nil refuses them.

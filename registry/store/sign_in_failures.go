@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutLoginFailures stores the number of failures of a source. Of two concurrent writes, the later expiry and the higher
+// PutSignInFailures stores the number of failures of a source. Of two concurrent writes, the later expiry and the higher
 // number win.
-func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) error {
+func (s *Store) PutSignInFailures(ctx context.Context, f registry.SignInFailures) error {
 	row := failuresRow{Source: f.Source, Failures: f.Count, Until: instant(f.Until)}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").
 		Set("failures = excluded.failures").Set("until = excluded.until").
@@ -19,15 +19,15 @@ func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) 
 	return wrap("store failed sign-ins", err)
 }
 
-// LoginFailures returns the counts that have not expired.
-func (s *Store) LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error) {
+// SignInFailures returns the counts that have not expired.
+func (s *Store) SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error) {
 	var rows []failuresRow
 	if err := s.read.NewSelect().Model(&rows).Where("f.until > ?", instant(now)).OrderExpr("f.source").Scan(ctx); err != nil {
 		return nil, wrap("read failed sign-ins", err)
 	}
-	failures := make([]registry.LoginFailures, 0, len(rows))
+	failures := make([]registry.SignInFailures, 0, len(rows))
 	for _, row := range rows {
-		failures = append(failures, registry.LoginFailures{Source: row.Source, Count: row.Failures, Until: row.Until.UTC()})
+		failures = append(failures, registry.SignInFailures{Source: row.Source, Count: row.Failures, Until: row.Until.UTC()})
 	}
 	return failures, nil
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutLoginLink stores the hash of the secret of a one-time link that signs a user in.
-func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error {
+// PutSignInLink stores the hash of the secret of a one-time link that signs a user in.
+func (s *Store) PutSignInLink(ctx context.Context, hash, user string, expires time.Time) error {
 	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, UserID: user, ExpiresAt: instant(expires)}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
 	return wrap("store sign-in link", err)
 }
 
-// ConsumeLoginLink uses up a link and returns its user. Error: NotFound for a link that is used up or expired.
-func (s *Store) ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
+// ConsumeSignInLink uses up a link and returns its user. Error: NotFound for a link that is used up or expired.
+func (s *Store) ConsumeSignInLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fault.New(fault.NotFound, "Sign-in link not found.")
