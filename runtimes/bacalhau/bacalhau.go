@@ -127,9 +127,6 @@ func Domain(grant hostpattern.Grant) string {
 	return strings.TrimPrefix(elsewhere.NameOnly(grant), "*")
 }
 
-// Languages lists the languages of the engine.
-func Languages() []runtimes.Language { return append(parcel.Languages(), runtimes.WASM) }
-
 // Features lists the features of programs that the engine has: those of other services, and a GPU.
 func (e *Engine) Features() []runtimes.Feature {
 	return append(e.Engine.Features(), runtimes.GPUFeature)

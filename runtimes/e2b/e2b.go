@@ -79,9 +79,6 @@ func (e *Engine) Lacks() string {
 	return ""
 }
 
-// Languages lists the languages of the engine.
-func Languages() []runtimes.Language { return parcel.Languages() }
-
 // Run implements runtimes.Runtime.
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	relay := worker.NewRelay(job, host)

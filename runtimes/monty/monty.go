@@ -184,7 +184,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		Resume: waiting,
 	})
 	if err != nil {
-		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
+		return runtimes.Outcome{}, fault.Invalid("/input", "must be valid JSON.")
 	}
 	session := e.options.Egress.Open(job, host)
 	defer session.Close()

@@ -70,10 +70,10 @@
   // ---- the run
 
   let over = false;
-  const finish = (told, code) => {
+  const finish = (report, code) => {
     if (over) return;
     over = true;
-    send(`{"end":${told},"code":${code & 255}}`);
+    send(`{"end":${report},"code":${code & 255}}`);
     process.reallyExit(code & 255);
   };
   const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that was not awaited)" : "");
@@ -124,7 +124,7 @@
       if (process.listenerCount("unhandledRejection") === 1) fail(reason, note(reason));
     });
     const go = async () => mine.run(mine.compile(() => new vm.Script(program.code, { filename: PROGRAM }).runInThisContext()), job.input, JSON.stringify(job.env), job.largest);
-    go().then((told) => finish(told, 0), (error) => fail(error));
+    go().then((report) => finish(report, 0), (error) => fail(error));
   };
 
   setImmediate(run); // runs when Node has finished with its command line

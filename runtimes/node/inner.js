@@ -10,9 +10,9 @@
   const CUT = 'Cut strings between characters: [...text].slice(0, n).join("").';
 
   class Stop extends Error {
-    constructor(told) {
-      super(told.message);
-      this.told = told;
+    constructor(report) {
+      super(report.message);
+      this.report = report;
     }
   }
 
@@ -181,23 +181,23 @@
   };
   const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
   const describe = (error, note = "") => {
-    if (error instanceof Stop) return error.told;
+    if (error instanceof Stop) return error.report;
     if (!isError(error)) {
       return { type: "runtime_error", message: quietly(() => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be displayed.") };
     }
     const stack = quietly(() => String(error.stack), "");
-    const told = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
+    const report = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
     const cause = quietly(() => error.cause, undefined);
-    if (cause !== undefined) told.stack += "\n  [cause]: " + quietly(() => host.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "), "");
+    if (cause !== undefined) report.stack += "\n  [cause]: " + quietly(() => host.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "), "");
     if (Array.isArray(quietly(() => error.errors, undefined))) {
-      told.stack += "\n  [errors]: " + quietly(() => host.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "), "");
+      report.stack += "\n  [errors]: " + quietly(() => host.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "), "");
     }
-    const why = denied.get(error) ?? (told.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
-    if (why) Object.assign(told, { type: "denied" }, why);
-    if (told.message.includes("Cannot mix BigInt and other types")) {
-      told.remedy = "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable.";
+    const why = denied.get(error) ?? (report.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
+    if (why) Object.assign(report, { type: "denied" }, why);
+    if (report.message.includes("Cannot mix BigInt and other types")) {
+      report.remedy = "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable.";
     }
-    return told;
+    return report;
   };
   const kindOf = (error) => {
     const code = quietly(() => error.code, undefined), message = quietly(() => String(error.message), "");
@@ -207,7 +207,7 @@
     if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
     return "runtime_error";
   };
-  // Finds the host, process or path whose denial by the sandbox stopped the program, as far as the error shows it.
+  // Returns the host, process or path that the sandbox denied, if the error of the program shows it.
   const denial = (error) => {
     const { code, syscall = "", path, hostname, address, port } = error;
     if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
@@ -235,7 +235,7 @@
     try {
       text = encode(args, CALL, name);
     } catch (error) {
-      if (error instanceof Stop) throw new TypeError(error.told.message || `${name}: the arguments have at most ${CALL} bytes`);
+      if (error instanceof Stop) throw new TypeError(error.report.message || `${name}: the arguments have at most ${CALL} bytes`);
       throw error;
     }
     const answer = JSON.parse(host.ask(name, text));
@@ -262,7 +262,7 @@
     },
     call: (name, args) => ask(name, args ?? {}),
     callTool,
-    // A missing value is empty: a model never gets the word null or undefined for it.
+    // A missing value becomes an empty text. Otherwise the model would read the word null or undefined.
     askLLM: async (prompt, context) => ask("askLLM", { prompt: String(prompt ?? ""), context: String(context ?? "") }),
     ...files,
   });
@@ -313,9 +313,9 @@
     const request = new Request(input, init);
     const body = request.body === null ? undefined : host.toBase64(await request.arrayBuffer());
     request.signal.throwIfAborted();
-    let told;
+    let answer;
     try {
-      told = ask("fetch", {
+      answer = ask("fetch", {
         url: request.url, method: request.method, redirect: request.redirect,
         headers: [...request.headers], base64: body,
       });
@@ -323,11 +323,11 @@
       if (error.code === "failed") throw new TypeError("fetch failed", { cause: error });
       throw error;
     }
-    const empty = [101, 204, 205, 304].includes(told.status);
-    const response = new Response(empty ? null : (told.text ?? host.fromBase64(told.base64 ?? "")), {
-      status: told.status, statusText: told.statusText, headers: told.headers,
+    const empty = [101, 204, 205, 304].includes(answer.status);
+    const response = new Response(empty ? null : (answer.text ?? host.fromBase64(answer.base64 ?? "")), {
+      status: answer.status, statusText: answer.statusText, headers: answer.headers,
     });
-    Object.defineProperties(response, { url: { value: told.url }, redirected: { value: told.redirected } });
+    Object.defineProperties(response, { url: { value: answer.url }, redirected: { value: answer.redirected } });
     return response;
   };
   const entryOf = (exports, main) => {
@@ -343,8 +343,8 @@
     throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
   };
 
-  // A program may export its schemas as input and output, made with any library that has Standard Schema, such as Zod. They
-  // check what JSON Schema cannot say, and main receives the value that they return.
+  // A program may export its schemas as input and output. They come from a library with Standard Schema, such as Zod. They
+  // can check more than a JSON Schema, and main receives the value that they return.
   const schemaOf = (exports, name) => {
     for (const holder of [exports, exports.default]) {
       const own = holder === undefined || holder === null ? undefined : holder[name]?.["~standard"];
@@ -365,9 +365,9 @@
     throw new Stop({ type: `invalid_${name}`, message: `The exported ${name} schema refuses the ${name}: ${listed}`.slice(0, MESSAGE), errors });
   };
 
-  // ---- the rule pack "restricted": the gate finds these names in the source, and this finds what the source hides
+  // ---- the rule pack "restricted": the gate finds these names in the source; this part refuses uses that the source hides
 
-  let modules; // that may be imported; undefined without the rules
+  let modules; // the modules that a program may import; undefined without the rule pack
   const refuse = (rule, message, remedy) => {
     const error = new Error(message);
     denied.set(error, { rule, remedy });

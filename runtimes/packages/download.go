@@ -72,8 +72,8 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 		_ = os.Chtimes(to, now, now) // only keeps it from being collected now
 		return nil
 	}
-	limited, end := m.patience(ctx)
-	defer end.stop()
+	limited, deadline := m.withDeadline(ctx)
+	defer deadline.stop()
 	request, err := http.NewRequestWithContext(limited, http.MethodGet, p.URL, nil)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	}
 	defer os.Remove(file.Name()) // after the rename there is nothing to remove
 	sum := hashOf(p.Hash)
-	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(&awaited{answer.Body, end}, m.options.Archive+1))
+	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(&downloadBody{answer.Body, deadline}, m.options.Archive+1))
 	err = errors.Join(err, file.Chmod(0o444), file.Sync(), file.Close())
 	switch {
 	case err != nil:
@@ -112,52 +112,54 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	return os.Rename(file.Name(), to)
 }
 
-// patience ends a download that stands still or takes too long: it holds the place of another installation.
-type patience struct {
+// deadline ends a download that receives nothing for a while or takes too long, because other installations wait for its
+// place.
+type deadline struct {
 	stall        time.Duration
 	still, total *time.Timer
-	end          context.CancelCauseFunc
+	cancel       context.CancelCauseFunc
 }
 
-// slow is the reason why a download was ended.
-type slow struct{ message string }
+// slowError is the reason for the end of a slow download.
+type slowError struct{ message string }
 
-func (s *slow) Error() string { return s.message }
+func (s *slowError) Error() string { return s.message }
 
-func (m *Manager) patience(ctx context.Context) (context.Context, patience) {
+// withDeadline returns a context that ends with a slowError when the download is too slow.
+func (m *Manager) withDeadline(ctx context.Context) (context.Context, deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ending := func(after time.Duration, format string) *time.Timer {
-		return time.AfterFunc(after, func() { cancel(&slow{fmt.Sprintf(format, after)}) })
+		return time.AfterFunc(after, func() { cancel(&slowError{fmt.Sprintf(format, after)}) })
 	}
-	return ctx, patience{m.options.Stall, ending(m.options.Stall, "the index sent nothing for %v"), ending(m.options.Download, "the index did not send the file within %v"), cancel}
+	return ctx, deadline{m.options.Stall, ending(m.options.Stall, "the index sent nothing for %v"), ending(m.options.Download, "the index did not send the file within %v"), cancel}
 }
 
-func (p patience) stop() {
-	p.still.Stop()
-	p.total.Stop()
-	p.end(nil)
+func (d deadline) stop() {
+	d.still.Stop()
+	d.total.Stop()
+	d.cancel(nil)
 }
 
-// awaited is the body of a download.
-type awaited struct {
+// downloadBody is the body of a download. Each read restarts the timer of the stall.
+type downloadBody struct {
 	io.Reader
-	patience patience
+	deadline deadline
 }
 
-func (a *awaited) Read(b []byte) (int, error) {
-	n, err := a.Reader.Read(b)
-	a.patience.still.Reset(a.patience.stall)
+func (b *downloadBody) Read(buffer []byte) (int, error) {
+	n, err := b.Reader.Read(buffer)
+	b.deadline.still.Reset(b.deadline.stall)
 	return n, err
 }
 
-// unreachable describes a download that failed. limited is the context with its time.
+// unreachable describes a failed download. limited is the context of withDeadline.
 func (m *Manager) unreachable(ctx, limited context.Context, p runtimes.LockedPackage, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	why := "the download broke off"
+	why := "the connection ended early"
 	var refused *url.Error
-	var late *slow
+	var late *slowError
 	switch {
 	case errors.As(context.Cause(limited), &late):
 		why = late.message

@@ -66,11 +66,6 @@ type Folders struct {
 	Work string // working directory of Python
 }
 
-// Languages lists the languages of parcels.
-func Languages() []runtimes.Language {
-	return []runtimes.Language{runtimes.Python, runtimes.JavaScript, runtimes.TypeScript, runtimes.Bash}
-}
-
 // Bundle turns the files of a JavaScript or TypeScript agent into one program for Node. If there is none, it returns the
 // outcome of the run.
 type Bundle func(ctx context.Context, j runtimes.Job) (guest.Program, *runtimes.Outcome, error)

@@ -249,7 +249,7 @@ func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Ho
 	}
 	greeting, err := program.JSON(greets)
 	if err != nil {
-		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
+		return runtimes.Outcome{}, fault.Invalid("/input", "must be valid JSON.")
 	}
 	session := e.egress.Open(job, host)
 	defer session.Close()

@@ -31,15 +31,18 @@ func (b *bench) mcp(ctx context.Context) (section, error) {
 	return section{title: "Model Context Protocol", rows: []row{call, ten, list}}, err
 }
 
-// inTurns alternates between two kinds of requests with one client and returns their last cells and the median ratio of
-// their medians.
-func (b *bench) inTurns(ctx context.Context, one, other load.Call) (first, second cell, ratio string, middle float64) {
-	const turns = 7
+// inTurns alternates between two kinds of requests, so that other load affects both. It returns their last cells and the
+// median ratio. One client compares medians, several compare rates.
+func (b *bench) inTurns(ctx context.Context, clients, turns int, span time.Duration, one, other load.Call) (first, second cell, ratio string, middle float64) {
 	var ratios []float64
 	for range turns {
-		first = b.observe(func() *load.Sample { return load.Closed(ctx, 1, b.span/4, one) })
-		second = b.observe(func() *load.Sample { return load.Closed(ctx, 1, b.span/4, other) })
-		ratios = append(ratios, first.At(0.5)/second.At(0.5))
+		first = b.observe(func() *load.Sample { return load.Closed(ctx, clients, span, one) })
+		second = b.observe(func() *load.Sample { return load.Closed(ctx, clients, span, other) })
+		if clients == 1 {
+			ratios = append(ratios, first.At(0.5)/second.At(0.5))
+		} else {
+			ratios = append(ratios, second.PerSecond()/first.PerSecond())
+		}
 	}
 	slices.Sort(ratios)
 	return first, second, fmt.Sprintf("median of %d turns, %.2f to %.2f", turns, ratios[0], ratios[turns-1]), ratios[turns/2]
@@ -69,7 +72,7 @@ func (b *bench) mcpCall(ctx context.Context, p load.Program) (row, error) {
 		return row{}, err
 	}
 	load.Closed(ctx, 1, b.span/4, plain)
-	c, _, spread, middle := b.inTurns(ctx, over, plain)
+	c, _, spread, middle := b.inTurns(ctx, 1, 7, b.span/4, over, plain)
 	r := row{what: "tools/call of a JavaScript hello, 1 at once", measured: c.String(), floor: fmt.Sprintf("%.2f × /execute (%s)", middle, spread)}
 	return bar{must: 1.5, unit: "×", of: "/execute"}.judge(r, middle, c.cost()), ctx.Err()
 }
@@ -118,7 +121,7 @@ func (b *bench) tenCalls(ctx context.Context, p load.Program) (row, error) {
 	if err := inside(ctx, 0); err != nil {
 		return row{}, err
 	}
-	c, _, spread, middle := b.inTurns(ctx, inside, plain)
+	c, _, spread, middle := b.inTurns(ctx, 1, 7, b.span/4, inside, plain)
 	r := row{what: "a run that calls an agent ten times", measured: c.String(), floor: fmt.Sprintf("%.2f × ten calls of /execute (%s)", middle, spread)}
 	return bar{must: 3, unit: "×", of: "ten calls"}.judge(r, middle, c.cost()), ctx.Err()
 }

@@ -115,11 +115,11 @@ func postgresHome(ctx context.Context, dir string) (home, error) {
 		return home{}, err
 	}
 	cluster := filepath.Join(dir, "pg")
-	told, err := exec.CommandContext(ctx, script, "start", cluster).Output()
+	output, err := exec.CommandContext(ctx, script, "start", cluster).Output()
 	if err != nil {
 		return home{}, fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	address := strings.TrimSpace(string(told))
+	address := strings.TrimSpace(string(output))
 	return home{
 		seed: seed{driver: "pgx", address: address}, flags: []string{"--database", address},
 		close: func() error { return exec.CommandContext(context.WithoutCancel(ctx), script, "stop", cluster).Run() },
@@ -151,7 +151,7 @@ func questions(h history) []question {
 		{what: "agents in a rare language", ask: page("/code-agents?language=bash", 3)},
 		{what: "agents with a rare tag", ask: page("/code-agents?tag=rare", 3)},
 		{what: "agents that are drafts", ask: page("/code-agents?state=draft", 0)},
-		{what: "agents nobody used", ask: page("/code-agents?unusedSince=2025-06-01T00:00:00Z", 0)},
+		{what: "agents without runs since a date", ask: page("/code-agents?unusedSince=2025-06-01T00:00:00Z", 0)},
 		{what: "the public registry", ask: page("/code-agents/registry", 50)},
 		{what: "search, a word that many have", ask: page("/code-agents?q=report", 50)},
 		{what: "search, a word that the last in the alphabet have", ask: page("/code-agents?q=zulu", 50)},

@@ -23,8 +23,9 @@ func (t *table) write(ctx context.Context, path string, server load.Client) erro
 	fmt.Fprintf(&text, `# Benchmarks
 
 Written by `+"`make bench`"+`; do not edit. Every answer was compared with a value computed from an input that varies. Server and
-clients share the machine, so absolute numbers hold for it alone; what compares is a row with its floor, both measured in this run. "Others" is what the
-machine did at the same time: rows with much of that are noisy.
+clients share the machine, so absolute numbers hold for it alone. Compare each row with its floor. Both were measured in the
+same run. A section that says "Measured later" comes from a later run, which measured its own floors. "Others" is the load of
+other processes at the same time: rows with much of it are noisy.
 
 | | |
 | --- | --- |
@@ -35,8 +36,8 @@ machine did at the same time: rows with much of that are noisy.
 | Python | %s |
 | Bash | %s |
 | Node | %s |
-`, time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(), told(ctx, "uname", "-sr"), runtime.Version(),
-		told(ctx, programs["python"], "-V"), told(ctx, programs["bash"], "-c", "echo $BASH_VERSION"), told(ctx, "node", "-v"))
+`, time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(), commandOutput(ctx, "uname", "-sr"), runtime.Version(),
+		commandOutput(ctx, programs["python"], "-V"), commandOutput(ctx, programs["bash"], "-c", "echo $BASH_VERSION"), commandOutput(ctx, "node", "-v"))
 	for _, s := range t.sections {
 		text.WriteString(s.markdown(""))
 	}
@@ -102,10 +103,11 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-func told(ctx context.Context, name string, args ...string) string {
+// commandOutput returns the output of a command, for example its version.
+func commandOutput(ctx context.Context, name string, args ...string) string {
 	text, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
-		return "not here"
+		return "not installed"
 	}
 	return strings.TrimSpace(string(text))
 }

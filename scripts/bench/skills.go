@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/atelier-run/atelier/scripts/load"
@@ -26,18 +25,11 @@ func (b *bench) skills(ctx context.Context) (section, error) {
 	run, call := b.server.Checked(p), callSkill(b.server.Client, p)
 	load.Closed(ctx, clients, time.Second, run)
 	load.Closed(ctx, clients, time.Second, call)
-	var runs, calls cell
-	var ratios []float64
-	for range turns {
-		runs = b.observe(func() *load.Sample { return load.Closed(ctx, clients, b.span, run) })
-		calls = b.observe(func() *load.Sample { return load.Closed(ctx, clients, b.span, call) })
-		ratios = append(ratios, runs.PerSecond()/calls.PerSecond())
-	}
-	slices.Sort(ratios)
-	r := row{what: "/skills/execute, 8 at once", measured: calls.String(), floor: fmt.Sprintf("%.2f × /execute (median of %d turns)", ratios[turns/2], turns)}
+	calls, runs, spread, middle := b.inTurns(ctx, clients, turns, b.span, call, run)
+	r := row{what: "/skills/execute, 8 at once", measured: calls.String(), floor: fmt.Sprintf("%.2f × /execute (%s)", middle, spread)}
 	return section{title: "A skill compared with a Python run", rows: []row{
 		{what: "/code-agents/…/execute, 8 at once", measured: runs.String(), verdict: runs.cost()},
-		bar{must: 1.10, aim: 1.0, unit: "×", of: "/execute"}.judge(r, ratios[turns/2], calls.cost()),
+		bar{must: 1.10, aim: 1.0, unit: "×", of: "/execute"}.judge(r, middle, calls.cost()),
 	}}, ctx.Err()
 }
 

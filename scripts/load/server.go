@@ -38,7 +38,7 @@ type Server struct {
 	process *exec.Cmd
 	own     string // removed at the end, "" for nothing
 	drained chan struct{}
-	told    lines
+	output  lines
 }
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
@@ -75,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	go s.read(reader, found)
 	base, ok := <-found
 	if !ok {
-		return nil, fmt.Errorf("the server ended before it had an address:\n%s", errors.Join(s.Stop(), errors.New(s.told.String())))
+		return nil, fmt.Errorf("the server ended before it had an address:\n%s", errors.Join(s.Stop(), errors.New(s.output.String())))
 	}
 	s.Client = NewClient(base)
 	if err := s.awaitReady(ctx); err != nil {
@@ -100,7 +100,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-s.drained:
-			return fmt.Errorf("the server ended before it was ready:\n%s", s.told.String())
+			return fmt.Errorf("the server ended before it was ready:\n%s", s.output.String())
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(time.Millisecond):
@@ -116,7 +116,7 @@ func (s *Server) read(output io.ReadCloser, found chan<- string) {
 	defer once.Do(func() { close(found) })
 	text := bufio.NewScanner(output)
 	for text.Scan() {
-		s.told.add(text.Text())
+		s.output.add(text.Text())
 		if url := address.FindString(text.Text()); url != "" {
 			once.Do(func() { found <- url; close(found) })
 		}
@@ -126,8 +126,8 @@ func (s *Server) read(output io.ReadCloser, found chan<- string) {
 // Pid returns the server's process ID.
 func (s *Server) Pid() int { return s.process.Process.Pid }
 
-// Told returns the end of the server's output.
-func (s *Server) Told() string { return s.told.String() }
+// Output returns the end of the server's output.
+func (s *Server) Output() string { return s.output.String() }
 
 // Stop requests the server to stop and waits until it has ended.
 func (s *Server) Stop() error { return s.end(syscall.SIGTERM) }
