@@ -1,17 +1,13 @@
 package bacalhau
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
 // Labels of a job.
@@ -19,32 +15,6 @@ const (
 	labelOwner = "atelier-owner"
 	labelRun   = "atelier-run"
 )
-
-// These constants limit requests.
-const (
-	maxAttempts = 4
-	maxReply    = 4 << 20
-	maxListed   = 1000
-)
-
-// Statuses that have a handling of their own.
-const (
-	unauthorized = 401
-	forbidden    = 403
-	absent       = 404
-	tooMany      = 429
-	unavailable  = 503
-)
-
-// status is an answer with an error.
-type status struct {
-	code    int
-	message string
-}
-
-func (s *status) Error() string {
-	return fmt.Sprintf("Bacalhau answered with status %d: %s", s.code, s.message)
-}
 
 // jobState is the state of a job.
 type jobState string
@@ -118,19 +88,15 @@ func (l *located) address() string {
 	return ""
 }
 
-// submit creates a job. A request that may have created one is not repeated; the janitor stops it.
+// pause returns the time before the next attempt.
+func (e *Engine) pause(attempt int) time.Duration { return e.options.Poll << attempt }
+
+// submit creates a job.
 func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error) {
 	var made struct{ JobID string }
-	var err error
-	for attempt := 1; attempt <= maxAttempts; attempt++ {
-		if err = e.request(ctx, http.MethodPut, "/orchestrator/jobs", map[string]any{"Job": spec}, &made); err == nil {
-			break
-		}
-		var s *status
-		if !errors.As(err, &s) || s.code != tooMany && s.code != unavailable || !e.pause(ctx, e.options.Poll<<attempt) {
-			break
-		}
-	}
+	err := elsewhere.Create(ctx, e.pause, func() error {
+		return e.request(ctx, http.MethodPut, "/orchestrator/jobs", map[string]any{"Job": spec}, &made)
+	})
 	if err == nil && made.JobID == "" {
 		err = errors.New("Bacalhau answered without a job")
 	}
@@ -139,16 +105,11 @@ func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error
 
 // refused explains an error of the API before a program has started.
 func refused(err error) error {
-	f := fault.New(fault.RuntimeUnavailable, "The program was not started: Bacalhau is unreachable. Check BACALHAU_API_HOST and BACALHAU_API_PORT, and try again later.")
-	var s *status
-	if errors.As(err, &s) {
-		f.Message = fmt.Sprintf("The program was not started: Bacalhau answered with status %d.", s.code)
-		if s.code == unauthorized || s.code == forbidden {
-			f.Message = "The program was not started: Bacalhau refused the key. Check BACALHAU_API_KEY."
-		}
-	}
-	f.Err, f.RetryAfter = err, 10*time.Second
-	return f
+	const key = "Bacalhau refused the key. Check BACALHAU_API_KEY."
+	return elsewhere.NotStarted(service.Name, err, map[int]string{
+		0:                      "Bacalhau is unreachable. Check BACALHAU_API_HOST and BACALHAU_API_PORT, and try again later.",
+		elsewhere.Unauthorized: key, elsewhere.Forbidden: key,
+	})
 }
 
 // look reads the state of a job.
@@ -174,18 +135,10 @@ func (e *Engine) results(ctx context.Context, id string) (string, error) {
 
 // end stops a job.
 func (e *Engine) end(ctx context.Context, id, reason string) error {
-	var err error
-	for attempt := 1; attempt <= maxAttempts; attempt++ {
-		err = e.request(ctx, http.MethodDelete, "/orchestrator/jobs/"+url.PathEscape(id)+"?"+url.Values{"reason": {reason}}.Encode(), nil, nil)
-		var s *status
-		if err == nil || errors.As(err, &s) && s.code == absent || e.over(ctx, id) {
-			return nil
-		}
-		if !e.pause(ctx, e.options.Poll<<attempt) {
-			break
-		}
-	}
-	return err
+	path := "/orchestrator/jobs/" + url.PathEscape(id) + "?" + url.Values{"reason": {reason}}.Encode()
+	return elsewhere.Remove(ctx, e.pause, func() error {
+		return e.request(ctx, http.MethodDelete, path, nil, nil)
+	}, func() bool { return e.over(ctx, id) })
 }
 
 // over reports whether a job has ended. Bacalhau refuses to stop one that has.
@@ -198,7 +151,7 @@ func (e *Engine) over(ctx context.Context, id string) bool {
 func (e *Engine) list(ctx context.Context) ([]jobView, error) {
 	var all []jobView
 	query := url.Values{"labels": {labelOwner + "=" + e.options.Owner}, "limit": {"100"}}
-	for len(all) < maxListed {
+	for len(all) < elsewhere.MaxListed {
 		var page struct {
 			Items     []jobView
 			NextToken string
@@ -214,49 +167,13 @@ func (e *Engine) list(ctx context.Context) ([]jobView, error) {
 	return all, nil
 }
 
-// pause waits. It reports whether to go on.
-func (e *Engine) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // request sends one request to the orchestrator.
 func (e *Engine) request(ctx context.Context, method, path string, body, into any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return err
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, e.base+path, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	e.sign(request.Header)
-	answer, err := e.HTTP.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxReply))
-	if answer.StatusCode >= 300 {
-		var problem struct{ Message string }
-		_ = json.Unmarshal(data, &problem) // the status says enough
-		return &status{answer.StatusCode, problem.Message}
-	}
-	if err == nil && into != nil {
-		err = json.Unmarshal(data, into)
-	}
+	head := http.Header{}
+	e.sign(head)
+	_, err := e.Send(ctx, service.Name, method, e.base+path, head, body, into)
 	return err
 }
 

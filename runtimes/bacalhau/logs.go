@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
 // maxLine limits one message of live output.
@@ -26,7 +28,7 @@ type line struct {
 // prepares the program, it says that there is no execution. Output that does not arrive here is read from the result.
 func (r *run) logs(ctx context.Context, id string) {
 	pause := r.engine.options.Poll
-	for r.stream(ctx, id) && r.engine.pause(ctx, pause) {
+	for r.stream(ctx, id) && elsewhere.Pause(ctx, pause) {
 		pause = min(pause*3/2, maxPoll)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 	"github.com/atelier-run/atelier/runtimes/parcel"
 )
 
@@ -50,7 +51,7 @@ func (e *Engine) download(ctx context.Context, address string, limits runtimes.L
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return result{}, &status{answer.StatusCode, "read a result"}
+		return result{}, &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: "read a result"}
 	}
 	return unpack(answer.Body, limits)
 }

@@ -176,13 +176,12 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 			return last, context.Cause(ctx)
 		}
 		now, err := r.engine.look(ctx, id)
-		var s *status
 		switch {
 		case err == nil:
 			last, answered = now, time.Now()
 		case ctx.Err() != nil:
 			return last, context.Cause(ctx)
-		case errors.As(err, &s) && s.code == absent, time.Since(answered) > maxSilent:
+		case elsewhere.StatusOf(err) == elsewhere.Absent, time.Since(answered) > maxSilent:
 			return last, fmt.Errorf("%w: %w", errGone, err)
 		}
 		state, tries, at := last.Job.State.StateType, 0, ""
@@ -207,7 +206,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 			}
 			pause = r.engine.options.Poll
 		}
-		if !r.engine.pause(ctx, pause) {
+		if !elsewhere.Pause(ctx, pause) {
 			return last, context.Cause(ctx)
 		}
 		pause = min(pause*3/2, maxPoll)

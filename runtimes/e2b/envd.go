@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
 // port is where envd listens in a sandbox.
@@ -99,9 +101,9 @@ func (d envd) upload(ctx context.Context, folder string, files map[string][]byte
 		return err
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxReply)) // only for the error
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, elsewhere.MaxReply)) // only for the error
 	if answer.StatusCode >= 300 {
-		return &status{answer.StatusCode, string(text[:min(len(text), 200)])}
+		return &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: string(text[:min(len(text), 200)])}
 	}
 	return nil
 }
@@ -120,10 +122,10 @@ func (d envd) download(ctx context.Context, path string, most int64) ([]byte, er
 	}
 	defer answer.Body.Close()
 	switch {
-	case answer.StatusCode == absent:
+	case answer.StatusCode == elsewhere.Absent:
 		return nil, errNone
 	case answer.StatusCode >= 300:
-		return nil, &status{answer.StatusCode, "read a file"}
+		return nil, &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: "read a file"}
 	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	if err == nil && int64(len(data)) > most {
@@ -179,7 +181,7 @@ func (d envd) open(ctx context.Context, path string, message any) (*stream, erro
 	}
 	if answer.StatusCode >= 300 {
 		_ = answer.Body.Close() // the status says enough
-		return nil, &status{answer.StatusCode, "start a process"}
+		return nil, &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: "start a process"}
 	}
 	return &stream{answer, bufio.NewReaderSize(answer.Body, 64<<10)}, nil
 }

@@ -177,7 +177,7 @@ func (w *watched) follow(ctx context.Context, command string, args []string, fol
 			return nil, errors.Join(errNotStarted, err)
 		case !errors.Is(err, errBroken) || ctx.Err() != nil:
 			return code, err
-		case attempt == maxAttempts || !w.run.engine.pause(ctx, attempt):
+		case attempt == elsewhere.MaxAttempts || !elsewhere.Pause(ctx, w.run.engine.pause(attempt)):
 			return nil, err
 		}
 		if s, err = w.envd.connect(ctx, w.pid); err != nil {
