@@ -51,7 +51,8 @@ func contractions(sql string) (found []string) {
 	return found
 }
 
-// Servers of the release before serve while the new one migrates. The first migration has no release before it.
+// Servers of the previous release still serve requests while the new release migrates. The first migration has no previous
+// release.
 func TestMigrations_AfterTheFirst_OnlyExpand(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"sqlite", "postgres"} {

@@ -69,8 +69,8 @@ type JobStore interface {
 	StoreJob(ctx context.Context, handle string)
 }
 
-// WaitsCode is the code of the error of a host call that has to wait for the end of a run, whose ID is the message. The
-// guest of Monty stores the program and calls AwaitFunction; other guests never get this error.
+// WaitsCode is the error code of a host call that must wait for the end of a run. The message is the ID of that run. The
+// guest of Monty then stores the program and calls AwaitFunction. Other guests never get this error.
 const WaitsCode = "waits"
 
 // AwaitFunction is the host function with which a guest waits for the end of a run that its program has called. Its

@@ -239,7 +239,7 @@ func TestEmbedText(t *testing.T) {
 		"Hello, WORLDS!":                      {"[CLS]", "hello", ",", "world", "##s", "!", "[SEP]"},
 		"Caf\u00e9 cafe\u0301":                {"[CLS]", "cafe", "cafe", "[SEP]"},
 		"世界 \x00\x07hello\u200b xyz":          {"[CLS]", "世", "界", "hello", "[UNK]", "[SEP]"},
-		strings.Repeat("a ", 5000):            {"[CLS]", "a", "a", "a", "a", "a", "a", "a", "[SEP]"}, // no more than the model takes
+		strings.Repeat("a ", 5000):            {"[CLS]", "a", "a", "a", "a", "a", "a", "a", "[SEP]"}, // cut to the maximum input of the model
 		strings.Repeat("wor", 34) + "\n😂 a\t": {"[CLS]", "[UNK]", "[UNK]", "a", "[SEP]"},
 		"😂":                                   {"[CLS]", "[UNK]", "[SEP]"},
 		" ":                                   {"[CLS]", "[SEP]"},

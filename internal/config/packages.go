@@ -47,7 +47,7 @@ func packageSettings() []Setting {
 			Help: "Maximum size of the installed packages of a workspace.",
 			set:  number(1<<20, 1<<50, func(c *Config) *int64 { return &c.PackagesQuota })},
 		{Name: "packages-dir", Env: "ATELIER_PACKAGES_DIR", Form: "DIR", Group: "Packages",
-			Help: "Directory for installed packages. The users of sandboxes must be able to reach it (default: packages in the data directory; for a server of root whose data directory is closed, one in /var/lib/atelier-packages).",
+			Help: "Directory for installed packages. The users of sandboxes must be able to reach it (default: packages in the data directory; if the server runs as root and its data directory is private, one in /var/lib/atelier-packages).",
 			set:  func(c *Config, v string) (err error) { c.PackagesDir, err = absolute(v); return err }},
 	}
 }

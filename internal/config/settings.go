@@ -40,7 +40,7 @@ func serverSettings() []Setting {
 			Help: "Addresses or ranges of reverse proxies, for example 127.0.0.1 or 10.0.0.0/8. From them X-Forwarded-For names the client; from others it is ignored.",
 			set:  func(c *Config, v string) (err error) { c.TrustedProxies, err = prefixes(v); return err }},
 		{Name: "proxy-count", Env: "ATELIER_PROXY_COUNT", Default: "0", Form: "N", Group: "Server",
-			Help: "Number of reverse proxies that every request passes. The client is the address that the outermost of them appended to X-Forwarded-For: the Nth from the right. With --trusted-proxy only requests from those addresses are read so. 0 means that the number is unknown.",
+			Help: "Number of reverse proxies that every request passes. With N proxies, the Nth address from the right in X-Forwarded-For is the client. With --trusted-proxy this applies only to requests from those addresses. 0 means that the number is unknown.",
 			set:  number(0, 32, func(c *Config) *int64 { return &c.ProxyCount })},
 		{Name: "public-url", Env: "ATELIER_PUBLIC_URL", Form: "URL", Group: "Server",
 			Help: "Public address of the server, used in exported tools and links (default: the address of the request).",

@@ -18,7 +18,7 @@ func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 		return plain
 	}
 	inner := escaped(depth - 1)
-	// char reads one character of the level below, which must be one byte.
+	// char reads one character of the encoding inside this one. The character must be one byte.
 	char := func(text []byte, at int) (byte, int, state) {
 		if at >= len(text) {
 			return 0, at, missing

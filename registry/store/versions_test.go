@@ -63,8 +63,8 @@ func candidates(t *testing.T, s *store.Store, agent, version string) (name strin
 	return all[0].Agent, all[0].Versions
 }
 
-// Many references are looked up with one query for each way to name a version, and each gets the answer that it gets
-// alone.
+// Many references are looked up with one query for each way to name a version. Each gets the same answer as in a look-up
+// of its own.
 func TestCandidatesOfManyReferences(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -36,7 +36,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 	lent   []string // inputs in the depot
 
-	mu      sync.Mutex // guards all below, and the use of the reader and the relay
+	mu      sync.Mutex // guards the fields below, and calls of the reader and the relay
 	relay   *worker.Relay
 	reader  *parcel.Reader // nil for a module
 	stdout  bytes.Buffer   // that was passed on live; at most the limit of output and of marked lines

@@ -105,8 +105,9 @@ __atelier_taken() {
 }
 
 # The byte in the pipe is a lock, because subshells share the channel. A process that is killed with the lock does not
-# return it. A waiting process then finds the tag of a dead process as the last owner, and takes the lock over. The minus
-# of a returned lock lasts only a moment, unless the next owner was killed before it wrote its own tag.
+# return it. A waiting process then finds the tag of a dead process as the last owner, and takes the lock over. A
+# minus in the pipe means that the lock was returned. The next owner replaces it at once by its own tag, unless it is killed
+# in between.
 __atelier_wait() {
   builtin local __atelier_last __atelier_now __atelier_rounds=0
   until IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte; do

@@ -426,7 +426,7 @@ func lockFolder(dir string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// closedTo returns the directory above a path that guests of a server that runs as root cannot pass, or "".
+// closedTo returns the first directory of a path that sandboxed programs cannot enter if the server runs as root, or "".
 func closedTo(path string) string {
 	if os.Geteuid() != 0 {
 		return ""

@@ -22,7 +22,7 @@ import (
 type approvalsCommand struct {
 	List    approvalsList   `cmd:"" default:"withargs" help:"List requests, newest first."`
 	Show    approvalsShow   `cmd:"" help:"Show a request with its reasons and findings."`
-	Approve approvalApprove `cmd:"" help:"Approve a request. What was approved starts at once."`
+	Approve approvalApprove `cmd:"" help:"Approve a request. The approved run or publication starts at once."`
 	Deny    approvalDeny    `cmd:"" help:"Deny a request."`
 
 	Deliveries approvalDeliveries `cmd:"" help:"List webhooks about requests, newest first."`
@@ -66,7 +66,7 @@ func (c *approvalsShow) run(ctx context.Context, p Process) error {
 		if err := server.call(ctx, http.MethodGet, approvalPath(c.ID), nil, &answer); err != nil {
 			return err
 		}
-		if err := c.print(p, answer, tellApproval(p)); err != nil || !c.Diff {
+		if err := c.print(p, answer, printApproval(p)); err != nil || !c.Diff {
 			return err
 		}
 		var diff agents.Diff
@@ -82,8 +82,8 @@ func (c *approvalsShow) run(ctx context.Context, p Process) error {
 	})
 }
 
-// tellComparison adds what is new in a program that waits, and the findings about it.
-func tellComparison(t table, d approvals.Details) {
+// printComparison adds what is new in a program that waits, and the findings about it.
+func printComparison(t table, d approvals.Details) {
 	if d.Comparison != nil {
 		t.row("compared with", or(d.Comparison.With, "nothing, because no version counts as approved"))
 		for _, f := range d.Comparison.Files {
@@ -104,7 +104,7 @@ func tellComparison(t table, d approvals.Details) {
 	}
 }
 
-func tellApproval(p Process) func(json.RawMessage) error {
+func printApproval(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var a approvals.Details
 		if err := read(answer, &a); err != nil {
@@ -131,7 +131,7 @@ func tellApproval(p Process) func(json.RawMessage) error {
 		if a.Outcome != "" {
 			t.row("outcome", a.Outcome)
 		}
-		tellComparison(t, a)
+		printComparison(t, a)
 		return t.flush()
 	}
 }
@@ -144,7 +144,7 @@ type approvalApprove struct {
 }
 
 func (c *approvalApprove) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodPost, approvalPath(c.ID), map[string]any{"decision": "approve", "scope": c.Scope, "comment": c.Comment}, tellApproval(p))
+	return c.ask(ctx, p, http.MethodPost, approvalPath(c.ID), map[string]any{"decision": "approve", "scope": c.Scope, "comment": c.Comment}, printApproval(p))
 }
 
 type approvalDeny struct {
@@ -154,7 +154,7 @@ type approvalDeny struct {
 }
 
 func (c *approvalDeny) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodPost, approvalPath(c.ID), map[string]any{"decision": "deny", "comment": c.Comment}, tellApproval(p))
+	return c.ask(ctx, p, http.MethodPost, approvalPath(c.ID), map[string]any{"decision": "deny", "comment": c.Comment}, printApproval(p))
 }
 
 type approvalDeliveries struct {
@@ -235,10 +235,10 @@ const gatePath = "/api/v1/gate"
 type gateShow struct{ asked }
 
 func (c *gateShow) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, gatePath, nil, tellGate(p))
+	return c.ask(ctx, p, http.MethodGet, gatePath, nil, printGate(p))
 }
 
-func tellGate(p Process) func(json.RawMessage) error {
+func printGate(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var g registry.GateSettings
 		if err := read(answer, &g); err != nil {
@@ -260,8 +260,8 @@ func tellGate(p Process) func(json.RawMessage) error {
 
 type gateSet struct {
 	Gate          string    `help:"off, advise or enforce." placeholder:"MODE"`
-	Packs         *[]string `help:"Rule packs that apply." placeholder:"NAME,…"`
-	DisabledRules *[]string `help:"Rules that do not apply." placeholder:"PACK/RULE,…"`
+	Packs         *[]string `help:"Rule packs to apply." placeholder:"NAME,…"`
+	DisabledRules *[]string `help:"Rules to turn off." placeholder:"PACK/RULE,…"`
 	BlockAt       string    `help:"Lowest severity of a finding that blocks." placeholder:"SEVERITY"`
 	EscalateAt    string    `help:"Lowest severity of a finding that escalates to an approver." placeholder:"SEVERITY"`
 	NewCapability string    `help:"Result if a version has a new capability: escalate or warn." placeholder:"ANSWER"`
@@ -282,7 +282,7 @@ func (c *gateSet) run(ctx context.Context, p Process) error {
 		if err := server.call(ctx, http.MethodPut, gatePath, g, &answer); err != nil {
 			return err
 		}
-		return c.print(p, answer, tellGate(p))
+		return c.print(p, answer, printGate(p))
 	})
 }
 

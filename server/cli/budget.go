@@ -24,11 +24,11 @@ func (c *budgetList) run(ctx context.Context, p Process) error {
 		if err := read(answer, &all); err != nil {
 			return err
 		}
-		return p.tellBudgets(all.Items)
+		return p.printBudgets(all.Items)
 	})
 }
 
-func (p Process) tellBudgets(all []budgets.Balance) error {
+func (p Process) printBudgets(all []budgets.Balance) error {
 	t := newTable(p.Stdout, "NAME", "USED", "OF", "UNIT", "PERCENT", "REFUSES")
 	for _, b := range all {
 		t.row(b.Name, strconv.FormatFloat(b.Used, 'f', -1, 64), strconv.FormatFloat(b.Amount, 'f', -1, 64), b.Unit, strconv.FormatFloat(b.Percent, 'f', 1, 64), string(b.Refuse))
@@ -51,7 +51,7 @@ func (c *budgetSet) run(ctx context.Context, p Process) error {
 		if err := read(answer, &b); err != nil {
 			return err
 		}
-		return p.tellBudgets([]budgets.Balance{b})
+		return p.printBudgets([]budgets.Balance{b})
 	})
 }
 

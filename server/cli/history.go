@@ -21,7 +21,7 @@ type historyCommand struct {
 
 type historyList struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Limit int    `help:"Highest number of saves." default:"50"`
+	Limit int    `help:"Maximum number of saves." default:"50"`
 	asked
 }
 

@@ -107,11 +107,11 @@ func (c *projectImportCommand) run(ctx context.Context, p Process) (err error) {
 		if err != nil {
 			return err
 		}
-		return c.print(p, answer, tellImport(p))
+		return c.print(p, answer, printImport(p))
 	})
 }
 
-func tellImport(p Process) func(json.RawMessage) error {
+func printImport(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var report struct {
 			Project registry.Project
@@ -253,11 +253,11 @@ type projectDiffCommand struct {
 }
 
 func (c *projectDiffCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, tellOverlay(p))
+	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, printOverlay(p))
 }
 
-// tellOverlay prints a difference with the project as a unified diff. Conflicts show both sides.
-func tellOverlay(p Process) func(json.RawMessage) error {
+// printOverlay prints a difference with the project as a unified diff. Conflicts show both sides.
+func printOverlay(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var diff struct {
 			Files []struct{ Path, Outcome, Unified, Project string }

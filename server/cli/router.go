@@ -81,11 +81,11 @@ func (c *routerExplain) run(ctx context.Context, p Process) error {
 		if err := read(answer, &e); err != nil {
 			return err
 		}
-		return p.tellRoute(e)
+		return p.printRoute(e)
 	})
 }
 
-func (p Process) tellRoute(e routing.RouteExplanation) error {
+func (p Process) printRoute(e routing.RouteExplanation) error {
 	t := newTable(p.Stdout, "RULE", "APPLIES", "RUNTIMES", "WHY")
 	for _, rule := range e.Considered {
 		applies, names, why := "no", []string{}, []string{rule.Why}

@@ -42,12 +42,12 @@ func (c *skillsList) run(ctx context.Context, p Process) error {
 			return err
 		}
 		found := append(append([]json.RawMessage{}, answer.Skills...), answer.Drafts...)
-		return c.result(p, found, func() error { return tellSkills(p, found) })
+		return c.result(p, found, func() error { return printSkills(p, found) })
 	})
 }
 
-// tellSkills prints each skill once, and its errors.
-func tellSkills(p Process, found []json.RawMessage) error {
+// printSkills prints each skill once, and its errors.
+func printSkills(p Process, found []json.RawMessage) error {
 	skills := make([]installedSkill, len(found))
 	for i, text := range found {
 		if err := read(text, &skills[i]); err != nil {

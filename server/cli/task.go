@@ -60,17 +60,17 @@ func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
 	}
 	if c.Describe != "" {
 		body["description"] = c.Describe
-		return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
+		return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, printTask(p))
 	}
 	ref, err := registry.ParseReference(c.Reference)
 	if err != nil {
 		return misusedf("%s: %s", c.Reference, sentence(err))
 	}
 	body["agent"], body["version"] = ref.Agent, ref.Version
-	return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, tellTask(p))
+	return c.ask(ctx, p, http.MethodPost, "/api/v1/tasks", body, printTask(p))
 }
 
-func tellTask(p Process) func(json.RawMessage) error {
+func printTask(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var t registry.Task
 		if err := read(answer, &t); err != nil {
@@ -189,7 +189,7 @@ type taskDiffCommand struct {
 }
 
 func (c *taskDiffCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, taskPath(c.Task, "diff"), nil, tellOverlay(p))
+	return c.ask(ctx, p, http.MethodGet, taskPath(c.Task, "diff"), nil, printOverlay(p))
 }
 
 type taskDecision struct {
@@ -203,7 +203,7 @@ func (c *taskDecision) decide(ctx context.Context, p Process, action, summary st
 	if len(c.Files) == 0 {
 		delete(body, "files")
 	}
-	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, action), body, tellTask(p))
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, action), body, printTask(p))
 }
 
 type taskAcceptCommand struct {
@@ -227,7 +227,7 @@ type taskCancelCommand struct {
 }
 
 func (c *taskCancelCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "cancel"), nil, tellTask(p))
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "cancel"), nil, printTask(p))
 }
 
 type taskRetryCommand struct {
@@ -237,5 +237,5 @@ type taskRetryCommand struct {
 }
 
 func (c *taskRetryCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "retry"), map[string]any{"feedback": c.Feedback}, tellTask(p))
+	return c.ask(ctx, p, http.MethodPost, taskPath(c.Task, "retry"), map[string]any{"feedback": c.Feedback}, printTask(p))
 }

@@ -17,7 +17,7 @@ import (
 // account itself, take effect with the next sign-in.
 const federatedFor = 24 * time.Hour
 
-// Everybody is the group of all who have an account at the provider.
+// Everybody is the group of every person with an account at the provider.
 const Everybody = "*"
 
 // GroupRole assigns a role in a workspace to a group of the provider.

@@ -110,7 +110,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	if slices.Equal(before, people) { // another page of a person who already reads the agent
 		r.send(Event{"presence", Presence{people}})
 	} else {
-		h.tell(agentID, Event{"presence", Presence{people}})
+		h.publish(agentID, Event{"presence", Presence{people}})
 	}
 	return r, nil
 }
@@ -149,7 +149,7 @@ func (h *Hub) Tell(agentID string, e Event) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.tell(agentID, e)
+	h.publish(agentID, e)
 }
 
 // Deleted ends the readers of an agent.
@@ -176,8 +176,8 @@ func (h *Hub) Close() {
 	}
 }
 
-// tell sends an event to the readers of an agent. The caller must hold the lock.
-func (h *Hub) tell(agentID string, e Event) {
+// publish sends an event to the readers of an agent. The caller must hold the lock.
+func (h *Hub) publish(agentID string, e Event) {
 	for _, r := range slices.Clone(h.agents[agentID]) {
 		r.send(e)
 	}
@@ -211,7 +211,7 @@ func (h *Hub) end(r *Reader, reason error) {
 	r.reason = reason
 	close(r.ended)
 	if people := h.people(r.agent); !slices.Equal(before, people) {
-		h.tell(r.agent, Event{"presence", Presence{people}})
+		h.publish(r.agent, Event{"presence", Presence{people}})
 	}
 }
 

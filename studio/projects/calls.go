@@ -297,7 +297,7 @@ func OpenError(project string, err error) *runtimes.ProgramError {
 			Remedy: "Import the project, or change capabilities.files.project.",
 		}
 	case fault.Is(err, fault.Conflict):
-		return &runtimes.ProgramError{Type: runtimes.Denied, Message: err.Error(), Rule: rule, Remedy: "Decide about the changes that wait."}
+		return &runtimes.ProgramError{Type: runtimes.Denied, Message: err.Error(), Rule: rule, Remedy: "Accept or reject the waiting changes first."}
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	case created.Blocked:
 		created.Refused = blocked(w.broken, created.Verdict)
 	case c.Promote && created.Verdict.Decision == registry.Escalate:
-		created.Refused = &fault.Error{Code: fault.PolicyBlocked, Message: "The gate does not let this skill become active without a person."}
+		created.Refused = &fault.Error{Code: fault.PolicyBlocked, Message: "The gate requires a person to approve this skill before it becomes active."}
 	case c.Promote:
 		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name, Seen: registry.SeenRevision(revision)})
 		if created.Refused = refusal(err); err != nil && created.Refused == nil {

@@ -194,7 +194,7 @@ func check(req Request) error {
 	case req.Priority < 0 || req.Priority > registry.MostPriority:
 		return fault.Invalid("/priority", "must be from 0 to %d.", registry.MostPriority)
 	case (req.Agent == "") == (req.Description == ""):
-		return fault.Invalid("/agent", "must be set, or description, but not both.")
+		return fault.Invalid("/agent", "must be set if there is no description, and absent otherwise.")
 	case req.Description != "" && req.Version != "":
 		return fault.Invalid("/version", "must be empty, because a described task has no agent.")
 	case req.Description == "" && req.Language != "":

@@ -41,7 +41,7 @@ func plan(t *testing.T, run engine, list []registry.Test) *tests.Plan {
 	return p
 }
 
-// TestRun_QueueFull_OneByOne: a server with room for one run finishes all tests.
+// TestRun_QueueFull_OneByOne: a server with one slot finishes all tests.
 func TestRun_QueueFull_OneByOne(t *testing.T) {
 	t.Parallel()
 	var live atomic.Int32

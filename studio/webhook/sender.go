@@ -66,5 +66,5 @@ func (noProgram) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.
 func (noProgram) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, &runtimes.CallError{Code: "denied", Message: "No program is available here."}
+	return nil, &runtimes.CallError{Code: "denied", Message: "This request does not come from a program, so host functions are not available."}
 }

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** Goes from the sign-in page through the provider's pages and back. */
-async function signIn(page: Page, name: string): Promise<void> {
+async function signInAtProvider(page: Page, name: string): Promise<void> {
   await page.goto('/studio/');
   await page.getByRole('link', { name: 'Sign in with Example' }).click();
   await page.getByPlaceholder('Enter any login').fill(name);
@@ -54,7 +54,7 @@ describe('an OpenID provider', () => {
   test('lets its people in, with the roles of their groups', async () => {
     provider.people.set('ada', { name: 'Ada Lovelace', email: 'ada@example.com', groups: ['engineers'] });
     const session = await openSession(browser, atelier, { also: provider.issuer });
-    await signIn(session.page, 'ada');
+    await signInAtProvider(session.page, 'ada');
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     expect(new URL(session.page.url()).pathname + new URL(session.page.url()).search).toBe('/studio/');
     expect(await role(session)).toBe('developer');
@@ -76,7 +76,7 @@ describe('an OpenID provider', () => {
       width: 390,
       height: 800,
     });
-    await signIn(session.page, 'bob');
+    await signInAtProvider(session.page, 'bob');
     await session.page.getByRole('alert').filter({ hasText: 'none of your groups has a role here' }).waitFor();
     expect(await violations(session.page)).toEqual([]);
     expect(await role(session)).toBe(401);

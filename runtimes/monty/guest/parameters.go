@@ -8,7 +8,7 @@ import (
 // parameter is one parameter of main.
 type parameter struct {
 	name       string
-	positional bool // it cannot be given by name
+	positional bool // callers cannot pass it by name
 	rest       bool // *args
 	others     bool // **properties
 	optional   bool
