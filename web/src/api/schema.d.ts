@@ -2107,7 +2107,7 @@ export interface paths {
      * List the ways to sign in
      * @description Needs no credential. The list is complete. A token, and the link that the server prints, always work.
      */
-    get: operations['listLoginMethods'];
+    get: operations['listSignInMethods'];
     put?: never;
     post?: never;
     delete?: never;
@@ -4543,16 +4543,6 @@ export interface components {
       url: string;
       version: string;
     };
-    LoginMethods: {
-      /** @description The OpenID provider, or null. */
-      provider: components['schemas']['LoginProvider'] | null;
-    };
-    LoginProvider: {
-      /** @description Display name of the provider. */
-      name: string;
-      /** @description Path that starts the sign-in with the provider. */
-      path: string;
-    };
     Match: {
       except?: string[];
       fact: string[];
@@ -5937,6 +5927,16 @@ export interface components {
         | 'cancelled'
         | 'blocked'
         | 'interrupted';
+    };
+    SignInMethods: {
+      /** @description The OpenID provider, or null. */
+      provider: components['schemas']['SignInProvider'] | null;
+    };
+    SignInProvider: {
+      /** @description Display name of the provider. */
+      name: string;
+      /** @description Path that starts the sign-in with the provider. */
+      path: string;
     };
     Skill: {
       /** @description ID of the agent. Empty for a folder that was never installed. */
@@ -25204,7 +25204,7 @@ export interface operations {
       };
     };
   };
-  listLoginMethods: {
+  listSignInMethods: {
     parameters: {
       query?: never;
       header?: never;
@@ -25224,7 +25224,7 @@ export interface operations {
            *       "provider": null
            *     }
            */
-          'application/json': components['schemas']['LoginMethods'];
+          'application/json': components['schemas']['SignInMethods'];
         };
       };
       /** @description Error */
