@@ -545,6 +545,98 @@ func TestAssist_Tool(t *testing.T) {
 	if asked := model.conversations(); len(asked) != 2 {
 		t.Errorf("the model was asked %d times, want 2", len(asked))
 	}
+	// Clients of skills get the same tools.
+	for body, want := range map[string]string{
+		`{"user_text":"Count the words in a text.","input_example":{"text":"a b"}}`:                       `"success":true,"outcome":"found","name":"word-count"`,
+		`{"user_text":"Reverse all letters","intent":"of words","input_example":{"text":"ab"},"other":1}`: `"success":true,"outcome":"waiting","name":"word-count-2"`,
+		`{"user_text":"Translate a poem to Latin."}`:                                                      `"error_type":"model_unavailable"`,
+	} {
+		if got := string(s.Want(t, 200, "POST", "/v1/skills/autonomous_skill_task", body).Body); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}
+
+// newEmbedder is a model of three directions: of counting, of colours, and of all else. Its answers fail if they are told to.
+func newEmbedder(t *testing.T) (url string, asked func() []string, fail func()) {
+	t.Helper()
+	var mu sync.Mutex
+	var texts []string
+	failing := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question struct {
+			Model string
+			Input []string
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if err := json.NewDecoder(r.Body).Decode(&question); err != nil || r.URL.Path != "/v1/embeddings" || question.Model != "vectors" || failing {
+			http.Error(w, "no vectors", http.StatusServiceUnavailable)
+			return
+		}
+		data := []any{}
+		for i, text := range question.Input {
+			vector := []float32{0, 0, 1}
+			switch {
+			case strings.Contains(text, "ount") || strings.Contains(text, "How many"):
+				vector = []float32{1, 0, 0.1}
+			case strings.Contains(text, "olour"):
+				vector = []float32{0, 1, 0.1}
+			}
+			data = append(data, map[string]any{"index": i, "embedding": vector})
+		}
+		texts = append(texts, question.Input...)
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]any{"prompt_tokens": 5}})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1", func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(texts)
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			failing = true
+		}
+}
+
+// TestAssist_ToolByMeaning finds a published tool that has no word of the task, asks for the vector of each tool once,
+// and compares words when the model gives no vectors.
+func TestAssist_ToolByMeaning(t *testing.T) {
+	t.Parallel()
+	address, asked, fail := newEmbedder(t)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"llm-base-url": address, "llm-model": "none", "llm-attempts": "1", "llm-embedding-model": "vectors"}))
+	for name, about := range map[string]string{"word-count": "Counts words.", "paint": "Mixes colours."} {
+		s.Create(t, map[string]any{
+			"name": name, "language": "python", "description": about, "code": "def main(text):\n    return 1\n",
+			"inputSchema": map[string]any{"type": "object", "required": []string{"text"}, "properties": map[string]any{"text": map[string]string{"type": "string"}}},
+		})
+		s.Publish(t, name, "1.0.0")
+	}
+	task := `{"task":"How many terms does this sentence contain?","inputExample":{"text":"a b"}}`
+	for range 2 {
+		var tool toolmaker.Tool
+		s.Want(t, 200, "POST", "/api/v1/assist/tools", task).Into(t, &tool)
+		if tool.Outcome != toolmaker.Found || tool.Name != "word-count" || !strings.Contains(tool.Reason, "by the model vectors: similarity 1.00") {
+			t.Errorf("tool is %+v", tool)
+		}
+	}
+	if texts := asked(); len(texts) != 4 || !strings.HasPrefix(texts[3], "How many") || !slices.ContainsFunc(texts, func(one string) bool { return strings.Contains(one, "Mixes colours.") }) {
+		t.Errorf("the model got %q", texts)
+	}
+	var state struct{ Used registry.Tokens }
+	if s.Want(t, 200, "GET", "/api/v1/language-model", nil).Into(t, &state); state.Used.Input != 10 {
+		t.Errorf("used %+v", state.Used)
+	}
+	s.Want(t, 503, "POST", "/api/v1/assist/tools", `{"task":"How many terms does this sentence contain?","inputExample":{"other":1}}`) // it does not fit the schema
+	s.Want(t, 503, "POST", "/api/v1/assist/tools", `{"task":"Fold a paper crane."}`)
+	fail()
+	var tool toolmaker.Tool
+	s.Want(t, 200, "POST", "/api/v1/assist/tools", `{"task":"Count the words in a text."}`).Into(t, &tool)
+	if tool.Name != "word-count" || !strings.Contains(tool.Reason, "3 of 3 words") {
+		t.Errorf("by words the tool is %+v", tool)
+	}
+	s.Want(t, 503, "POST", "/api/v1/assist/tools", task)
 }
 
 // TestAssist_ToolGate publishes no tool for a caller without the scope approve, or that the gate wants a person to look at.

@@ -62,18 +62,20 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 				return p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/patient/execute?version=1.0.0", map[string]any{"input": map[string]any{"n": n}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
 			}
 			approved, denied := start(4), start(5)
-			for _, id := range []string{approved, denied} {
+			draft := p.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/patient/execute?version=draft", map[string]any{"input": map[string]any{"n": 6}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+			for _, id := range []string{approved, denied, draft} {
 				servertest.Eventually(t, "the program waits", func() bool {
 					return strings.Contains(string(p.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+id+"/events", nil).Body), `"awaiting_approval"`)
 				})
 			}
+			p.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/patient", map[string]any{"code": "def main(n, ctx):\n    return 'changed'\n", "capabilities": map[string]any{}}, servertest.Headers{"If-Match": `"1"`})
 			p.Signal(t, signal)
 			p.Exit()
-			startedAnHourAgo(t, data, approved, denied)
+			startedAnHourAgo(t, data, approved, denied, draft)
 			again := servertest.On(t, data, servertest.Flags(t, map[string]string{"data": data, "token": token, "monty": program}))
 			var list struct{ Items []registry.Approval }
 			again.Want(t, http.StatusOK, http.MethodGet, "/api/v1/approvals?status=pending", nil).Into(t, &list)
-			if len(list.Items) != 2 {
+			if len(list.Items) != 3 {
 				t.Fatalf("approvals %+v", list.Items)
 			}
 			for _, one := range list.Items {
@@ -85,7 +87,7 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 				}
 				decide(t, again.Client, http.StatusOK, one.ID, decision, "", "not today")
 			}
-			for id, output := range map[string]string{approved: "[4,8,2]", denied: `[5,"refused",2]`} {
+			for id, output := range map[string]string{approved: "[4,8,2]", denied: `[5,"refused",2]`, draft: "[6,12,2]"} {
 				if run := ended(t, again.Client, id); run.Status != "succeeded" || string(run.Output) != output || run.Stdout != "before\nafter\n" {
 					t.Errorf("%+v %+v", run, run.Error)
 				}

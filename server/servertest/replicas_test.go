@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes/monty/montytest"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -203,5 +205,49 @@ func TestReplicas_RestartedServer_KeepsNewerSkillDraft(t *testing.T) {
 	one.Want(t, 200, "GET", "/api/v1/code-agents/adder", nil).Into(t, &agent)
 	if text := agent.Draft.Files["handler.py"]; !strings.Contains(text, "return 2") {
 		t.Errorf("the draft is %+v", agent.Draft)
+	}
+}
+
+// A program that waits for an approval at a server that is killed continues at another one, with the variables and the
+// code that it had, and repeats neither its output nor its calls.
+func TestReplicas_KilledServer_WaitingProgramContinuesElsewhere(t *testing.T) {
+	t.Parallel()
+	all := replicas(t, 2, "--monty", montytest.Program(t))
+	one, two := all[0], all[1]
+	one.Create(t, map[string]any{"name": "asks", "language": "javascript", "code": "export default ({n}) => n * 2", "requiresApproval": true})
+	one.Publish(t, "asks", "1.0.0")
+	one.Create(t, map[string]any{
+		"name": "patient", "language": "python", "runtime": "monty", "capabilities": map[string]any{"tools": []string{"asks@^1"}}, "limits": map[string]any{"timeoutMs": 600_000},
+		"code": "def main(n, ctx):\n    print('before')\n    seen = [n, ctx.call_tool('asks@^1', n=n)]\n    print('after')\n    return seen\n",
+	})
+	one.Publish(t, "patient", "1.0.0")
+	outputs := map[string]string{}
+	for n, version := range []string{"1.0.0", "draft"} {
+		input := map[string]any{"input": map[string]any{"n": n + 4}}
+		id := one.Want(t, http.StatusAccepted, "POST", "/api/v1/code-agents/patient/execute?version="+version, input, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+		outputs[id] = fmt.Sprintf("[%d,%d]", n+4, 2*(n+4))
+		servertest.Eventually(t, "the program waits", func() bool {
+			return strings.Contains(string(two.Do(t, "GET", "/api/v1/runs/"+id+"/events", nil).Body), `"awaiting_approval"`)
+		})
+	}
+	one.Want(t, 200, "PUT", "/api/v1/code-agents/patient", map[string]any{"code": "def main(n, ctx):\n    return 'changed'\n", "capabilities": map[string]any{}}, servertest.Headers{"If-Match": `"1"`})
+	one.Signal(t, syscall.SIGKILL)
+	one.Exit()
+	var list struct{ Items []struct{ ID string } }
+	two.Want(t, 200, "GET", "/api/v1/approvals?status=pending", nil).Into(t, &list)
+	if len(list.Items) != len(outputs) {
+		t.Fatalf("approvals %+v", list.Items)
+	}
+	for _, item := range list.Items {
+		decide(t, two.Client, 200, item.ID, "approve", "", "")
+	}
+	for id, output := range outputs {
+		if run := ended(t, two.Client, id); run.Status != "succeeded" || string(run.Output) != output || run.Stdout != "before\nafter\n" {
+			t.Errorf("%+v %+v", run, run.Error)
+		}
+	}
+	two.Want(t, 200, "GET", "/api/v1/runs?agent=asks", nil).Into(t, &list)
+	if len(list.Items) != len(outputs) {
+		t.Errorf("%d calls", len(list.Items))
 	}
 }

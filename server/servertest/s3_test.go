@@ -1,6 +1,8 @@
 package servertest_test
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -9,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/atelier-run/atelier/runtimes/bacalhau/bacalhautest"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -124,4 +128,48 @@ func TestS3_MoveBlobs(t *testing.T) {
 	if run := again.Execute(t, "moves", "1.0.0", map[string]any{}); string(run.Output) != `"large"` {
 		t.Errorf("the run is %+v", run)
 	}
+}
+
+// TestS3_LargeJobOfBacalhau_InputsAreLent expects that the node downloads a large input from the bucket, and that the
+// object is removed when the run has ended: also when the server was killed meanwhile, and not before.
+func TestS3_LargeJobOfBacalhau_InputsAreLent(t *testing.T) {
+	t.Parallel()
+	flags, environment, objects := withS3(t)
+	service, data := bacalhautest.New(t), t.TempDir()
+	followed := followedJobs(service)
+	flags = append(flags, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", service.Host, "--bacalhau-api-port", service.Port)
+	start := func() *servertest.Process {
+		p := servertest.SpawnWith(t, data, environment, flags...)
+		p.Token = kafkaToken
+		return p
+	}
+	p := start()
+	noise := make([]byte, 800_000)
+	_, _ = rand.Read(noise) // it never fails
+	program := func(code string) map[string]any {
+		return map[string]any{"language": "python", "runtime": "bacalhau", "code": code, "input": map[string]any{"text": hex.EncodeToString(noise)}}
+	}
+	lent := func(id string) int {
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(objects), "job-inputs", "atelier-"+id+"-*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	run := p.Want(t, 200, "POST", "/api/v1/execute", program("def main(text):\n    return len(text)\n")).Run(t)
+	if string(run.Output) != "1600000" || lent(run.RunID) != 0 {
+		t.Errorf("%+v, %d objects", run, lent(run.RunID))
+	}
+	id := p.Want(t, 202, "POST", "/api/v1/execute", program(runtimetest.Python().Forever), servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+	servertest.Eventually(t, "the program prints", func() bool { return p.Get(t, id).Stdout == "started\n" })
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+	if lent(id) != 1 {
+		t.Errorf("%d objects while the job runs", lent(id))
+	}
+	followed() // by the server that has ended
+	again := start()
+	servertest.Eventually(t, "the server follows the job", func() bool { return len(followed()) > 0 })
+	again.Want(t, 200, "POST", "/api/v1/runs/"+id+"/cancel", nil)
+	servertest.Eventually(t, "no job and no object is left", func() bool { return lent(id) == 0 && len(service.Running()) == 0 })
 }

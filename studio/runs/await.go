@@ -101,6 +101,15 @@ func (l *execution) goOn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	if l.service.Others != nil && l.attached.Load() {
+		owned, err := l.service.RemoteJobs.AdoptRun(ctx, l.job.Workspace, l.job.RunID)
+		if err != nil {
+			return err
+		}
+		if !owned { // the state is now that server's
+			return fault.New(fault.RunInterrupted, "Another server continues the run, because the lease of this one ended.")
+		}
+	}
 	if err := l.forget(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type Ruling struct {
 // saved is the part of a waiting run's request that its record does not hold.
 type saved struct {
 	Inline    *registry.Spec     `json:"inline,omitempty"`
+	Draft     *registry.Spec     `json:"draft,omitempty"`  // as it was when the run began
 	Digest    string             `json:"digest,omitempty"` // of the version
 	Limits    runtimes.Limits    `json:"limits"`
 	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
@@ -262,7 +263,7 @@ func (more saved) request(run registry.Run) Request {
 		version = more.Digest
 	}
 	return Request{
-		Agent: run.AgentID, Version: version, Inline: more.Inline, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Hints: more.Hints, Trigger: run.Trigger, Project: more.Project,
+		Agent: run.AgentID, Version: version, Inline: more.Inline, begun: more.Draft, Input: run.Input, Limits: more.Limits, AtMost: more.AtMost, Isolation: more.Isolation, Hints: more.Hints, Trigger: run.Trigger, Project: more.Project,
 		ParentRunID: run.ParentRunID, WorkflowRunID: run.WorkflowRunID, NodeID: run.NodeID, RequestID: run.RequestID, Claimed: run.Claimed,
 	}
 }

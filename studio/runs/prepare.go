@@ -225,6 +225,9 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 		if err != nil {
 			return target{}, err
 		}
+		if req.begun != nil {
+			return draftAsBegun(agent, *req.begun, *req.resumed)
+		}
 		draft, err := agent.DraftAt(req.Seen)
 		if err != nil {
 			return target{}, err
@@ -249,6 +252,19 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 
 func versionTarget(v registry.Version) target {
 	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest, of: v}
+}
+
+// draftAsBegun returns the draft with which a run began, whatever the draft is now. The state of a program continues only
+// with the code that made it.
+func draftAsBegun(agent registry.Agent, spec registry.Spec, run registry.Run) (target, error) {
+	t, err := withCodeDigest(target{
+		spec: spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: run.DraftRevision,
+		of: registry.Version{AgentID: agent.ID, CurrentName: agent.Name},
+	})
+	if err == nil && t.codeDigest != run.CodeDigest {
+		err = fault.New(fault.Conflict, "The stored code is not the code with which the run began.")
+	}
+	return t, err
 }
 
 // withCodeDigest completes a target that was never published.

@@ -23,15 +23,18 @@ type RemoteJobs interface {
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
 }
 
-// resumable returns the request of a run whose job a restarted server can follow, or whose waiting Monty program it can
-// continue; nil if it cannot. Drafts change, the
-// record of a private run has no input, and a calling program does not survive the restart. With several servers the
-// runs of one that is gone become interrupted at once.
+// resumable returns the request of a run whose job another server can follow when this one has ended, or whose waiting
+// Monty program it can continue; nil if it cannot. The record of a private run has no input, and a calling program does
+// not survive the end of its server. A draft may change meanwhile, so the request has the program as it began.
 func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bool) *saved {
-	if s.RemoteJobs == nil || s.Others != nil || !name.Remote() && name != runtimes.MontyEngine || req.outer != nil || masked || req.Version == registry.DraftVersion || private(t.spec, nil) {
+	if s.RemoteJobs == nil || !name.Remote() && name != runtimes.MontyEngine || req.outer != nil || masked || private(t.spec, nil) {
 		return nil
 	}
-	return &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
+	more := &saved{Inline: req.Inline, Digest: t.digest, Limits: req.Limits, AtMost: req.AtMost, Isolation: req.Isolation, Hints: req.Hints, Language: t.spec.Language, Trigger: req.Trigger, Project: req.Project}
+	if req.Version == registry.DraftVersion {
+		more.Draft = &t.spec
+	}
+	return more
 }
 
 // StoreJob implements runtimes.JobStore.

@@ -179,6 +179,7 @@ type Request struct {
 
 	resumed *registry.Run            // the waiting run that continues
 	attach  string                   // the job elsewhere that already executes its program
+	begun   *registry.Spec           // the draft with which the run that continues began
 	events  []runtimes.Event         // that were stored until now
 	id      string                   // of the run; "" for a new one
 	allowed bool                     // the policy service has allowed it
