@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
@@ -260,4 +261,26 @@ func (d Declaration) At(name string) fault.Detail {
 		return fault.Detail{Pointer: fmt.Sprintf("/packages/%d", at)}
 	}
 	return fault.Detail{Pointer: "/packages"}
+}
+
+// in returns the packages of the list that a text names, sorted.
+func (d Declaration) in(text string) []string {
+	words := map[string]bool{}
+	for _, word := range strings.FieldsFunc(text, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.@/", c)
+	}) {
+		word = strings.TrimRight(word, ".")
+		words[word] = true
+		if at := strings.LastIndex(word, "@"); at > 0 { // npm writes name@version
+			words[word[:at]] = true
+		}
+	}
+	var found []string
+	for _, r := range d.Requirements {
+		if words[r.Name] {
+			found = append(found, r.Name)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }

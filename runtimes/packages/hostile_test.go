@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,16 +93,17 @@ func TestUnusable(t *testing.T) {
 	for name, tt := range map[string]struct {
 		packages  []string
 		code, pkg string
+		named     []string
 	}{
-		"no such name":     {[]string{"missing"}, "not_found", "missing"},
-		"no such version":  {[]string{"shout==9"}, "conflict", ""},
-		"contradiction":    {[]string{"picky", "shout>=2"}, "conflict", ""},
-		"another platform": {[]string{"windows"}, "no_wheel", "windows"},
-		"only a source":    {[]string{"source"}, "no_wheel", "source"},
+		"no such name":     {[]string{"missing"}, "not_found", "missing", nil},
+		"no such version":  {[]string{"shout==9"}, "conflict", "", []string{"shout"}},
+		"contradiction":    {[]string{"greet", "picky", "shout>=2"}, "conflict", "", []string{"picky", "shout"}},
+		"another platform": {[]string{"windows"}, "no_wheel", "windows", nil},
+		"only a source":    {[]string{"source"}, "no_wheel", "source", nil},
 	} {
 		_, err := resolve(t, m, tt.packages...)
 		var problem *packages.Problem
-		if !errors.As(err, &problem) || problem.Code != tt.code || problem.Package != tt.pkg || problem.Remedy == "" {
+		if !errors.As(err, &problem) || problem.Code != tt.code || problem.Package != tt.pkg || !slices.Equal(problem.Named, tt.named) || problem.Remedy == "" {
 			t.Errorf("%s: %+v, %v", name, problem, err)
 		}
 	}

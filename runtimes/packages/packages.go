@@ -345,6 +345,7 @@ func unavailable(why string) error { return fault.New(fault.RuntimeUnavailable, 
 type Problem struct {
 	Code    string // not_found, conflict, no_wheel, hash_mismatch, too_large, damaged, refused, index
 	Package string
+	Named   []string // entries of the list that contradict each other, for a conflict
 	Message string
 	Remedy  string
 }

@@ -87,6 +87,10 @@ func (m *Manager) resolve(ctx context.Context, source Source, named Declaration)
 		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver gave no answer.", Remedy: "Try again, and check the index."}
 	}
 	lock, err := m.locked(named.Ecosystem, answer)
+	var problem *Problem
+	if errors.As(err, &problem) && problem.Code == "conflict" && answer.Error != nil {
+		problem.Named = named.in(answer.Error.Message)
+	}
 	if err != nil {
 		return lock, err
 	}

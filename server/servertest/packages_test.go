@@ -158,6 +158,12 @@ func TestPackages_Refused(t *testing.T) {
 		}
 	}
 	s.Want(t, 422, "POST", "/api/v1/code-agents", map[string]any{"name": "bad", "language": "bash", "code": "true", "packages": []string{"shout"}})
+	index.Add(t, packagestest.Wheel{Name: "quiet", Version: "1.0", Requires: []string{"shout<1"}, Files: map[string]string{"quiet.py": ""}})
+	s.Create(t, map[string]any{"name": "torn", "language": "python", "code": "def main(): pass", "packages": []string{"evil", "quiet", "shout>=1"}})
+	answer := s.Want(t, 422, "POST", "/api/v1/code-agents/torn/packages/resolve", `{}`)
+	if refused := answer.Problem(t); len(refused.Errors) != 2 || refused.Errors[0].Pointer != "/packages/1" || refused.Errors[1].Pointer != "/packages/2" || refused.Errors[1].Code != "conflict" || !strings.Contains(string(answer.Body), `"packages":["quiet","shout"]`) {
+		t.Errorf("a contradiction: %s", answer.Body)
+	}
 	s.Create(t, map[string]any{"name": "loud", "language": "python", "code": "import shout\n\ndef main():\n    return {'text': shout.shout('a')}\n", "packages": []string{"shout"}})
 	s.Publish(t, "loud", "1.0.0")
 	for name, want := range map[string]string{"missing": "missing was not found in the package index", "evil": "evil contains the path"} {

@@ -224,7 +224,15 @@ func faultOf(err error, named packages.Declaration) error {
 	if problem.Code == "index" {
 		return &fault.Error{Code: fault.IndexUnavailable, Message: problem.Error(), Extra: extra}
 	}
-	detail := named.At(problem.Package)
-	detail.Code, detail.Message = problem.Code, problem.Error()
-	return &fault.Error{Code: fault.InvalidInput, Message: "The packages could not be installed: " + problem.Error(), Extra: extra, Details: []fault.Detail{detail}}
+	names := []string{problem.Package}
+	if len(problem.Named) > 0 {
+		names, extra["packages"] = problem.Named, problem.Named
+	}
+	details := make([]fault.Detail, 0, len(names))
+	for _, name := range names {
+		detail := named.At(name)
+		detail.Code, detail.Message = problem.Code, problem.Error()
+		details = append(details, detail)
+	}
+	return &fault.Error{Code: fault.InvalidInput, Message: "The packages could not be installed: " + problem.Error(), Extra: extra, Details: details}
 }
