@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -28,17 +30,41 @@ func (s *Store) KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
 	return wrap("keep a remote job", err)
 }
 
-// RemoteJobs lists the stored jobs at other services, the oldest first.
+// RemoteJobs lists the stored jobs at other services without their handles and requests, the oldest first.
 func (s *Store) RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error) {
+	return s.listJobs(ctx, "TRUE")
+}
+
+// LeftJobs lists, like RemoteJobs, the jobs whose runs are of this server, of one that has ended, or have ended.
+func (s *Store) LeftJobs(ctx context.Context) ([]registry.RemoteJob, error) {
+	by := *s.identity.Load()
+	return s.listJobs(ctx, "NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = j.run_id AND r.status IN ("+unfinished+") AND "+atWork("r")+
+		" AND NOT (r.server_id = ? AND r.epoch = ?))", by.server, by.epoch)
+}
+
+func (s *Store) listJobs(ctx context.Context, condition string, args ...any) ([]registry.RemoteJob, error) {
 	var rows []remoteJobRow
-	if err := s.write.NewSelect().Model(&rows).OrderExpr("j.created_at, j.run_id").Scan(ctx); err != nil {
+	if err := s.read.NewSelect().Model(&rows).Column("run_id", "workspace_id").Where(condition, args...).OrderExpr("j.created_at, j.run_id").Scan(ctx); err != nil {
 		return nil, wrap("list remote jobs", err)
 	}
 	jobs := make([]registry.RemoteJob, 0, len(rows))
 	for _, row := range rows {
-		jobs = append(jobs, registry.RemoteJob{RunID: row.RunID, Workspace: row.WorkspaceID, Handle: row.Handle, Request: json.RawMessage(row.Request)})
+		jobs = append(jobs, registry.RemoteJob{RunID: row.RunID, Workspace: row.WorkspaceID})
 	}
 	return jobs, nil
+}
+
+// RemoteJob returns the job of a run. Error: NotFound.
+func (s *Store) RemoteJob(ctx context.Context, runID string) (registry.RemoteJob, error) {
+	var row remoteJobRow
+	err := s.read.NewSelect().Model(&row).Where("j.run_id = ?", runID).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.RemoteJob{}, noRun(runID)
+	}
+	if err != nil {
+		return registry.RemoteJob{}, wrap("read a remote job", err)
+	}
+	return registry.RemoteJob{RunID: row.RunID, Workspace: row.WorkspaceID, Handle: row.Handle, Request: json.RawMessage(row.Request)}, nil
 }
 
 // HasRemoteJob reports whether a job of a run at another service is stored.

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
@@ -27,11 +29,21 @@ func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
 		if n, err := s.InterruptRuns(t.Context(), start.Add(time.Hour)); err != nil || n != 0 {
 			t.Errorf("interrupted %d, %v", n, err)
 		}
-		jobs, err := s.RemoteJobs(t.Context())
+		for _, list := range []func(context.Context) ([]registry.RemoteJob, error){s.RemoteJobs, s.LeftJobs} {
+			jobs, err := list(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, jobs, []registry.RemoteJob{{RunID: job.RunID, Workspace: job.Workspace}})
+		}
+		whole, err := s.RemoteJob(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, jobs, []registry.RemoteJob{job})
+		same(t, whole, job)
+		if _, err := s.RemoteJob(t.Context(), done.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a run without a job: %v", err)
+		}
 		for id, want := range map[string]bool{run.ID: true, done.ID: false} {
 			if has, err := s.HasRemoteJob(t.Context(), id); err != nil || has != want {
 				t.Errorf("%s has a job: %v, %v, want %v", id, has, err, want)

@@ -101,7 +101,7 @@ func (a *App) openStudio(context.Context) error {
 }
 
 // reattachEvery is the interval at which a server looks for runs whose programs run elsewhere and whose server has ended.
-const reattachEvery = 10 * time.Second
+const reattachEvery = 3 * time.Second
 
 // work starts to work on tasks. It ends before the runs do.
 func (a *App) work(ctx context.Context) error {

@@ -62,6 +62,8 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 		case err != nil:
 			return registry.Run{}, err
 		case s.elsewhere(run):
+		case unfinished(run): // its server has ended, and this one continues the run
+			return s.Cancel(ctx, actor, id)
 		case run.Status == registry.StatusCancelled || run.Status == registry.StatusInterrupted:
 			return run, nil
 		default:
@@ -161,6 +163,13 @@ func (f *Follower) await(ctx context.Context) error {
 		return err
 	}
 	f.exhausted = false
+	if l := f.service.find(registry.Actor{Workspace: f.run.Workspace}, f.run.ID); l != nil { // its server has ended, and this one continues the run
+		f.recording = l.recording
+		return nil
+	}
+	if !f.service.elsewhere(run) && unfinished(run) { // it is about to
+		return pause(ctx, lookEvery, stored)
+	}
 	if !f.service.elsewhere(run) {
 		f.run, f.bytes, f.waits = run, bytes, false
 		return nil

@@ -85,7 +85,7 @@ func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 		}
 		return e, err
 	}
-	for {
+	for f.recording == nil {
 		e, ok, err := f.nextStored(ctx)
 		if err != nil || ok {
 			return e, err
@@ -96,6 +96,9 @@ func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 		if err := f.await(ctx); err != nil {
 			return runtimes.Event{}, err
 		}
+	}
+	if f.recording != nil {
+		return f.Next(ctx)
 	}
 	if f.ended || !f.run.Status.Final() {
 		return runtimes.Event{}, io.EOF

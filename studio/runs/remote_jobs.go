@@ -16,7 +16,9 @@ import (
 // RemoteJobs stores the jobs of runs at other services. A restarted server follows them.
 type RemoteJobs interface {
 	KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
-	RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error)
+	// LeftJobs lists the jobs, without their handles and requests, that this server may have to continue.
+	LeftJobs(ctx context.Context) ([]registry.RemoteJob, error)
+	RemoteJob(ctx context.Context, runID string) (registry.RemoteJob, error)
 	HasRemoteJob(ctx context.Context, runID string) (bool, error)
 	ForgetRemoteJob(ctx context.Context, runID string) error
 	// AdoptRun makes this server the owner of an unfinished run whose server has ended. It reports whether it is.
@@ -45,6 +47,9 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 	}
 	request, err := json.Marshal(l.request)
 	if err == nil {
+		err = l.recordForOthers(ctx)
+	}
+	if err == nil {
 		err = l.service.RemoteJobs.KeepRemoteJob(ctx, registry.RemoteJob{RunID: l.job.RunID, Workspace: l.job.Workspace, Handle: handle, Request: request})
 	}
 	if err != nil { // a restart interrupts the run
@@ -52,6 +57,14 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 		return
 	}
 	l.attached.Store(true)
+}
+
+// recordForOthers stores the run before its job: another server would remove a job without a run.
+func (l *execution) recordForOthers(ctx context.Context) error {
+	if l.service.Others == nil {
+		return nil
+	}
+	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
 }
 
 // detached reports whether the server stops and the job of the run goes on.
@@ -86,11 +99,11 @@ func (l *execution) forget(ctx context.Context) error {
 	return err
 }
 
-// Reattach continues the runs whose jobs at other services an earlier process left. It tries again while the database does
-// not answer or the queue is full.
+// Reattach continues the runs whose jobs at other services an earlier process or another server left. It tries again while
+// the database does not answer or the queue is full.
 func (s *Service) Reattach(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		jobs, err := s.RemoteJobs.RemoteJobs(ctx)
+		jobs, err := s.RemoteJobs.LeftJobs(ctx)
 		failed := err
 		for _, job := range jobs {
 			if err := s.reattach(ctx, job); err != nil {
@@ -130,6 +143,9 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 		return err
 	}
 	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
+		return err
+	}
+	if job, err = s.RemoteJobs.RemoteJob(ctx, job.RunID); err != nil {
 		return err
 	}
 	var more saved
