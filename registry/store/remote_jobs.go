@@ -79,15 +79,36 @@ func (s *Store) ForgetRemoteJob(ctx context.Context, runID string) error {
 	return wrap("forget a remote job", err)
 }
 
-// AdoptRun makes this server the owner of a run whose server has ended. It reports whether the run is unfinished and this
-// server owns it.
+// AdoptRun makes this server the owner of a run whose server has ended and whose job is stored. It reports whether the run
+// is unfinished and this server owns it. A server whose lease has ended owns nothing, even if it does not know that yet.
 func (s *Store) AdoptRun(ctx context.Context, workspace, id string) (bool, error) {
+	owned, err := s.adoptRun(ctx, s.write, workspace, id)
+	return owned, wrap("adopt run", err)
+}
+
+// AdoptAndForget is AdoptRun for a program that does not need its stored job any more. It removes the job together with the
+// adoption, so no other server can continue the program from there.
+func (s *Store) AdoptAndForget(ctx context.Context, workspace, id string) (owned bool, err error) {
+	err = s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if owned, err = s.adoptRun(ctx, tx, workspace, id); err != nil || !owned {
+			return err
+		}
+		_, err := tx.NewDelete().Model((*remoteJobRow)(nil)).Where("run_id = ?", id).Exec(ctx)
+		return err
+	})
+	return owned && err == nil, wrap("adopt run", err)
+}
+
+func (s *Store) adoptRun(ctx context.Context, db bun.IDB, workspace, id string) (bool, error) {
 	by := *s.identity.Load()
-	result, err := s.write.NewUpdate().Model((*runRow)(nil)).Set("server_id = ?", by.server).Set("epoch = ?", by.epoch).
-		Where("r.id = ?", id).Where("r.workspace_id = ?", workspace).Where("("+unattended+" OR r.server_id = ? AND r.epoch = ? AND r.status IN ("+unfinished+"))", by.server, by.epoch).Exec(ctx)
+	result, err := db.NewUpdate().Model((*runRow)(nil)).Set("server_id = ?", by.server).Set("epoch = ?", by.epoch).
+		Where("r.id = ?", id).Where("r.workspace_id = ?", workspace).
+		Where("EXISTS (SELECT 1 FROM remote_jobs AS j WHERE j.run_id = r.id)").
+		Where("EXISTS (SELECT 1 FROM servers AS me WHERE me.id = ? AND me.epoch = ?)", by.server, by.epoch).
+		Where("("+unattended+" OR r.server_id = ? AND r.epoch = ? AND r.status IN ("+unfinished+"))", by.server, by.epoch).Exec(ctx)
 	if err != nil {
-		return false, wrap("adopt run", err)
+		return false, err
 	}
 	n, err := result.RowsAffected()
-	return n > 0, wrap("adopt run", err)
+	return n > 0, err
 }

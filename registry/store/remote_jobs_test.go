@@ -49,19 +49,51 @@ func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
 				t.Errorf("%s has a job: %v, %v, want %v", id, has, err, want)
 			}
 		}
-		for id, want := range map[string]bool{run.ID: true, done.ID: false, newID(): false} {
-			if adopted, err := s.AdoptRun(t.Context(), ws, id); err != nil || adopted != want {
-				t.Errorf("adopted %s: %v, %v, want %v", id, adopted, err, want)
-			}
-		}
-		if adopted, err := s.AdoptRun(t.Context(), "other", run.ID); err != nil || adopted {
-			t.Errorf("adopted from another workspace: %v, %v", adopted, err)
+		if adopted, err := s.AdoptRun(t.Context(), ws, run.ID); err != nil || adopted {
+			t.Errorf("adopted by a server without a lease: %v, %v", adopted, err)
 		}
 		if err := s.ForgetRemoteJob(t.Context(), run.ID); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.InterruptRuns(t.Context(), start.Add(time.Hour)); err != nil || n != 1 {
 			t.Errorf("interrupted %d, %v", n, err)
+		}
+	})
+}
+
+// TestAdoptRun_JobIsStored_OneOwner expects that a server with a lease owns an unfinished run while its job is stored.
+func TestAdoptRun_JobIsStored_OneOwner(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		if _, err := s.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		run, done := queued(), finished()
+		run.Status = registry.Running
+		begin(t, s, run)
+		finish(t, s, done)
+		for _, id := range []string{run.ID, done.ID} {
+			if err := s.KeepRemoteJob(t.Context(), registry.RemoteJob{RunID: id, Workspace: ws, Handle: "handle", Request: []byte(`{}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tt := range []struct {
+			adopt         func(ctx context.Context, workspace, id string) (bool, error)
+			workspace, id string
+			want          bool
+		}{
+			{s.AdoptRun, ws, run.ID, true},
+			{s.AdoptRun, ws, done.ID, false},
+			{s.AdoptRun, ws, newID(), false},
+			{s.AdoptRun, "other", run.ID, false},
+			{s.AdoptAndForget, "other", run.ID, false},
+			{s.AdoptAndForget, ws, run.ID, true},
+			{s.AdoptAndForget, ws, run.ID, false},
+			{s.AdoptRun, ws, run.ID, false}, // its job is gone
+		} {
+			if adopted, err := tt.adopt(t.Context(), tt.workspace, tt.id); err != nil || adopted != tt.want {
+				t.Errorf("adopted %s of %s: %v, %v, want %v", tt.id, tt.workspace, adopted, err, tt.want)
+			}
 		}
 	})
 }

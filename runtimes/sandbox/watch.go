@@ -32,7 +32,8 @@ type watch struct {
 	done chan struct{}
 	once sync.Once
 
-	socketMemory int64 // memory that one socket can hold
+	born         string // start time of process 1, which tells it from a later process with the same number
+	socketMemory int64  // memory that one socket can hold
 
 	looking sync.Mutex // held while the tree is measured, and possibly stopped
 	mu      sync.Mutex
@@ -43,6 +44,7 @@ type watch struct {
 
 func newWatch(pid int, deep bool, kill func()) *watch {
 	w := &watch{pid: pid, deep: deep, kill: kill, socketMemory: socketMemory(), over: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	w.born, _ = startOf(pid)
 	go w.run()
 	return w
 }
@@ -93,7 +95,7 @@ func (w *watch) look() {
 	defer w.looking.Unlock()
 	seen := sample{memory: resident, descriptors: maxDescriptors}
 	w.count(&seen)
-	if seen.Pids == 0 {
+	if born, ok := startOf(w.pid); seen.Pids == 0 || !ok || born != w.born {
 		return // dead: the last values stay
 	}
 	broken := false
@@ -102,7 +104,7 @@ func (w *watch) look() {
 	w.mu.Unlock()
 	if limit > 0 && seen.Memory+seen.held*w.socketMemory > limit { // counts shared memory and sockets only once, which takes longer
 		if w.deep && seen.held*w.socketMemory > limit/2 {
-			tree := stop(w.pid)
+			tree := stop(w.pid, w.born)
 			defer func() {
 				if !broken {
 					tree.resume()
@@ -140,23 +142,32 @@ func (w *watch) look() {
 // stopped holds the handles of processes that stop stopped.
 type stopped []int
 
-// stop stops a process and its descendants, from the top down. A stopped process starts no others, so none is missed. It
-// leaves out processes that were stopped already.
-func stop(pid int) stopped {
+// maxPasses bounds how often stop looks for processes that started before their parent stopped.
+const maxPasses = 5
+
+// stop stops a process and its descendants. It leaves out processes that are stopped already. A process may start others, or
+// resume stopped ones, until its own stop takes effect, so stop repeats until it finds none that runs.
+func stop(pid int, born string) stopped {
 	var tree stopped
-	tree.add(pid, 0, 0)
+	for range maxPasses {
+		before := len(tree)
+		tree.add(pid, func(fields []string) bool { return fields[startTime] == born }, 0)
+		if len(tree) == before {
+			break
+		}
+	}
 	return tree
 }
 
-func (s *stopped) add(pid, parent, depth int) {
+// add stops a process, if it is the expected one, and its descendants. Its number may be of another one by now.
+func (s *stopped) add(pid int, expected func(fields []string) bool, depth int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return
 	}
-	// The handle may be of a later process with the same number. A child of this parent is the right one.
 	fields, ok := statFields(dir)
-	if !ok || depth > maxDepth || parent != 0 && int(parse(fields[1])) != parent {
+	if !ok || depth > maxDepth || !expected(fields) {
 		_ = unix.Close(handle)
 		return
 	}
@@ -166,7 +177,7 @@ func (s *stopped) add(pid, parent, depth int) {
 		*s = append(*s, handle)
 	}
 	for _, child := range children(dir) {
-		s.add(child, pid, depth+1)
+		s.add(child, func(fields []string) bool { return int(parse(fields[1])) == pid }, depth+1)
 	}
 }
 
@@ -243,13 +254,25 @@ func children(dir string) []int {
 	return pids
 }
 
+// startTime is the index of the start time in statFields.
+const startTime = 19
+
+// startOf returns the start time of a process in the kernel's units.
+func startOf(pid int) (string, bool) {
+	fields, ok := statFields(filepath.Join("/proc", strconv.Itoa(pid)))
+	if !ok {
+		return "", false
+	}
+	return fields[startTime], true
+}
+
 func statFields(dir string) ([]string, bool) {
 	text, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return nil, false
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	return fields, len(fields) > 17
+	return fields, len(fields) > startTime
 }
 
 // socketMemory returns the memory that a socket can hold with the default size of its buffers.

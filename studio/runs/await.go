@@ -102,15 +102,15 @@ func (l *execution) goOn(ctx context.Context) error {
 		return err
 	}
 	if l.service.Others != nil && l.attached.Load() {
-		owned, err := l.service.RemoteJobs.AdoptRun(ctx, l.job.Workspace, l.job.RunID)
-		if err != nil {
+		owned, err := l.service.RemoteJobs.AdoptAndForget(context.WithoutCancel(ctx), l.job.Workspace, l.job.RunID)
+		if err == nil && !owned {
+			err = fault.New(fault.RunInterrupted, "Another server continues the run, because the lease of this one ended.")
+		}
+		if err != nil { // another server may continue the program, which must not catch this error and go on here
+			l.cancel(runtimes.ErrDetached)
 			return err
 		}
-		if !owned { // the state is now that server's
-			return fault.New(fault.RunInterrupted, "Another server continues the run, because the lease of this one ended.")
-		}
-	}
-	if err := l.forget(context.WithoutCancel(ctx)); err != nil {
+	} else if err := l.forget(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	l.attached.Store(false)

@@ -228,7 +228,11 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store a run at work", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
 		if fault.Is(err, fault.RunInterrupted) {
-			l.cancel(errInterrupted)
+			if l.attached.Load() { // the server that owns the run now follows its job, which must not be stopped
+				l.cancel(runtimes.ErrDetached)
+			} else {
+				l.cancel(errInterrupted)
+			}
 			return
 		}
 		if failing = err != nil; !failing {

@@ -23,6 +23,8 @@ type RemoteJobs interface {
 	ForgetRemoteJob(ctx context.Context, runID string) error
 	// AdoptRun makes this server the owner of an unfinished run whose server has ended. It reports whether it is.
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
+	// AdoptAndForget is AdoptRun, and removes the job together with the adoption.
+	AdoptAndForget(ctx context.Context, workspace, id string) (bool, error)
 }
 
 // resumable returns the request of a run whose job another server can follow when this one has ended, or whose waiting
@@ -145,7 +147,9 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
 		return err
 	}
-	if job, err = s.RemoteJobs.RemoteJob(ctx, job.RunID); err != nil {
+	if job, err = s.RemoteJobs.RemoteJob(ctx, job.RunID); fault.Is(err, fault.NotFound) {
+		return s.unattached(ctx, run, "its job is not stored any more.")
+	} else if err != nil {
 		return err
 	}
 	var more saved

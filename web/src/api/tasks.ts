@@ -1,5 +1,5 @@
 // Tasks: calls and queries of their pages alone, so that the first screen does not load them.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { apiBase, request } from './http';
 import { parseJson } from './json';
 import { queryClient } from './queries';
@@ -68,12 +68,13 @@ export const useTaskOrder = (id: string) =>
     refetchInterval: ({ state }) =>
       state.data && /^(accepted|rejected|errored)$/.test(state.data.status) ? false : 1000,
   });
-export const useTaskDiff = (id: string, revision: number, enabled: boolean) =>
+export const useTaskDiff = (id: string, revision: number, overlay: string | undefined) =>
   useQuery({
-    enabled,
+    enabled: overlay !== undefined,
     queryKey: [...key, 'diff', id, revision],
     queryFn: () => getTaskDiff(id),
-    placeholderData: keepPreviousData,
+    // The changes of an earlier attempt must not be accepted in place of those of this one.
+    placeholderData: (before) => (before?.overlay.id === overlay ? before : undefined),
     staleTime: 0,
   });
 /** Reads a task again. */

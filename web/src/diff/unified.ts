@@ -14,7 +14,7 @@ const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)/;
 export function linesOf(unified: string): DiffLine[] {
   let [before, after] = [1, 1];
   return unified
-    .trimEnd()
+    .replace(/\n$/, '')
     .split('\n')
     .slice(2)
     .map((text): DiffLine => {

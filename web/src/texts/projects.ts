@@ -20,6 +20,7 @@ export const projectsPage = {
   importIntoAbout: 'The files of the archive replace all files of the project. Its history keeps the earlier ones.',
   importVerb: 'Import',
   imported: (name: string) => `Imported ${name}.`,
+  nameIsTaken: 'This project exists. To replace its files, open it and choose Import files.',
   archive: 'Archive',
   archiveHint:
     'A zip, a tar, a compressed tar or a git bundle. If all files are in one folder, that folder is left out.',

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { importProject, refreshProjects } from '../../api/projects';
+import { importProject, refreshProjects, useProjects } from '../../api/projects';
 import { notify } from '../../state/notices';
 import { projectsPage as say } from '../../texts/projects';
 import { Field } from '../../ui/Field';
@@ -21,6 +21,9 @@ export function ImportProjectDialog({ into, onClose }: Props) {
   const [archive, setArchive] = useState<File>();
   const [, navigate] = useLocation();
   const work = useTask();
+  const projects = useProjects().data?.items ?? [];
+  // An import replaces all files, so it must not fall on a project by its name alone.
+  const taken = into === undefined && projects.some((project) => project.name === name.trim());
   const choose = (file: File | undefined): void => {
     setArchive(file);
     if (file && name === '') setName(nameOf(file.name));
@@ -41,7 +44,7 @@ export function ImportProjectDialog({ into, onClose }: Props) {
       title={into === undefined ? say.importTitle : say.importInto(into)}
       about={into === undefined ? say.importAbout : say.importIntoAbout}
       verb={say.importVerb}
-      ready={archive !== undefined && name.trim() !== ''}
+      ready={archive !== undefined && name.trim() !== '' && !taken}
       busy={work.busy}
       fault={work.fault}
       onSubmit={submit}
@@ -52,14 +55,21 @@ export function ImportProjectDialog({ into, onClose }: Props) {
           <input
             {...control}
             type="file"
-            accept=".zip,.tar,.tar.gz,.tgz,.bundle"
+            accept=".zip,.tar,.gz,.tgz,.bundle"
             onChange={(e) => choose(e.target.files?.[0])}
           />
         )}
       </Field>
       {into === undefined && (
         <>
-          <TextField label={say.name} error={work.at('/name')} mono maxLength={63} value={name} onChange={setName} />
+          <TextField
+            label={say.name}
+            error={taken ? say.nameIsTaken : work.at('/project')}
+            mono
+            maxLength={63}
+            value={name}
+            onChange={setName}
+          />
           <TextField label={say.description} maxLength={1000} value={description} onChange={setDescription} />
         </>
       )}

@@ -44,11 +44,11 @@ export function RunPage({ id }: { id: string }) {
     return () => controller.detach();
   }, [controller, id, there]);
   const { data } = found;
-  useEffect(() => {
-    document.title = data ? say.pageTitle(titleOf(data), finalStatus(data).text) : say.emptyTitle;
-  }, [data]);
   const run = ended(data) ?? view.run;
   const answer = run.kind === 'done' ? run.answer : undefined;
+  useEffect(() => {
+    document.title = data ? say.pageTitle(titleOf(data), finalStatus(answer ?? data).text) : say.emptyTitle;
+  }, [data, answer]);
   const words = stateText(run, 0);
   return (
     <Page>
@@ -131,12 +131,14 @@ function Printed({ controller, running }: { controller: RunController; running: 
   const stream = useSyncExternalStore(controller.subscribe, controller.get).stream;
   useSyncExternalStore(ring.subscribe, ring.getChanges);
   const lines = ring.length;
+  const [printed, setPrinted] = useState(false); // it stays true when a person clears the console
+  if (lines > 0 && !printed) setPrinted(true);
   // Whether it printed something is known when its events were read.
-  if (lines === 0 && !running && stream !== 'ended' && stream !== 'reconnecting') return null;
+  if (!printed && !running && stream !== 'ended' && stream !== 'reconnecting') return null;
   return (
     <section aria-label={say.console} className={css.printed}>
       <h2>{say.console}</h2>
-      {lines === 0 && !running && stream === 'ended' ? (
+      {!printed && !running && stream === 'ended' ? (
         <p className={css.silent}>{say.printedNothing}</p>
       ) : (
         <div className={css.console} style={{ height: running ? mostHeight : Math.min(mostHeight, 64 + 18 * lines) }}>

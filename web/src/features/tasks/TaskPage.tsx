@@ -67,7 +67,7 @@ function Shown({ task }: { task: Task }) {
       decision === 'accept' ? projectsPage.accepted : projectsPage.rejected,
     );
   const off = { disabled: busy || !runs, title: runs ? undefined : why('run') };
-  const found = useTaskDiff(id, task.revision, overlayId !== undefined);
+  const found = useTaskDiff(id, task.revision, overlayId);
   const waiting = status === 'reviewing' && found.data?.overlay.status === 'open' ? found.data : undefined;
   return (
     <section className={entries.section}>

@@ -83,8 +83,8 @@ function Loaded({ set }: { set: ToolSet }) {
           <h1>{title === '' ? name : title}</h1>
           {description !== '' && <p className={entries.lead}>{description}</p>}
           <p className={entries.lead}>
-            <code>{`/mcp/sets/${name}`}</code>{' '}
-            <CopyButton text={`${serverUrl()}/mcp/sets/${name}`} label={say.copyAddress(name)} />
+            <code>{addressOf(name)}</code>{' '}
+            <CopyButton text={`${serverUrl()}${addressOf(name)}`} label={say.copyAddress(name)} />
             {' · '}
             {say.changed(ago(updatedAt, now), updatedBy)}
           </p>
@@ -204,3 +204,5 @@ function State({ tool }: { tool: SetTool }) {
     </>
   );
 }
+
+const addressOf = (name: string): string => `/mcp/sets/${name}`;
