@@ -313,7 +313,7 @@ test('on a phone nothing in the header lies over anything else, whatever it has 
   await session.close();
 });
 
-test.each([768])('%i wide, a refusal leaves the name its place', async (width) => {
+test.each([390, 768])('%i wide, a refusal leaves the name its place', async (width) => {
   const session = await signIn(browser, atelier, { width, height: 800 });
   const { page } = session;
   const studio = new Studio(page);

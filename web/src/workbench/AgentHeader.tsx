@@ -75,7 +75,9 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           </Button>
         )}
         <AssistMenu />
-        <VerdictChip onClick={() => showDialog({ kind: 'publish' })} />
+        <span className={css.verdict}>
+          <VerdictChip onClick={() => showDialog({ kind: 'publish' })} />
+        </span>
         <RunButton busy={busy} fixed={fixed} onStop={onStop} />
         <More agent={agent} />
       </div>
