@@ -219,7 +219,7 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 	})
 }
 
-// Of several runs with one key that wait for a person, one is stored, and a person is asked and told once.
+// Of several runs with one key that wait for a person, one is stored, and one request is sent.
 func TestBeginAsked_WithReservation_OnePersonIsAsked(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

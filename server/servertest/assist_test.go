@@ -557,7 +557,7 @@ func TestAssist_Tool(t *testing.T) {
 	}
 }
 
-// newEmbedder is a model of three directions: of counting, of colours, and of all else. Its answers fail if they are told to.
+// newEmbedder is a model of three directions: of counting, of colours, and of all else. Its answers fail if a test asks for that.
 func newEmbedder(t *testing.T) (url string, asked func() []string, fail func()) {
 	t.Helper()
 	var mu sync.Mutex

@@ -60,7 +60,7 @@ const within = (here: string, to: string): boolean =>
   (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
 
 /**
- * The main navigation. Where its links have no room, it is a menu: on a phone, and beside a title (`crowded`) in windows
+ * The main navigation. Where its links have no room, it is a menu: on a phone, and next to a title (`crowded`) in windows
  * that are not wide.
  */
 export function Places({ crowded = false }: { crowded?: boolean }) {

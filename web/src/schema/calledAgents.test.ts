@@ -1,7 +1,10 @@
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import programTypes from '../editor/program.d.ts.txt?raw';
 import { calledTypes, type CalledAgent } from './calledAgents';
+
+// The compiler needs seconds while other tests run.
+vi.setConfig({ testTimeout: 120_000 });
 
 const shout: CalledAgent = {
   reference: 'shout-it@^1',
