@@ -145,7 +145,7 @@ type stopped []int
 // maxPasses bounds how often stop looks for processes that started before their parent stopped.
 const maxPasses = 5
 
-// stop stops a process and its descendants. It leaves out processes that are stopped already. A process may start others, or
+// stop stops a process and its descendants. It leaves out processes that are stopped already or have ended. A process may start others, or
 // resume stopped ones, until its own stop takes effect, so stop repeats until it finds none that runs.
 func stop(pid int, born string) stopped {
 	var tree stopped
@@ -171,7 +171,7 @@ func (s *stopped) add(pid int, expected func(fields []string) bool, depth int) {
 		_ = unix.Close(handle)
 		return
 	}
-	if fields[0] == "T" || unix.PidfdSendSignal(handle, unix.SIGSTOP, nil, 0) != nil {
+	if fields[0] == "T" || fields[0] == "Z" || unix.PidfdSendSignal(handle, unix.SIGSTOP, nil, 0) != nil {
 		_ = unix.Close(handle)
 	} else {
 		*s = append(*s, handle)

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"bufio"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -78,5 +81,60 @@ func TestWatchSeesSharedMemory(t *testing.T) {
 	w.limit(30<<20, 100)
 	if stats := w.stats(); stats.OOMKills == 0 {
 		t.Errorf("%+v", stats)
+	}
+}
+
+// TestStop_Tree_StopsAndResumes expects that all processes of a tree stop, also one that starts others without end, and that
+// those of another start time, and those that were stopped before, are left alone.
+func TestStop_Tree_StopsAndResumes(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("/bin/bash", "-c", "(while :; do /bin/true; done) & (sleep 600 & echo $!; wait) & wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	sleeper := int(parse(line[:len(line)-1]))
+	state := func(pid int) string {
+		fields, ok := statFields(filepath.Join("/proc", strconv.Itoa(pid)))
+		if !ok {
+			return "gone"
+		}
+		return fields[0]
+	}
+	becomes := func(pid int, stopped bool) {
+		for (state(pid) == "T") != stopped {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if tree := stop(cmd.Process.Pid, "another"); len(tree) > 0 {
+		t.Errorf("%d processes of another tree were stopped", len(tree))
+	}
+	if err := syscall.Kill(sleeper, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	becomes(sleeper, true)
+	born, _ := startOf(cmd.Process.Pid)
+	tree := stop(cmd.Process.Pid, born)
+	defer tree.close()
+	becomes(cmd.Process.Pid, true)
+	for _, child := range children(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid))) {
+		becomes(child, true)
+	}
+	tree.resume()
+	becomes(cmd.Process.Pid, false)
+	if now := state(sleeper); now != "T" {
+		t.Errorf("a process that was stopped before is now %s", now)
 	}
 }
