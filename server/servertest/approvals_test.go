@@ -589,7 +589,7 @@ func TestPromoteSkill_Escalated(t *testing.T) {
 		Verdict  registry.Verdict
 	}
 	s.Want(t, 200, "POST", "/v1/skills/create", map[string]any{"name": "keyed", "description": "Counts a key.", "code": code, "auto_promote": true}).Into(t, &made)
-	if made.Promoted || made.Verdict.Decision != registry.Escalate || !strings.Contains(made.Reason, "without a person") {
+	if made.Promoted || made.Verdict.Decision != registry.Escalate || !strings.Contains(made.Reason, "requires a person") {
 		t.Errorf("created: %+v", made)
 	}
 	s.Want(t, 409, "POST", "/v1/skills/promote", `{"name":"keyed"}`)

@@ -260,17 +260,18 @@ func TestTask_Described_Killed(t *testing.T) {
 // TestTask_Described_ModelBudgetUsed_AgentsGoOn lets a described task wait for its model, and a task of an agent run.
 func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
 	t.Parallel()
-	s := withModel(t, newScriptedModel(t, ordered(addsLine), ordered(addsLine)), map[string]string{"llm-tokens-per-month": "110"})
+	model := newScriptedModel(t, ordered(addsLine), ordered(addsLine))
+	s := withModel(t, model, map[string]string{"llm-tokens-per-month": "110"})
 	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
 	tasker(t, s, "appends", appends)
-	held := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9}) // before the budget is used
-	second := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 8})
-	if reach(t, s, held.ID, registry.TaskReviewing).Program == nil {
+	first := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9})
+	if reach(t, s, first.ID, registry.TaskReviewing).Program == nil {
 		t.Error("the first task has no program")
 	}
+	second := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 8}) // the budget is used
 	reach(t, s, submit(t, s, map[string]any{"agent": "appends", "project": "shop", "input": map[string]any{"path": "a.txt", "text": "two"}}).ID, registry.TaskReviewing)
-	if task := reach(t, s, second.ID, registry.TaskQueued); task.Program != nil {
-		t.Errorf("%+v", task)
+	if task := reach(t, s, second.ID, registry.TaskQueued); task.Program != nil || len(model.conversations()) != 1 {
+		t.Errorf("%+v, and the model was asked %d times", task, len(model.conversations()))
 	}
 	// Lists have no descriptions, which are as large as the tasks are many.
 	var list struct{ Items []registry.Task }

@@ -570,7 +570,7 @@ func TestContractsAreSchemas(t *testing.T) {
 	s := servertest.New(t)
 	var names struct{ Contracts []string }
 	decode(t, s.Want(t, 200, "GET", "/v1/contracts", nil, servertest.Headers{"Authorization": ""}), &names)
-	if len(names.Contracts) != 10 {
+	if len(names.Contracts) != 11 {
 		t.Errorf("the contracts are %v", names.Contracts)
 	}
 	for _, name := range names.Contracts {
