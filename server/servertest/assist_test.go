@@ -27,6 +27,7 @@ type scriptedModel struct {
 	mu      sync.Mutex
 	answers []string
 	asked   []string
+	hold    chan struct{} // where set, answers wait until it is closed
 }
 
 func newScriptedModel(t *testing.T, answers ...string) *scriptedModel {
@@ -37,13 +38,18 @@ func newScriptedModel(t *testing.T, answers ...string) *scriptedModel {
 			http.Error(w, "bad request", http.StatusBadRequest)
 			return
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		all := ""
 		for _, m := range question.Messages {
 			all += m.Role + ": " + m.Content + "\n"
 		}
+		s.mu.Lock()
 		s.asked = append(s.asked, all)
+		s.mu.Unlock()
+		if s.hold != nil {
+			<-s.hold
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if len(s.answers) == 0 {
 			http.Error(w, "no answer left", http.StatusTeapot)
 			return

@@ -261,16 +261,25 @@ func TestTask_Described_Killed(t *testing.T) {
 func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
 	t.Parallel()
 	model := newScriptedModel(t, ordered(addsLine), ordered(addsLine))
+	model.hold = make(chan struct{})
 	s := withModel(t, model, map[string]string{"llm-tokens-per-month": "110"})
 	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
 	tasker(t, s, "appends", appends)
-	first := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9})
-	if reach(t, s, first.ID, registry.TaskReviewing).Program == nil {
-		t.Error("the first task has no program")
+	// A task is refused once the budget is used, and the model works for two tasks at once, so the third one waits.
+	var written [2]registry.Task
+	for i := range written {
+		written[i] = submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9})
 	}
-	second := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 8}) // the budget is used
+	servertest.Eventually(t, "the model works for two tasks", func() bool { return len(model.conversations()) == 2 })
+	third := submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 8})
+	close(model.hold)
+	for _, task := range written {
+		if reach(t, s, task.ID, registry.TaskReviewing).Program == nil {
+			t.Errorf("%+v has no program", task)
+		}
+	}
 	reach(t, s, submit(t, s, map[string]any{"agent": "appends", "project": "shop", "input": map[string]any{"path": "a.txt", "text": "two"}}).ID, registry.TaskReviewing)
-	if task := reach(t, s, second.ID, registry.TaskQueued); task.Program != nil || len(model.conversations()) != 1 {
+	if task := reach(t, s, third.ID, registry.TaskQueued); task.Program != nil || len(model.conversations()) != 2 {
 		t.Errorf("%+v, and the model was asked %d times", task, len(model.conversations()))
 	}
 	// Lists have no descriptions, which are as large as the tasks are many.
