@@ -6,7 +6,9 @@ MAKEFLAGS += --no-print-directory
 LISTEN ?= 127.0.0.1:8002
 NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v node)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-GOFLAGS_BUILD := -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
+# Go links programs for arm64 into low memory, where the filter for foreign programs keeps a page free (seccomp.ProgramPath).
+PIE := $(if $(filter arm64,$(shell go env GOARCH)),-buildmode=pie)
+GOFLAGS_BUILD := -trimpath -buildvcs=false $(PIE) -ldflags "-s -w -X main.version=$(VERSION)"
 STUDIO := web/dist/app/index.html
 STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.ts -type f 2>/dev/null)
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -107,6 +109,10 @@ tenants: ## Request every route for another workspace's data; prints routes × m
 .PHONY: attack
 attack: ## Attack the server and print what was refused or bounded (ITEMS=5,7 for some, SHORT=1, HOSTILE=1 for programs, AT=COMMIT for an older build)
 	@AT=$(AT) ITEMS=$(ITEMS) SHORT=$(SHORT) HOSTILE=$(HOSTILE) scripts/attack.sh
+
+.PHONY: arm64
+arm64: ## Run the sandbox's tests and atelier doctor for arm64 in an emulated machine
+	@scripts/arm64.sh doctor
 
 .PHONY: audit
 audit: ## Look up known vulnerabilities of the dependencies, where the lists can be reached

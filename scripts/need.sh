@@ -9,6 +9,7 @@ for package in "$@"; do
     postgresql) present=$(scripts/postgres.sh where) ;;
     chromium-headless-shell) present=$(scripts/chromium.sh shell) ;;
     default-jre-headless) present=$(command -v java) ;;
+    qemu-system-arm) present=$(command -v qemu-system-aarch64) ;;
     maven) present=$(command -v mvn) ;;
     libc6-dev) present=$(ls /usr/include/stdlib.h 2>/dev/null) ;;
     python3-venv) present=$(python3 -c 'import ensurepip, venv; print(venv.__file__)' 2>/dev/null) ;;

@@ -78,7 +78,7 @@ main() {
   }
 
   title "What the tests need"
-  scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven zsh fish groff
+  scripts/need.sh postgresql chromium-headless-shell jq python3 python3-venv gcc libc6-dev default-jre-headless maven zsh fish groff qemu-system-arm cpio
   go build -o "$report" ./scripts/report || exit 1
   scripts/uv.sh >/dev/null || skip uv "uv, the resolver of Python packages, cannot be installed on this machine"
   if folder=$(scripts/packages.sh); then
@@ -127,6 +127,15 @@ main() {
 
   wait
   cat "$work/unit-tests.log"
+
+  title "Machine code for arm64, emulated"
+  scripts/arm64.sh >"$work/arm64" 2>&1 && arm64=0 || arm64=$?
+  grep -a -e '^ *--- ' -e '^ok' -e FAIL -e not "$work/arm64"
+  case $arm64 in
+    0) ;;
+    77) skip arm64 "the emulator or Debian's packages for arm64 are not on this machine" ;;
+    *) "$report" fail "$counts" arm64 scripts/arm64.sh ;;
+  esac
 
   title "Statement coverage"
   for more in "$work"/jail.out "$work"/jail.out.ordinary "$work"/tight.out; do

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -82,7 +83,11 @@ func build(pkg string) (string, error) {
 	if err := copyForUpdate(path, next); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", next, module+pkg) // same flags as the release: other flags would compile all packages twice
+	flags := []string{"build", "-trimpath"} // those of the release: others would compile all packages twice
+	if runtime.GOARCH == "arm64" {
+		flags = append(flags, "-buildmode=pie")
+	}
+	cmd := exec.Command("go", append(flags, "-o", next, module+pkg)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
