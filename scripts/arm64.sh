@@ -70,5 +70,5 @@ fi
 (cd "$work" && find init system | cpio --quiet -o -H newc | gzip -1) >"$work/files.gz"
 timeout 900 qemu-system-aarch64 -M virt -cpu cortex-a72 -smp 2 -m 2048 -nographic -nic none -no-reboot \
   -kernel "$cached/kernel" -initrd "$work/files.gz" -append "console=ttyAMA0 quiet panic=-1" </dev/null | tee "$work/output"
-! grep -q '^FAIL' "$work/output"
+if grep -q '^FAIL' "$work/output"; then exit 1; fi
 grep -q '^ok  *cd /tests.*seccomp' "$work/output" # the last tests were reached
