@@ -56,6 +56,8 @@ func (counting) Generate(context.Context, registry.Actor, assist.Wish, func(assi
 
 func (counting) Embedding() string { return "" }
 
+func (counting) Check(context.Context, string) error { return nil }
+
 func (counting) Embed(context.Context, string, []string) ([][]float32, error) { return nil, nil }
 
 // TestAutonomousSkillTask answers a tool that fits, and says why there is none.

@@ -9,7 +9,7 @@ import (
 )
 
 // mostEmbedded bounds the texts of one request, so that vectors of 4096 numbers fit in an answer.
-const mostEmbedded = 16
+const mostEmbedded = 8
 
 type embedRequest struct {
 	Model string   `json:"model"`
@@ -27,18 +27,18 @@ type embedReply struct {
 }
 
 // Embed returns a vector of length 1 for each text, over the Embeddings API of OpenAI. A busy model is not asked again:
-// the caller can do without. Error: ModelUnavailable.
+// the caller can do without. With an error it returns the vectors of the texts before it. Error: ModelUnavailable.
 func (m *Model) Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error) {
 	for len(texts) > 0 {
 		part := texts[:min(len(texts), mostEmbedded)]
 		texts = texts[len(part):]
 		body, _, err := m.post(ctx, "/embeddings", embedRequest{m.Name, part})
 		if err != nil {
-			return nil, 0, m.described(err)
+			return vectors, tokens, m.described(err)
 		}
 		found, used, err := readVectors(body, len(part))
 		if err != nil {
-			return nil, 0, m.described(err)
+			return vectors, tokens, m.described(err)
 		}
 		vectors, tokens = append(vectors, found...), tokens+used
 	}

@@ -1,6 +1,8 @@
 package llm_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -58,6 +60,40 @@ func TestModel_Embed_BadAnswers(t *testing.T) {
 		if !fault.Is(err, fault.ModelUnavailable) || !strings.Contains(err.Error(), tt.part) || vectors != nil {
 			t.Errorf("%s: %v, %v", name, vectors, err)
 		}
+	}
+}
+
+// TestModel_Embed_LongVectors expects requests whose answers fit, each number written with 17 digits, and after a failure
+// the vectors of the requests before it.
+func TestModel_Embed_LongVectors(t *testing.T) {
+	t.Parallel()
+	numbers := strings.Repeat("-0.012345678901234567,", 4095) + "1"
+	requests, fails := 0, 4
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		if requests++; requests == fails {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		var data []string
+		for i := range asked.Input {
+			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":[%s]}`, i, numbers))
+		}
+		_, _ = fmt.Fprintf(w, `{"data":[%s],"usage":{"prompt_tokens":5}}`, strings.Join(data, ","))
+	}))
+	t.Cleanup(server.Close)
+	model := llm.NewModel(llm.ModelOptions{BaseURL: server.URL, Name: "m", Timeout: 10 * time.Second})
+	t.Cleanup(model.Close)
+	texts := make([]string, 20)
+	if vectors, tokens, err := model.Embed(t.Context(), texts); err != nil || len(vectors) != 20 || len(vectors[19]) != 4096 || tokens != 15 {
+		t.Errorf("%d vectors, %d tokens, %v", len(vectors), tokens, err)
+	}
+	fails = 6
+	if vectors, tokens, err := model.Embed(t.Context(), texts); !fault.Is(err, fault.ModelUnavailable) || len(vectors) != 16 || tokens != 10 {
+		t.Errorf("after a failure: %d vectors, %d tokens, %v", len(vectors), tokens, err)
 	}
 }
 

@@ -24,7 +24,8 @@ type Asker interface {
 
 // Embedder is a model that turns texts into vectors. Texts of similar meaning have vectors of similar direction.
 type Embedder interface {
-	// Embed returns one vector for each text, and the tokens that they cost, 0 if the model does not count them.
+	// Embed returns one vector for each text, and the tokens that they cost, 0 if the model does not count them. With an
+	// error it returns the vectors of the first texts, which are not asked for again.
 	Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error)
 }
 
@@ -223,21 +224,25 @@ func (s *Service) Embedding() string {
 	return s.Vectors
 }
 
-// Embed turns texts into vectors for a workspace and counts the tokens. It fails as Check does.
+// Embed turns texts into vectors for a workspace and counts the tokens. With an error it returns the vectors of the first
+// texts. It fails as Check does.
 func (s *Service) Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error) {
 	if err := s.Check(ctx, workspace); err != nil {
 		return nil, err
 	}
 	vectors, tokens, err := s.Embedder.Embed(ctx, texts)
-	if err != nil {
+	if len(vectors) == 0 {
 		return nil, err
 	}
 	if tokens == 0 {
-		for _, text := range texts {
+		for _, text := range texts[:len(vectors)] {
 			tokens += int64(len(text)/bytesPerToken) + 1
 		}
 	}
-	return vectors, s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), registry.Tokens{Input: tokens})
+	if failed := s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), registry.Tokens{Input: tokens}); failed != nil && err == nil {
+		err = failed
+	}
+	return vectors, err
 }
 
 // counted counts the tokens of an answer.

@@ -45,12 +45,17 @@ func (v *vectors) put(k vectorKey, vector []float32) {
 	v.known[k] = vector
 }
 
-// likenesses returns the similarity of a task with each option by meaning, nil if there is no model or it does not answer.
+// meant reports whether meanings are compared for a workspace: not if it has switched the language model off.
+func (s *Service) meant(ctx context.Context, workspace string) bool {
+	return s.Meaning.Embedding() != "" && s.Meaning.Check(ctx, workspace) == nil
+}
+
+// likenesses returns the similarity of a task with each option by meaning, nil if the model does not answer.
 func (s *Service) likenesses(ctx context.Context, workspace, task string, options []option) []float64 {
-	model := s.Meaning.Embedding()
-	if model == "" || len(options) == 0 {
+	if len(options) == 0 {
 		return nil
 	}
+	model := s.Meaning.Embedding()
 	asked, keys, found := []string{cut(task)}, []vectorKey{}, make([][]float32, len(options))
 	at := []int{} // of the options that are asked about
 	for i, o := range options {
@@ -63,13 +68,13 @@ func (s *Service) likenesses(ctx context.Context, workspace, task string, option
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer, err := s.Meaning.Embed(ctx, workspace, asked)
+	for n, i := range at[:max(0, min(len(at), len(answer)-1))] {
+		found[i] = answer[n+1]
+		s.vectors.put(keys[n], answer[n+1])
+	}
 	if err != nil {
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "compare a task with tools by meaning; words are compared instead", slog.Any("error", err))
 		return nil
-	}
-	for n, i := range at {
-		found[i] = answer[n+1]
-		s.vectors.put(keys[n], answer[n+1])
 	}
 	likenesses := make([]float64, len(options))
 	for i := range options {

@@ -65,10 +65,14 @@ func (noWriter) Generate(context.Context, registry.Actor, assist.Wish, func(assi
 // meaning has two directions: of counting, and of all else.
 type meaning struct {
 	asked []string
-	err   error
+	err   error // after the first vectors
+	most  int   // vectors with an error
+	off   error
 }
 
 func (*meaning) Embedding() string { return "vectors" }
+
+func (m *meaning) Check(context.Context, string) error { return m.off }
 
 func (m *meaning) Embed(_ context.Context, _ string, texts []string) ([][]float32, error) {
 	var vectors [][]float32
@@ -80,7 +84,10 @@ func (m *meaning) Embed(_ context.Context, _ string, texts []string) ([][]float3
 		vectors = append(vectors, vector)
 	}
 	m.asked = append(m.asked, texts...)
-	return vectors, m.err
+	if m.err != nil {
+		return vectors[:min(len(vectors), m.most)], m.err
+	}
+	return vectors, nil
 }
 
 // TestFind_ByMeaning finds a published tool that has no word of the task, asks for the vector of each tool once, and
@@ -117,5 +124,30 @@ func TestFind_ByMeaning(t *testing.T) {
 	}
 	if tool, err := find(task, ""); !errors.Is(err, errWrites) {
 		t.Errorf("without vectors: %+v, %v", tool, err)
+	}
+}
+
+// TestFind_VectorsOfAFailedSearch_AreKept expects a search to ask only for the vectors that an earlier one did not get, and
+// a workspace without the model to ask for none.
+func TestFind_VectorsOfAFailedSearch_AreKept(t *testing.T) {
+	t.Parallel()
+	m := &meaning{err: fault.New(fault.ModelUnavailable, "busy"), most: 2}
+	tools := shelf{"tally": {Version: "1.0.0", Description: "Counts words."}, "paint": {Version: "1.0.0", Description: "Mixes colours."}}
+	s := toolmaker.New(toolmaker.Options{Agents: tools, Catalog: tools, Versions: tools, Validator: lenient{}, Writer: noWriter{}, Meaning: m, Likeness: 0.7, Log: slog.New(slog.DiscardHandler)})
+	asks := func() int {
+		t.Helper()
+		m.asked = nil
+		_, err := s.Find(t.Context(), registry.Actor{Workspace: "w"}, toolmaker.Request{Task: "How many terms does this sentence contain?"}, nil)
+		if err != nil && !errors.Is(err, errWrites) {
+			t.Fatal(err)
+		}
+		return len(m.asked)
+	}
+	if first, second := asks(), asks(); first != 3 || second != 2 {
+		t.Errorf("the first search asked for %d vectors, the second for %d", first, second)
+	}
+	m.err, m.off = nil, fault.New(fault.ModelUnavailable, "off")
+	if n := asks(); n != 0 {
+		t.Errorf("a workspace without the model asked for %d vectors", n)
 	}
 }

@@ -163,7 +163,7 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 
 // published returns the published tool that fits best, nil if none does. Tools of the own workspace come first.
 func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
-	meant := s.Meaning.Embedding() != ""
+	meant := s.meant(ctx, actor.Workspace)
 	own, err := candidates(w.words, meant, func(f registry.AgentFilter) (registry.AgentPage, error) {
 		f.State = "published"
 		return s.Agents.List(ctx, actor, f)
@@ -189,7 +189,11 @@ func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted)
 		return nil, err
 	}
 	options = append(options, listed...)
-	return s.best(w, options, s.likenesses(ctx, actor.Workspace, w.task, options)), nil
+	var likenesses []float64
+	if meant {
+		likenesses = s.likenesses(ctx, actor.Workspace, w.task, options)
+	}
+	return s.best(w, options, likenesses), nil
 }
 
 // best returns the option that fits best, nil if none does. The likenesses are those of the options, nil for none.

@@ -54,7 +54,9 @@ type Writer interface {
 type Meaning interface {
 	// Embedding returns the name of the model that turns texts into vectors, "" if there is none.
 	Embedding() string
-	// Embed returns a vector of length 1 for each text.
+	// Check returns an error if a workspace may not use the model now.
+	Check(ctx context.Context, workspace string) error
+	// Embed returns a vector of length 1 for each text. With an error it returns those of the first texts.
 	Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error)
 }
 
