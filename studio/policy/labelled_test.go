@@ -130,6 +130,9 @@ func TestJudge_Undecided_Escalates(t *testing.T) {
 	if err != nil || v.Decision != registry.Escalate || v.Findings[0].RuleID != "undecided" {
 		t.Errorf("an await at the top level: %+v, %v", v, err)
 	}
+	if v, err = gate.Judge(t.Context(), "default", specOf("unknown", "print 1\n"), nil); err != nil || v.Decision != registry.Escalate || v.Findings[0].RuleID != "undecided" {
+		t.Errorf("a language without an analysis: %+v, %v", v, err)
+	}
 	many := "def main(input, ctx):\n" + strings.Repeat("    print(eval('1'))\n", 6000)
 	if v, err = gate.Judge(t.Context(), "default", specOf(runtimes.Python, many), nil); err != nil || v.Decision != registry.Escalate || len(v.Findings) != 200 || v.MoreFindings < 1000 {
 		t.Errorf("many findings: %s, %d and %d more, %v", v.Decision, len(v.Findings), v.MoreFindings, err)

@@ -1,12 +1,14 @@
 package guest
 
 import (
+	"fmt"
 	"net"
 	"regexp"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
 // collector gathers facts up to a limit.
@@ -37,6 +39,8 @@ func facts(job Job) Report {
 		problems = c.bash(job)
 	case runtimes.WASM:
 		return c.wasm(job)
+	default: // without facts the gate would approve every program
+		problems = []fault.Detail{{File: job.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeUndecided, Message: fmt.Sprintf("Programs in %q cannot be analysed.", job.Language)}}
 	}
 	return Report{Errors: problems, Facts: c.facts, Cut: c.cut}
 }
