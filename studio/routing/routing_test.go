@@ -284,6 +284,19 @@ func TestParse_WrongFile_LineAndFieldNamed(t *testing.T) {
 	}
 }
 
+// TestParse_RuntimeOfAnyLanguage_Accepted expects that a rule may name each runtime of each language, except remote.
+func TestParse_RuntimeOfAnyLanguage_Accepted(t *testing.T) {
+	t.Parallel()
+	for _, language := range specs.Languages() {
+		for _, name := range specs.Runtimes(language) {
+			_, err := routing.Parse("router.yaml", []byte("rules:\n  - {name: a, runtimes: ["+string(name)+"]}\n  - {name: rest, runtimes: [local]}\n"))
+			if refused := err != nil; refused != (name == runtimes.RemoteEngine) {
+				t.Errorf("%s of %s: %v", name, language, err)
+			}
+		}
+	}
+}
+
 func TestParseHints_WrongHint_FieldNamedInPlainWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -74,11 +74,18 @@ var Shipped = sync.OnceValues(func() (Table, error) {
 	return table, err
 })
 
-// choices lists the runtimes that rules may name. remote needs a file of the program, so only programs name it.
+// choices lists the runtimes that rules may name: those of all languages. remote needs a file of the program, so only
+// programs name it.
 func choices() []runtimes.Name {
-	return []runtimes.Name{
-		Local, runtimes.Goja, runtimes.NodeEngine, runtimes.PythonEngine, runtimes.MontyEngine, runtimes.BashEngine, runtimes.WASMEngine, runtimes.WasmEdge, runtimes.E2BEngine, runtimes.Bacalhau,
+	all := []runtimes.Name{Local}
+	for _, language := range specs.Languages() {
+		for _, name := range specs.Runtimes(language) {
+			if name != runtimes.RemoteEngine && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
 	}
+	return all
 }
 
 // Schema returns the JSON Schema of router.yaml.
