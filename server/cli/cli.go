@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry/manifest"
 )
 
 // Process holds the parts of the process that a command uses.
@@ -151,7 +152,7 @@ func Main(ctx context.Context, p Process) (code int) {
 	g.Doctor.Settings = kong.Plugins{flagsOf(doctorSettings)}
 	g.Infer.Settings = kong.Plugins{flagsOf(inferSettings)}
 	parser, err := kong.New(&g, kong.Name("atelier"), kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(left{code}) }),
-		kong.Description(description),
+		kong.Description(description), kong.Vars{"formats": strings.Join(manifest.Formats(), ",")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}))
 	if err != nil {
 		return p.report(err)

@@ -14,7 +14,7 @@ import (
 
 type exportCommand struct {
 	Reference string `arg:"" help:"Reference: name@1.0.0, name@^1, or name for the latest version." placeholder:"REF"`
-	Format    string `help:"Manifest format: ${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
+	Format    string `help:"Manifest format: ${enum}." default:"atelier" enum:"${formats}"`
 	Publish   bool   `help:"Publish the draft first if the agent has no version."`
 	seen
 	asked

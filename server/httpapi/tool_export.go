@@ -10,16 +10,23 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/manifest"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
 // ExportBody requests a version as a tool.
 type ExportBody struct {
-	Version  string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
-	Format   string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
-	Publish  bool   `json:"publish,omitempty" doc:"Publish the draft first if there is no version."`
-	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
+	Version  string         `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
+	Format   manifestFormat `json:"format,omitempty" default:"atelier"`
+	Publish  bool           `json:"publish,omitempty" doc:"Publish the draft first if there is no version."`
+	Revision int64          `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
 }
+
+// manifestFormat is one of the formats of registry/manifest.
+type manifestFormat string
+
+// Schema describes a format.
+func (manifestFormat) Schema(huma.Registry) *huma.Schema { return choice(manifest.Formats()...) }
 
 // manifestAnswer is a manifest in the requested format, sent unchanged.
 type manifestAnswer struct {
@@ -55,7 +62,7 @@ func (a *API) exportTool() {
 			return nil, fault.Invalid("/version", "must be the version of the query, or left out.")
 		}
 		return a.export(ctx, q.Agent, agents.ExportRequest{
-			Seen: seen, Version: cmp.Or(q.Version, q.Body.Version), Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
+			Seen: seen, Version: cmp.Or(q.Version, q.Body.Version), Format: string(q.Body.Format), Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
 		})
 	})
 }

@@ -12,13 +12,13 @@ func (a *API) getManifest() {
 	type in struct {
 		VersionRef
 		RequestBase
-		Format string `query:"format" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier" doc:"Form of the manifest."`
+		Format manifestFormat `query:"format" default:"atelier" doc:"Form of the manifest."`
 	}
 	add(a, endpoint{
 		id: "getManifest", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/manifest", tag: "versions",
 		summary: "Get a version as a tool manifest",
 		about:   "The version as a tool, in the form that a client understands. An answer about an exact version or digest may be cached for a year.", cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
-		return a.export(ctx, q.Agent, agents.ExportRequest{Version: q.Version, Format: q.Format, BaseURL: a.baseURL(q.RequestBase)})
+		return a.export(ctx, q.Agent, agents.ExportRequest{Version: q.Version, Format: string(q.Format), BaseURL: a.baseURL(q.RequestBase)})
 	})
 }
