@@ -115,7 +115,7 @@ func forTests(pkg string) bool {
 	return strings.HasSuffix(path.Base(pkg), "test")
 }
 
-// source is one parsed Go file of the product that is not a test.
+// source is a parsed Go file of the product. Test files are left out.
 type source struct {
 	pkg, path string
 	syntax    *ast.File

@@ -65,7 +65,7 @@ type Usage struct {
 	CPU        time.Duration
 	PeakMemory int64         // bytes, of the whole process tree
 	Remote     time.Duration // at another service, as measured here; 0 for a program that runs here
-	GPU        time.Duration // times the number of GPUs, as a remote service reports it
+	GPU        time.Duration // GPU time multiplied by the number of GPUs, as a remote service reports it
 	RemoteCost float64       // that a remote service reports, in the server's currency; 0 if it reports none
 }
 

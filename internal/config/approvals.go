@@ -26,7 +26,7 @@ func approvalSettings() []Setting {
 			Help: "Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. With several, each signs, so that the receiver can change to a new one.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Secrets, err = webhookSecrets(v); return err }},
 		{Name: "approval-webhook-retry", Env: "ATELIER_APPROVAL_WEBHOOK_RETRY", Default: "5s", Form: "DURATION", Group: "Approvals",
-			Help: "Time after which a failed webhook is sent again. Each further time is four times as long, up to 6 hours. After 10 attempts it is given up.",
+			Help: "Delay before a failed webhook is sent again. Each further delay is four times as long, up to 6 hours. The server gives up after 10 attempts.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Retry, err = firstRetry(v); return err }},
 		{Name: "keep-approvals", Env: "ATELIER_KEEP_APPROVALS", Default: "2160h", Form: "DURATION", Group: "Approvals",
 			Help: "Time to keep requests for approval that have ended, and webhooks. Approvals that still allow something are always kept: publications, and all runs of a version. 0s keeps all forever.",

@@ -55,13 +55,13 @@ func llmSettings() []Setting {
 			Help: "Name of the model that programs ask with askLLM (default: the model of the workspace).",
 			set:  func(c *Config, v string) error { c.LLM.ProgramModel = v; return nil }},
 		{Name: "llm-completion-model", Env: "ATELIER_LLM_COMPLETION_MODEL", Form: "NAME", Group: group,
-			Help: "Name of the model that completes code in the editor (default: the model of the workspace). A small model that can fill in the middle answers soonest.",
+			Help: "Name of the model that completes code in the editor (default: the model of the workspace). A small model that supports fill-in-the-middle is fastest.",
 			set:  func(c *Config, v string) error { c.LLM.CompletionModel = v; return nil }},
 		{Name: "llm-embedding-model", Env: "ATELIER_LLM_EMBEDDING_MODEL", Form: "NAME", Group: group,
 			Help: "Name of a model at the same address (/embeddings) with which a tool for a task is found by meaning (default: none; words are compared). Names, descriptions and schemas of published tools are sent there.",
 			set:  func(c *Config, v string) error { c.LLM.EmbeddingModel = v; return nil }},
 		{Name: "llm-embedding-likeness", Env: "ATELIER_LLM_EMBEDDING_LIKENESS", Default: "0.7", Form: "N", Group: group,
-			Help: "Least similarity (cosine) of a task and a tool that fits it. Models differ: raise it if tools are found that do not fit.",
+			Help: "Minimum cosine similarity of a task and a matching tool. Models differ: raise it if unsuitable tools are found.",
 			set: func(c *Config, v string) error {
 				likeness, err := strconv.ParseFloat(v, 64)
 				if err != nil || !(likeness > 0 && likeness <= 1) {

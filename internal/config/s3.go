@@ -37,7 +37,7 @@ func s3Settings() []Setting {
 			Help: "S3 server for the files of large versions, so that several servers share them (default: the data directory). `atelier blobs move` moves existing files.",
 			set:  func(c *Config, v string) error { return s3Endpoint(&c.S3, v) }},
 		{Name: "s3-bucket", Env: "ATELIER_S3_BUCKET", Default: "code-agents", Form: "NAME", Group: "S3",
-			Help: "Bucket. Objects are code-blobs/AGENT-ID/VERSION/HASH.",
+			Help: "Name of the bucket. Its objects have the keys code-blobs/AGENT-ID/VERSION/HASH.",
 			set: func(c *Config, v string) error {
 				if c.S3.Bucket = v; len(v) < 3 {
 					return fmt.Errorf("must be the name of a bucket")

@@ -192,7 +192,7 @@ func limitSettings() []Setting {
 			byDefault.Aliases = secondsAliases()
 		}
 		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(*ceilings.Fields()[i].Value, 10), Form: l.form,
-			Group: "Limits", Help: "Maximum limit of " + l.what + " that an agent may set.",
+			Group: "Limits", Help: "Highest limit of " + l.what + " that an agent may set.",
 			set: number(1, 1<<40, func(c *Config) *int64 { return c.Ceilings.Fields()[i].Value })})
 	}
 	return all

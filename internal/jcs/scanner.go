@@ -51,7 +51,7 @@ func (s *scanner) document() (any, *Error) {
 	return value, s.report()
 }
 
-// counted counts a value or a name.
+// counted counts a value or a name. After every countEvery of them it calls count, which may stop the scan.
 func (s *scanner) counted() *Error {
 	if s.values++; s.values%countEvery != 0 {
 		return nil

@@ -88,7 +88,7 @@ type encoding struct {
 // match is the result of matching the windows of values at a position.
 type match struct {
 	end   int
-	seen  int   // bytes of the value
+	seen  int   // number of matched bytes of the value
 	place *node // nil if no window matched completely
 	short bool  // the text ended before a longer window did
 }

@@ -127,7 +127,7 @@ func (t *Filter) begin(r rune) {
 		t.at = textual
 	case '\x1b':
 	default:
-		if r < ' ' || r > '/' { // intermediate characters precede the last one
+		if r < ' ' || r > '/' { // intermediate bytes come before the final byte
 			t.at = ground
 		}
 	}

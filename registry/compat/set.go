@@ -231,7 +231,7 @@ func (s set) applicable(visit func(place)) {
 	}
 }
 
-// always returns the subschemas that hold for the same value.
+// always returns the subschemas that every accepted value must also satisfy: those of allOf and the target of $ref.
 func (p place) always() []place {
 	all := p.list("allOf")
 	if target, ok := p.ref(); ok {

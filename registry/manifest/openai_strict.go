@@ -157,7 +157,7 @@ func (s *strictness) values(value any, pointer string) {
 	}
 }
 
-// shape checks required parts of a schema.
+// shape checks the parts that strict mode requires: a type, items, properties, required and additionalProperties.
 func (s *strictness) shape(object map[string]any, pointer string) {
 	_, isRef := object["$ref"]
 	_, isAny := object["anyOf"]

@@ -15,8 +15,8 @@ type survey struct {
 	stray          map[string]struct{}
 }
 
-// look rejects schemas that would make compiling slow. The library compares each schema with all others, and each named
-// schema and each reference to an unusual place with everything.
+// look rejects schemas that would compile slowly. The library compares all pairs of schemas. It also compares each named
+// schema, and each reference to a location without a schema, with everything else.
 func look(doc any) (survey, *fault.Detail) {
 	found := survey{stray: map[string]struct{}{}}
 	var problem *fault.Detail

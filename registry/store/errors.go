@@ -82,7 +82,7 @@ func noVersion(numberOrDigest string) error {
 // interrupted returns the error for a server that writes a run which no longer belongs to it.
 func interrupted(id string) error {
 	return &fault.Error{
-		Code: fault.RunInterrupted, Message: "Another server took over the database while the run was at work, and recorded the run as interrupted.",
+		Code: fault.RunInterrupted, Message: "Another server took over the database during the run, and recorded the run as interrupted.",
 		Extra: map[string]any{"runId": id},
 	}
 }

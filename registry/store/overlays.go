@@ -62,7 +62,7 @@ func (s *Store) decideOverlay(ctx context.Context, tx bun.Tx, o registry.Overlay
 	if err != nil {
 		return err
 	}
-	if err := expectRow(result, fault.New(fault.Conflict, "Somebody else decided about this overlay meanwhile. Look at it again.")); err != nil {
+	if err := expectRow(result, fault.New(fault.Conflict, "Somebody else has decided about this overlay. Read it again.")); err != nil {
 		return err
 	}
 	switch o.Status { //nolint:exhaustive // the overlay is still open

@@ -18,7 +18,7 @@ const (
 	// long a request waits for a database that does not answer.
 	watchEvery = 250 * time.Millisecond
 	watchFor   = 1250 * time.Millisecond
-	// probeEvery is the interval of probing a write while all is well. A probe makes the disk sync.
+	// probeEvery is the interval between test writes while the database is healthy. A test write syncs the disk.
 	probeEvery = 5 * time.Second
 	// leastFree is the free space in bytes that the disk of a SQLite database needs. It is more than a small write
 	// needs, because the log that a write goes to has space that was allocated earlier.

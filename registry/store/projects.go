@@ -77,7 +77,7 @@ func (s *Store) ChangeProject(ctx context.Context, p registry.Project, change re
 		if err != nil {
 			return err
 		}
-		if err := expectRow(result, fault.New(fault.Conflict, "The project changed meanwhile. Look at the difference again.")); err != nil {
+		if err := expectRow(result, fault.New(fault.Conflict, "The project was changed in the meantime. Compare the differences again, then repeat the request.")); err != nil {
 			return err
 		}
 		if decided != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSignInFailures stores the number of failures of a source. Of two concurrent writes, the later expiry and the higher
-// number win.
+// PutSignInFailures stores the number of failures of a source. It ignores a write with neither a later expiry nor a
+// higher number than the stored row.
 func (s *Store) PutSignInFailures(ctx context.Context, f registry.SignInFailures) error {
 	row := failuresRow{Source: f.Source, Failures: f.Count, Until: instant(f.Until)}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").

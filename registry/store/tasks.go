@@ -65,7 +65,7 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 		if err != nil {
 			return err
 		}
-		if err := expectRow(result, fault.New(fault.Conflict, "The task changed meanwhile. Look at it again.")); err != nil {
+		if err := expectRow(result, fault.New(fault.Conflict, "The task was changed in the meantime. Read it again, then repeat the request.")); err != nil {
 			return err
 		}
 		return addTaskEvent(ctx, tx, t.ID, "status", t.Note(message), t.UpdatedAt)
@@ -80,7 +80,7 @@ func (s *Store) AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes
 		if err != nil {
 			return err
 		}
-		if err := expectRow(result, fault.New(fault.Conflict, "The task changed meanwhile. Look at it again.")); err != nil {
+		if err := expectRow(result, fault.New(fault.Conflict, "The task was changed in the meantime. Read it again, then repeat the request.")); err != nil {
 			return err
 		}
 		return addTaskEvent(ctx, tx, t.ID, kind, data, at)

@@ -74,7 +74,7 @@ func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	if err != nil || len(other) == 0 {
 		return err
 	}
-	return fault.New(fault.VersionExists, "%s exists already and differs from %s only in build metadata, which gives both the same rank; publish another number.", other[0], v.Version)
+	return fault.New(fault.VersionExists, "Version %s already exists and differs from %s only in build metadata, so both have the same precedence. Publish a different number.", other[0], v.Version)
 }
 
 // setLatest writes an agent's latest version: the version that a reference to latest selects.

@@ -75,7 +75,7 @@ type located struct {
 	Params map[string]any
 }
 
-// address returns where the result can be read, "" if it is not at an address.
+// address returns the URL of the result, "" if it has none.
 func (l *located) address() string {
 	if l == nil {
 		return ""

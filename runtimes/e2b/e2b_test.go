@@ -32,7 +32,7 @@ func newEngine(t *testing.T, s *e2btest.Service, change ...func(*e2b.Options)) *
 	return engine
 }
 
-// programs are those of Python.
+// programs returns the test programs of Python, adapted to this runtime.
 func programs() runtimetest.Programs { return adapted(runtimetest.Python()) }
 
 // adapted adapts programs to this runtime. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
-// Archive is a downloaded archive that no installed lock has.
+// Archive is a downloaded archive that no installed lock lists.
 type Archive struct {
 	Name  string // its hash
 	Bytes int64

@@ -16,8 +16,8 @@ const (
 	maxRequirement  = 300 // bytes
 )
 
-// Requirement is one entry of a list of packages: a name with the versions that fit. Nothing else is possible, because
-// resolvers obey addresses, files and options in such a text.
+// Requirement is one entry of a list of packages: a name with the versions that fit. Addresses, files
+// and options are rejected, because resolvers would obey them.
 type Requirement struct {
 	Name   string
 	Line   int      // in the file that names it, 0 for none

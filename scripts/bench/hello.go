@@ -25,7 +25,7 @@ func (c cell) String() string {
 	return text
 }
 
-// cost describes the processor time of a row, for rows that miss their bar.
+// cost describes the CPU time per run, for rows that miss their target.
 func (c cell) cost() string {
 	if c.cpu <= 0 { // when a fork server is replaced, the kernel does not count its children
 		return "CPU a run not known, a fork server ended meanwhile"

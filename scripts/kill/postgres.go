@@ -16,7 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgres is a PostgreSQL server of its own, which is disturbed while it is in use. A nil one disturbs nothing.
+// postgres is a separate PostgreSQL server. The test restarts it, cuts its connections, freezes it or promotes its standby
+// while it is in use. A nil postgres disturbs nothing.
 type postgres struct {
 	dir  string
 	work string         // directory in dir of the server at work: "a" or "b"

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// credentialsFile is a file in the data directory for the command line of the same user.
+// credentialsFile is the file in the data directory with the address and the token that the command line uses.
 const credentialsFile = "cli-token"
 
 // credentialsName is the name of its token in the list of tokens.

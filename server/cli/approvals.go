@@ -25,7 +25,7 @@ type approvalsCommand struct {
 	Approve approvalApprove `cmd:"" help:"Approve a request. The approved run or publication starts at once."`
 	Deny    approvalDeny    `cmd:"" help:"Deny a request."`
 
-	Deliveries approvalDeliveries `cmd:"" help:"List webhooks about requests, newest first."`
+	Deliveries approvalDeliveries `cmd:"" help:"List webhooks about requests for approval and budgets, newest first."`
 }
 
 type approvalsList struct {

@@ -15,7 +15,7 @@ type assistCommand struct {
 type assistToolCommand struct {
 	Task        string `arg:"" help:"The work that the tool does, in words."`
 	Input       string `field:"inputExample" help:"A valid input as JSON, @FILE, or - for stdin. A tool that refuses it does not fit." placeholder:"JSON|@FILE|-"`
-	Language    string `help:"Language of a new tool: ${enum}." enum:"python,javascript,typescript,bash" default:"python"`
+	Language    string `help:"Language of a new tool: python, javascript, typescript or bash (default: python)." enum:"python,javascript,typescript,bash" default:"python"`
 	AutoPromote bool   `field:"autoPromote" help:"Publish a new tool if the gate approves it or only warns. Needs the scope approve."`
 	asked
 }

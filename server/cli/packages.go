@@ -16,7 +16,7 @@ import (
 type packagesCommand struct {
 	List    packagesList    `cmd:"" help:"List the installed packages of the workspace."`
 	Resolve packagesResolve `cmd:"" help:"Show the exact packages of a draft, and how they differ from the latest version."`
-	GC      packagesGC      `cmd:"" name:"gc" help:"Remove packages that no version has and no draft used for some time."`
+	GC      packagesGC      `cmd:"" name:"gc" help:"Remove packages that no version uses and that no draft used recently (see --unused)."`
 }
 
 type packagesList struct{ asked }

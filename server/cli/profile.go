@@ -13,7 +13,7 @@ import (
 type profileCommand struct {
 	List   profileList   `cmd:"" default:"withargs" help:"List profiles, without tokens."`
 	Set    profileSet    `cmd:"" help:"Create or change a profile: a server, its token and a workspace under one name."`
-	Use    profileUse    `cmd:"" help:"Use a profile from now on, unless something else names a server."`
+	Use    profileUse    `cmd:"" help:"Make a profile the default. Flags, variables and agent.yaml override it."`
 	Remove profileRemove `cmd:"" help:"Remove a profile with its token."`
 }
 

@@ -283,7 +283,7 @@ func printOverlay(p Process) func(json.RawMessage) error {
 
 type decided struct {
 	overlayName
-	Files []string `arg:"" optional:"" help:"Files to decide about (default: all that are open)." placeholder:"PATH"`
+	Files []string `arg:"" optional:"" help:"Files to accept or reject (default: all undecided files)." placeholder:"PATH"`
 	asked
 }
 

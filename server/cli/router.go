@@ -47,7 +47,7 @@ func (c *routerShow) run(ctx context.Context, p Process) error {
 // hinted are the flags that describe a run to the router.
 type hinted struct {
 	ExpectedMs int64  `name:"expected-ms" help:"Time that the run is expected to take, in milliseconds (default: the median of the version's runs)." placeholder:"MS"`
-	LongJob    bool   `name:"long-job" help:"The run is a long job."`
+	LongJob    bool   `name:"long-job" help:"Mark the run as a long job, so that the router prefers a runtime for long jobs."`
 	Isolation  string `enum:"strict,remote," default:"" help:"strict: a new process. remote: another machine." placeholder:"strict|remote"`
 	GPU        bool   `name:"gpu" help:"The program needs a GPU."`
 }

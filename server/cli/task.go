@@ -16,7 +16,7 @@ import (
 )
 
 type taskCommand struct {
-	Submit      taskSubmitCommand      `cmd:"" help:"Order an agent, or a program that a language model writes, to change a project. The changes wait for a decision."`
+	Submit      taskSubmitCommand      `cmd:"" help:"Submit a task: an agent, or a program that a language model writes, changes a project. The changes wait for a decision."`
 	List        taskListCommand        `cmd:"" help:"List tasks, newest first."`
 	Show        taskShowCommand        `cmd:"" help:"Show a task with its events."`
 	Diff        taskDiffCommand        `cmd:"" help:"Show the changes of a task as a unified diff."`
@@ -194,7 +194,7 @@ func (c *taskDiffCommand) run(ctx context.Context, p Process) error {
 
 type taskDecision struct {
 	taskID
-	Files []string `arg:"" optional:"" help:"Files to decide about (default: all that are open)." placeholder:"PATH"`
+	Files []string `arg:"" optional:"" help:"Files to accept or reject (default: all undecided files)." placeholder:"PATH"`
 	asked
 }
 

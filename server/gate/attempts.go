@@ -28,9 +28,8 @@ type Failures interface {
 	SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error)
 }
 
-// Attempts limits how often one source may show a wrong secret for one name. A right secret always passes, so wrong
-// secrets never lock out other users of the same address. Secrets that are cheap to check are checked first and counted
-// when they are wrong. Passwords are expensive to check and can be guessed; after too many failures one is checked
+// Attempts limits how often one source may show a wrong secret for one name. Wrong secrets never lock out other users of
+// the same address. Tokens are cheap to check: each is checked, so a right one always passes, and wrong ones are counted. Passwords are expensive to check and can be guessed; after too many failures one is checked
 // every two seconds.
 type Attempts struct {
 	kept     Failures

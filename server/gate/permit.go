@@ -27,7 +27,8 @@ func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	return nil
 }
 
-// lacking returns an error that lists the scopes and the lowest role with one of them.
+// lacking returns the Forbidden error for a missing scope. It lists the required scopes, and the lowest role that has one
+// of them.
 func lacking(caller registry.Caller, anyOf []registry.Scope) error {
 	role := registry.RoleWith(anyOf...)
 	f := &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf, "role": role}}

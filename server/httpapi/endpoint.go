@@ -127,8 +127,8 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// lacksMatch reports whether a request lacks the If-Match that its operation requires. It is refused, whether or not it is a
-// repetition.
+// lacksMatch reports whether a request lacks the If-Match that its operation requires. Such a request is
+// refused even if its Idempotency-Key is known.
 func lacksMatch(op *huma.Operation, r *http.Request) bool {
 	return r.Header.Get("If-Match") == "" && slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "If-Match" && p.Required })
 }

@@ -147,7 +147,7 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request, status int, locatio
 }
 
 func inProgress() error {
-	return &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress.", RetryAfter: time.Second}
+	return &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress. Try again in a second.", RetryAfter: time.Second}
 }
 
 // repeat sends the stored answer.

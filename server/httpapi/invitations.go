@@ -148,7 +148,7 @@ func (a *API) acceptInvitation() {
 		who := access.Acceptance{Name: body.Name, Title: body.Title, Password: body.Password}
 		if body.SignedIn {
 			if who.Cookie = a.sessionOf(q.request); who.Cookie == "" {
-				return nil, fault.New(fault.Unauthenticated, "You are not signed in. Give a name and a password.")
+				return nil, fault.New(fault.Unauthenticated, "You are not signed in. Sign in, or accept the invitation with a name and a password.")
 			}
 		}
 		err := a.Attempts.Try(q.request, passwordName(body.Name), body.Secret+"\x00"+body.Password, func() error {

@@ -154,8 +154,9 @@ func (c *consumer) start(member, abort context.Context, r *kgo.Record) {
 	}
 }
 
-// assigned begins partitions at their committed offsets. Without the marks of these offsets, requests that were answered
-// ahead of them would be answered again. So the membership ends if they cannot be read, and the next one tries again.
+// assigned starts to consume partitions at their committed offsets. The metadata of an offset marks requests after it that
+// are already answered; without it they would be answered again. If the offsets cannot be read, the membership ends, and
+// the next membership reads them again.
 func (c *consumer) assigned(ctx context.Context, ids []int32) {
 	if len(ids) == 0 {
 		return

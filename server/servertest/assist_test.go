@@ -257,7 +257,7 @@ func TestAssist_Workspaces(t *testing.T) {
 	t.Parallel()
 	model := newScriptedModel(t, `{"explanation":"It takes names."}`, `{"explanation":"It takes names."}`)
 	s := withModel(t, model, map[string]string{"llm-workspaces": "acme", "llm-tokens-per-month": "200"})
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	acme := settle(t, s, admin, "acme", "ada")
 	other := settle(t, s, admin, "other", "bob")
 	named := func(who servertest.Headers) string {

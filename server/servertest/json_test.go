@@ -258,7 +258,7 @@ func (w verbs) withPeople(s *servertest.Server, run func(kind, stdin string, arg
 		t.Fatal(err)
 	}
 	_, secret, _ := strings.Cut(invited.Link, "#")
-	s.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "grace", "password": password}, nobody)
+	s.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "grace", "password": password}, anonymous)
 	run("null", "", "member", "role", "grace", "developer")
 	run("null", "", "member", "remove", "grace")
 	s.Want(t, 200, "POST", "/v1/skills/create", `{"name": "adder", "description": "Adds two numbers up.", "code": "def run(action, args):\n    return args['a'] + 1\n"}`)

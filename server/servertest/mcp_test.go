@@ -501,8 +501,8 @@ func TestMCP_RestrictedToken_SeesItsAgentsOnly(t *testing.T) {
 func TestMCP_NoToken_Unauthorised(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
-	nobody := &servertest.Client{URL: s.URL}
-	nobody.Want(t, 401, "POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+	anonymous := &servertest.Client{URL: s.URL}
+	anonymous.Want(t, 401, "POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 	s.Want(t, 403, "POST", "/mcp", map[string]any{}, servertest.Headers{"Origin": "https://elsewhere.example"})
 }
 

@@ -144,8 +144,8 @@ func TestPackages_Versions(t *testing.T) {
 	}
 }
 
-// TestPackages_Refused names the package and a way out for every list that cannot be installed. The agent that ran
-// before keeps working.
+// TestPackages_Refused checks that the error for a list that cannot be installed names the package and a fix, and that an
+// agent that ran before still runs.
 func TestPackages_Refused(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, shouting())

@@ -35,7 +35,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 		t.Errorf("invitations:\n%s", list)
 	}
 	_, secret, _ := strings.Cut(link, "#")
-	answer := p.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "grace", "password": password}, nobody)
+	answer := p.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "grace", "password": password}, anonymous)
 	grace := as(cookieOf(t, answer))
 	p.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, grace)
 	acme("member", "role", "grace", "viewer")

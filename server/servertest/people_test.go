@@ -99,7 +99,7 @@ func (b browser) want(t *testing.T, status int, method, path string, body any, h
 	return b.Want(t, status, method, path, body, append([]servertest.Headers{as(b.cookie)}, headers...)...)
 }
 
-var nobody = servertest.Headers{"Authorization": ""}
+var anonymous = servertest.Headers{"Authorization": ""}
 
 const password = "correct horse battery"
 
@@ -118,7 +118,7 @@ func invite(t *testing.T, s *servertest.Server, role string, who ...servertest.H
 // join accepts an invitation as a new person.
 func join(t *testing.T, s *servertest.Server, name, secret string) browser {
 	t.Helper()
-	answer := s.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": name, "title": "Title of " + name, "password": password}, nobody)
+	answer := s.Want(t, 204, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": name, "title": "Title of " + name, "password": password}, anonymous)
 	return browser{s, cookieOf(t, answer)}
 }
 
@@ -145,7 +145,7 @@ func TestAnInvitedPerson(t *testing.T) {
 	s := servertest.New(t)
 	secret := invite(t, s, "viewer")
 	var invited struct{ Workspace, Role, InvitedBy string }
-	s.Want(t, 200, "POST", "/api/v1/invitations/read", map[string]string{"secret": secret}, nobody).Into(t, &invited)
+	s.Want(t, 200, "POST", "/api/v1/invitations/read", map[string]string{"secret": secret}, anonymous).Into(t, &invited)
 	if invited.Workspace != "Default" || invited.Role != "viewer" {
 		t.Errorf("invited to %+v", invited)
 	}
@@ -154,7 +154,7 @@ func TestAnInvitedPerson(t *testing.T) {
 	if who.Actor.Type != "user" || who.Actor.Name != "Title of grace@example.com" || who.Role != "viewer" || len(who.Workspaces) != 1 {
 		t.Errorf("she is %+v", who)
 	}
-	s.Want(t, 401, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "eve", "password": password}, nobody)
+	s.Want(t, 401, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "eve", "password": password}, anonymous)
 
 	grace.want(t, 200, "GET", "/api/v1/code-agents", nil)
 	p := grace.want(t, 403, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`).Problem(t)
@@ -167,7 +167,7 @@ func TestAnInvitedPerson(t *testing.T) {
 		t.Errorf("refused with %+v", p)
 	}
 
-	again := browser{s, cookieOf(t, s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password}, nobody))}
+	again := browser{s, cookieOf(t, s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password}, anonymous))}
 	if again.me(t).Actor.ID != who.Actor.ID {
 		t.Error("the password leads to somebody else")
 	}
@@ -186,11 +186,11 @@ func TestAnInvitedPerson(t *testing.T) {
 	again.want(t, 204, "PUT", "/api/v1/me/password", map[string]string{"current": password, "new": password + "2"})
 	grace.want(t, 401, "GET", "/api/v1/session", nil)
 	again.want(t, 200, "GET", "/api/v1/session", nil)
-	s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password}, nobody)
+	s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password}, anonymous)
 
 	s.Want(t, 204, "DELETE", "/api/v1/members/"+who.Actor.ID, nil)
 	again.want(t, 401, "GET", "/api/v1/session", nil)
-	s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password + "2"}, nobody)
+	s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace@example.com", "password": password + "2"}, anonymous)
 	for _, kept := range []string{secret, password, again.cookie.Value} {
 		if strings.Contains(s.Log.String(), kept) {
 			t.Errorf("the log has %q", kept)
@@ -233,20 +233,20 @@ func TestGuessedPasswords(t *testing.T) {
 	var known, unknown string
 	for i := range 10 {
 		guess := "guess number " + strings.Repeat("x", i)
-		known = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": guess}, nobody).Body)
-		unknown = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "alan", "password": guess}, nobody).Body)
+		known = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": guess}, anonymous).Body)
+		unknown = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "alan", "password": guess}, anonymous).Body)
 	}
 	if known != unknown {
 		t.Errorf("a name that exists: %s, one that does not: %s", known, unknown)
 	}
 	s.Stop(t)
 	s = servertest.On(t, data, still)
-	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": "another guess"}, nobody)
-	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, nobody)
+	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": "another guess"}, anonymous)
+	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, anonymous)
 	passed.Add(int64(2 * time.Second))
-	s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, nobody)
+	s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, anonymous)
 	for _, body := range []string{`{}`, `{"name":"grace"}`, `{"token":"x","name":"grace","password":"y"}`} {
-		s.Want(t, 422, "POST", "/api/v1/session", body, nobody)
+		s.Want(t, 422, "POST", "/api/v1/session", body, anonymous)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestInvitations(t *testing.T) {
 		}
 	}
 	secret := invite(t, s, "viewer")
-	looks := s.Want(t, 422, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "019ab000-0000-7000-8000-000000000000", "password": password}, nobody).Problem(t)
+	looks := s.Want(t, 422, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "019ab000-0000-7000-8000-000000000000", "password": password}, anonymous).Problem(t)
 	if len(looks.Errors) != 1 || looks.Errors[0].Pointer != "/name" {
 		t.Errorf("a name that looks like the ID of a person: %+v", looks)
 	}
@@ -273,16 +273,16 @@ func TestInvitations(t *testing.T) {
 		"/password": {"secret": secret, "name": "grace", "password": "too short"},
 		"/title":    {"secret": secret, "name": "grace", "password": password, "title": "\u202egrace"},
 	} {
-		if p := s.Want(t, 422, "POST", "/api/v1/invitations/accept", body, nobody).Problem(t); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+		if p := s.Want(t, 422, "POST", "/api/v1/invitations/accept", body, anonymous).Problem(t); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p)
 		}
 	}
 	grace := join(t, s, "grace", secret)
-	s.Want(t, 401, "POST", "/api/v1/invitations/accept", map[string]string{"secret": invite(t, s, "viewer"), "name": "grace", "password": "of somebody else"}, nobody)
+	s.Want(t, 401, "POST", "/api/v1/invitations/accept", map[string]string{"secret": invite(t, s, "viewer"), "name": "grace", "password": "of somebody else"}, anonymous)
 
 	var acme struct{ ID string }
 	s.Want(t, 201, "POST", "/api/v1/workspaces", `{"name":"acme","title":"Acme Ltd"}`).Into(t, &acme)
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	into := servertest.Headers{"X-Workspace": "acme"}
 	second := invite(t, s, "developer", as(admin.cookie), into)
 	grace.want(t, 204, "POST", "/api/v1/invitations/accept", map[string]any{"secret": second, "signedIn": true})
@@ -299,8 +299,8 @@ func TestInvitations(t *testing.T) {
 		t.Fatalf("invitations %+v", list)
 	}
 	s.Want(t, 204, "DELETE", "/api/v1/invitations/"+list.Items[0].ID, nil)
-	gone := s.Want(t, 401, "POST", "/api/v1/invitations/read", map[string]string{"secret": taken}, nobody)
-	never := s.Want(t, 401, "POST", "/api/v1/invitations/read", map[string]string{"secret": "ati_nothing"}, nobody)
+	gone := s.Want(t, 401, "POST", "/api/v1/invitations/read", map[string]string{"secret": taken}, anonymous)
+	never := s.Want(t, 401, "POST", "/api/v1/invitations/read", map[string]string{"secret": "ati_nothing"}, anonymous)
 	if string(gone.Body) != string(never.Body) {
 		t.Errorf("one that was taken back: %s, one that never was: %s", gone.Body, never.Body)
 	}
@@ -324,7 +324,7 @@ func TestACredentialInAnAddressIsRefused(t *testing.T) {
 		"/api/v1/code-agents?token=" + s.Token, "/api/v1/code-agents?q=" + s.Token, "/api/v1/code-agents?access_token=x", "/api/v1/code-agents/" + s.Token,
 		"/skills/list?api_key=x", "/studio/?token=x", "/health?q=" + s.Token,
 	} {
-		for _, who := range []servertest.Headers{nobody, {}} {
+		for _, who := range []servertest.Headers{anonymous, {}} {
 			if answer := s.Do(t, "GET", path, nil, who); answer.Status != 400 {
 				t.Errorf("%s: %d %s", path, answer.Status, answer.Body)
 			}
@@ -346,7 +346,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	grace := join(t, s, "grace", invite(t, s, "administrator"))
 	grace.want(t, 204, "DELETE", "/api/v1/members/admin", nil)
 	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays valid
-	if answer := s.Do(t, "GET", signInLink(t, s), nil, nobody); answer.Status != 401 {
+	if answer := s.Do(t, "GET", signInLink(t, s), nil, anonymous); answer.Status != 401 {
 		t.Errorf("a sign-in link for who is no member: %d %s", answer.Status, answer.Body)
 	}
 }

@@ -26,7 +26,7 @@ func TestReplicas_ThreeServers_SessionIsShared(t *testing.T) {
 	one, two, three := all[0], all[1], all[2]
 	id := two.Start(t, "print begun\nwait")
 	for _, ends := range []string{"sign out", "end session"} {
-		cookie := cookieOf(t, one.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": one.Token}, nobody))
+		cookie := cookieOf(t, one.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": one.Token}, anonymous))
 		who := as(cookie)
 		for _, p := range all {
 			p.Want(t, 200, "GET", "/api/v1/session", nil, who) // from now on cached

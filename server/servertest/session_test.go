@@ -37,8 +37,8 @@ func TestSignInLink(t *testing.T) {
 	if !ok {
 		t.Fatalf("link %s is not on %s", p.Link, p.URL)
 	}
-	nobody := servertest.Headers{"Authorization": ""}
-	opened := p.Do(t, "GET", path, nil, nobody)
+	anonymous := servertest.Headers{"Authorization": ""}
+	opened := p.Do(t, "GET", path, nil, anonymous)
 	if opened.Status != 303 || opened.Header.Get("Location") != "/studio/" {
 		t.Fatalf("got %d %v", opened.Status, opened.Header)
 	}
@@ -46,7 +46,7 @@ func TestSignInLink(t *testing.T) {
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" {
 		t.Errorf("cookie is %+v", cookie)
 	}
-	if again := p.Do(t, "GET", path, nil, nobody); again.Status != 401 || again.Problem(t).Code != "unauthenticated" {
+	if again := p.Do(t, "GET", path, nil, anonymous); again.Status != 401 || again.Problem(t).Code != "unauthenticated" {
 		t.Errorf("the second time it answers %d %s", again.Status, again.Body)
 	}
 	if again := p.Do(t, "GET", path, nil, as(cookie)); again.Status != 303 {
@@ -85,25 +85,25 @@ func TestPastedToken(t *testing.T) {
 		return servertest.On(t, data, servertest.Flags(t, map[string]string{"token": token}), func(o *app.Options) { o.Now = func() time.Time { return now } })
 	}
 	s := start()
-	nobody := servertest.Headers{"Authorization": ""}
-	answer := s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
+	anonymous := servertest.Headers{"Authorization": ""}
+	answer := s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, anonymous)
 	cookie := cookieOf(t, answer)
 	s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie))
 	for i := range 6 {
 		guess := fmt.Sprintf("the-guess-%d", i)
-		s.Do(t, "POST", "/api/v1/session", map[string]string{"token": guess}, nobody)
+		s.Do(t, "POST", "/api/v1/session", map[string]string{"token": guess}, anonymous)
 		s.Do(t, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer the-guess-bearer-" + guess})
 	}
 	for range 2 {
 		for what, refused := range map[string]servertest.Answer{
-			"pasted":    s.Do(t, "POST", "/api/v1/session", map[string]string{"token": "the-guess-next"}, nobody),
+			"pasted":    s.Do(t, "POST", "/api/v1/session", map[string]string{"token": "the-guess-next"}, anonymous),
 			"as bearer": s.Do(t, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer the-guess-other"}),
 		} {
 			if refused.Status != 429 || refused.Problem(t).Code != "too_many_requests" || refused.Header.Get("Retry-After") == "" {
 				t.Errorf("a guess %s after twelve: %d %s", what, refused.Status, refused.Body)
 			}
 		}
-		s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
+		s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, anonymous)
 		s.Want(t, 200, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token})
 		s.Want(t, 200, "GET", "/api/v1/session", nil)             // with a token issued by the server
 		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // an existing session stays valid

@@ -163,7 +163,7 @@ func TestManifestYAML_ReadAndWritten(t *testing.T) {
 func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	member := func(workspace string) *servertest.Client {
 		return &servertest.Client{URL: s.URL, Token: settle(t, s, admin, workspace, "of-"+workspace).token}
 	}
@@ -201,7 +201,7 @@ func TestInstall_OtherSkillOfTheName_Stays(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
 	s := servertest.On(t, data)
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	team := &servertest.Client{URL: s.URL, Token: settle(t, s, admin, "team", "of-team").token}
 	team.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"hello","language":"python","code":"def main(value):\n    return 'stranger'\n"}`)
 	team.Want(t, 201, "POST", "/api/v1/code-agents/hello/versions", `{"version":"9.0.0"}`)

@@ -453,7 +453,7 @@ func keptApart(t *testing.T, database string) {
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true", "database": database}), func(o *app.Options) {
 		o.Asked, o.Now = ledger.note, func() time.Time { return began } // time stands still, so that cached values do not expire during the test
 	})
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
 	has := populate(t, s, acme)
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, other.bearer())
@@ -493,7 +493,7 @@ func keptApart(t *testing.T, database string) {
 func TestWhatIsListedIsForAll(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
-	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, nobody))}
+	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
 	has := populate(t, s, acme)
 	s.Want(t, 200, "POST", "/api/v1/code-agents/alpha-ledger/publish", `{"public":true}`, acme.bearer())

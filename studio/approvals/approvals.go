@@ -567,7 +567,7 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 	return nil, e
 }
 
-// changesInWords says in one sentence why somebody must approve.
+// changesInWords returns the reason why a person must approve.
 func changesInWords(v registry.Verdict) string {
 	var all []string
 	for _, c := range v.CapabilityChanges {

@@ -131,7 +131,8 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 	return s.finish(spec, found, lacking)
 }
 
-// withTypes adds the declarations of npm packages to a job. lacking says why some are missing, "" if none are.
+// withTypes adds the declarations of npm packages to a job. lacking is the reason why some are missing,
+// "" if none are.
 func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtimes.Job, install bool) (described runtimes.Job, lacking string, err error) {
 	if spec.Language == runtimes.Python || !packages.Needed(spec) {
 		return job, "", nil

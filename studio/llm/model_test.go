@@ -32,7 +32,7 @@ func TestModel_Ask(t *testing.T) {
 	reply, err := ask(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		switch n := calls.Add(1); {
-		case n == 1 && strings.Contains(string(body), "response_format"): // as servers without structured output
+		case n == 1 && strings.Contains(string(body), "response_format"): // like a server without structured output
 			w.WriteHeader(http.StatusBadRequest)
 		case n == 2 && !strings.Contains(string(body), "response_format"):
 			w.Header().Set("Retry-After", "0")

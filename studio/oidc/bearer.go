@@ -37,7 +37,7 @@ func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken,
 	}, nil
 }
 
-// verifier returns the verifier of access tokens. It keeps the provider's keys.
+// verifier returns the verifier of access tokens. The verifier caches the provider's keys.
 func (s *Service) verifier(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	provider, err := s.reach(ctx)
 	if err != nil {

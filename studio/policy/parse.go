@@ -58,7 +58,7 @@ func Parse(text []byte) (Pack, error) {
 	if err != nil {
 		return Pack{}, err
 	}
-	problem := &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid. The previous one stays."}
+	problem := &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid and was not saved."}
 	for _, d := range document.Problems(checked) {
 		problem.Details = append(problem.Details, fault.Detail{Pointer: "/source", Line: d.Line, Message: strings.TrimSpace(d.Pointer + " " + d.Message)})
 	}
@@ -80,6 +80,6 @@ func Parse(text []byte) (Pack, error) {
 }
 
 func refused(line int, format string, args ...any) error {
-	return &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid. The previous one stays.",
+	return &fault.Error{Code: fault.InvalidInput, Message: "The rule pack is not valid and was not saved.",
 		Details: []fault.Detail{{Pointer: "/source", Line: line, Message: fmt.Sprintf(format, args...)}}}
 }

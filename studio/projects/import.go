@@ -322,7 +322,7 @@ func (i *importer) skip(name string) {
 	}
 }
 
-// add stores one file. Nothing is written to a path of this machine.
+// add stores one file in the database. It never writes to a path that the archive names.
 func (i *importer) add(name string, length int64, content io.Reader) error {
 	if slices.Contains(strings.Split(strings.TrimPrefix(path.Clean(name), "./"), "/"), ".git") {
 		if len(i.skipped) == 0 || !strings.HasSuffix(i.skipped[len(i.skipped)-1], ".git") {

@@ -67,7 +67,7 @@ func TestSearchContent_LargeProject_ReadsInBatches(t *testing.T) {
 	}
 }
 
-// ending is a context that is cancelled after it was asked a number of times.
+// ending is a context whose Err reports cancellation after a number of calls.
 type ending struct {
 	context.Context //nolint:containedctx // the fake of a context
 	left            int

@@ -47,7 +47,7 @@ func (h Hints) check(at string) error {
 func ParseHints(text []byte, at string) (Hints, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
-		return Hints{}, fault.Invalid(at, "must be an object with expectedMs, longJob, isolation and gpu.")
+		return Hints{}, fault.Invalid(at, "must be an object. Its members may be expectedMs, longJob, isolation and gpu.")
 	}
 	var h Hints
 	known := map[string]struct {

@@ -284,7 +284,7 @@ func (d *decision) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// slow reports whether the version is in Node because of the CPU time of its draft.
+// slow reports whether publishing chose Node for the version because its draft used much CPU time in goja.
 func (d *decision) slow() bool {
 	v := d.call.Version
 	return v != nil && v.RuntimeChoice != nil && v.RuntimeChoice.Reason == registry.RuntimeSlow

@@ -300,14 +300,14 @@ func TestParse_RuntimeOfAnyLanguage_Accepted(t *testing.T) {
 func TestParseHints_WrongHint_FieldNamedInPlainWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`[]`:                     "/hints must be an object with expectedMs, longJob, isolation and gpu.",
+		`[]`:                     "/hints must be an object. Its members may be expectedMs, longJob, isolation and gpu.",
 		`{"expectedMs":"soon"}`:  "/hints/expectedMs must be a whole number.",
 		`{"expectedMs":1.5}`:     "/hints/expectedMs must be a whole number.",
 		`{"expectedMs":0}`:       "/hints/expectedMs must be between 1 and 86400000.",
 		`{"gpu":1}`:              "/hints/gpu must be true or false.",
 		`{"isolation":"far"}`:    "/hints/isolation must be strict or remote.",
 		`{"longjob":true}`:       `/hints must have no member "longjob". The hints are expectedMs, longJob, isolation and gpu.`,
-		`{"gpu":true} and prose`: "/hints must be an object with expectedMs, longJob, isolation and gpu.",
+		`{"gpu":true} and prose`: "/hints must be an object. Its members may be expectedMs, longJob, isolation and gpu.",
 	} {
 		var refused *fault.Error
 		_, err := routing.ParseHints([]byte(text), "/hints")

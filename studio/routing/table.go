@@ -58,7 +58,7 @@ type RouteConditions struct {
 // Otherwise is what happens if no runtime of a rule is usable.
 type Otherwise string
 
-// The two cases. Next is the default.
+// Values of Otherwise. Next tries the next rule, and is the default. Refuse refuses the run.
 const (
 	Next   Otherwise = "next"
 	Refuse Otherwise = "refuse"

@@ -368,7 +368,7 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 	if storeErr != nil {
 		markInterrupted(&recorded)
 		if fault.Is(storeErr, fault.RunInterrupted) {
-			recorded.Error.Message = "Another server took over the database while the run was at work."
+			recorded.Error.Message = "Another server took over the database during the run."
 		}
 		recorded.ExitCode, recorded.Output, recorded.OutputsHash, recorded.Validation.Output = nil, nil, "", unchecked
 	}

@@ -54,7 +54,7 @@ type saved struct {
 // seal encrypts the input of a private run that waits.
 func (s *Service) seal(more *saved, run registry.Run) (err error) {
 	if more.KeyID, more.Sealed, err = s.Keys.Seal(run.Input, sealedAbout(run)...); err != nil {
-		return fault.New(fault.Conflict, "This run needs an approval and has the flag pii_risk, but its input cannot be encrypted until then: %s.", err)
+		return fault.New(fault.Conflict, "This run waits for an approval and has the flag pii_risk, so its input must be stored encrypted. Encryption failed: %s.", err)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (l *execution) detach(ctx context.Context) {
 	l.unrecorded.Done()
 	l.place.End(0, l.flushed)
 	l.late, l.err = true, &fault.Error{
-		Code: fault.ShuttingDown, Message: "The server is shutting down. The program goes on elsewhere, and the next start of the server records its result. Read it at GET /api/v1/runs/" + l.job.RunID + ".",
+		Code: fault.ShuttingDown, Message: "The server is shutting down. The program continues at the remote service, and the server records its result after its next start. Read the result at GET /api/v1/runs/" + l.job.RunID + ".",
 		Extra: map[string]any{"runId": l.job.RunID},
 	}
 	l.service.leave(l)

@@ -15,7 +15,7 @@ import (
 
 // Source is the origin of an installation: exactly one of its fields is set.
 type Source struct {
-	Name    string                   // an uninstalled skill, one in the directory, or NAME or PUBLISHER/NAME in the public registry
+	Name    string                   // an uninstalled skill, a skill folder, or NAME or PUBLISHER/NAME in the public registry
 	Files   map[string]registry.File // a folder
 	Archive []byte                   // a gzipped tar
 	URL     string                   // address of such an archive, on a granted host

@@ -52,7 +52,7 @@ describe('tokens', () => {
       const row = page.getByRole('table', { name: 'Tokens' }).getByRole('row').filter({ hasText: name });
       await row.getByText('Only weather').waitFor();
       await page.reload();
-      // Created and last used.
+      // The columns for creation and last use both show "just now".
       await expect.poll(() => row.getByText('just now').count()).toBe(2);
       expect(await page.content()).not.toContain(secret);
       expect(await violations(page)).toEqual([]);

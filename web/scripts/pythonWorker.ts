@@ -26,7 +26,7 @@ const translations = /(\.exports=JSON\.parse\(')(\{"CodeAction":(?:[^'\\]|\\.)*)
 // The English texts are the ones with notes for translators.
 const original = /^\{"CodeAction":\{"\w+":\{"message":/;
 
-// The path of a type file, and its text.
+// Matches the path and the text of a type file of a package.
 const packaged = /"\/typeshed\/stubs\/[^"\\]+":(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'),/g;
 
 /** Returns the script without types of packages outside the standard library. */

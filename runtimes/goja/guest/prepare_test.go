@@ -77,7 +77,7 @@ func withPackages(source, input string, packages map[string]string) guest.Job {
 	return job
 }
 
-// small are packages in all the forms that npm packages have.
+// small returns small packages, one for each form that an npm package can have.
 func small() map[string]string {
 	return map[string]string{
 		"node_modules/esm/package.json":      `{"name":"esm","type":"module","exports":"./index.js"}`,

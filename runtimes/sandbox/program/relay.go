@@ -263,7 +263,7 @@ func (r *relay) extend(part []byte, whole bool) error {
 	case r.line.Len()+r.sent > limit:
 		r.skip = true
 		r.huge = r.huge || isEnd
-		r.line.Truncate(min(r.line.Len(), headOfCall)) // an unfinished line is never empty
+		r.line.Truncate(min(r.line.Len(), headOfCall)) // keep the head: listen treats an empty buffer as a complete line
 		return r.drop()
 	case isEnd && r.largest > 0 && (r.ahead == lineBegun || r.line.Len() > 2*partSize):
 		return r.send(whole)

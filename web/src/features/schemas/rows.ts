@@ -58,7 +58,7 @@ function typeOf(property: Json): RowType {
   return simpleTypes.find((t) => t === simple && t !== 'any' && t !== 'choice') ?? 'other';
 }
 
-/** Returns the enum values if each fits between commas unchanged. */
+/** Returns the enum values if a list with commas can hold each of them unchanged. */
 function choicesOf(property: Json): string[] | undefined {
   if (!isObject(property) || !Array.isArray(property['enum'])) return undefined;
   if (notSimple.some((word) => word !== 'enum' && word in property)) return undefined;
