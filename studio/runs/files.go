@@ -91,7 +91,7 @@ func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) er
 		return err
 	}
 	l.emit(runtimes.KindLog, runtimes.LogData{
-		Level: "info", Fields: fields, Message: fmt.Sprintf("The run proposes changes of %d files of the project %s. They wait for a decision.", len(overlay.Entries), l.files.Project()),
+		Level: "info", Fields: fields, Message: fmt.Sprintf("The run proposes changes of files in the project %s: %d. They wait for a decision.", l.files.Project(), len(overlay.Entries)),
 	})
 	return nil
 }

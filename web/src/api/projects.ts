@@ -23,8 +23,8 @@ const archiveTypes = [
 export const archiveTypeOf = (name: string): string =>
   archiveTypes.find(({ end }) => end.test(name))?.type ?? 'application/gzip';
 
-/** Creates a project from an archive, or replaces its files. */
-export async function importProject(name: string, archive: File, description: string): Promise<void> {
+/** Creates a project from an archive, or replaces its files. Returns the entries that were left out: no plain files. */
+export async function importProject(name: string, archive: File, description: string): Promise<string[]> {
   const query = new URLSearchParams({ description, strip: 'true' });
   const answer = await fetch(`${apiBase}${projectPath(name)}/import?${query.toString()}`, {
     method: 'POST',
@@ -32,7 +32,8 @@ export async function importProject(name: string, archive: File, description: st
     body: archive,
   }).catch(() => undefined);
   if (!answer) throw new OfflineError();
-  answerOf(answer.status, await answer.text(), answer.headers.get('Retry-After'));
+  return (answerOf(answer.status, await answer.text(), answer.headers.get('Retry-After')) as { skipped: string[] })
+    .skipped;
 }
 
 export const listOverlays = (project: string): Promise<{ items: Overlay[] }> =>

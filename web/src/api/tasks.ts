@@ -44,9 +44,13 @@ export const submitTask = (body: NewTask): Promise<Task> => request('/tasks', { 
 export const cancelTask = (id: string): Promise<Task> => request(`${taskPath(id)}/cancel`, { method: 'POST' });
 export const retryTask = (id: string, feedback: string): Promise<Task> =>
   request(`${taskPath(id)}/retry`, { method: 'POST', body: { feedback } });
-/** Decides about files of a task's changes, or about all that are open. */
-export const decideTask = (id: string, decision: 'accept' | 'reject', files?: string[]): Promise<Task> =>
-  request(`${taskPath(id)}/${decision}`, { method: 'POST', body: files === undefined ? {} : { files } });
+/** Decides about files of a task's changes as they were shown, or about all that are open. */
+export const decideTask = (
+  id: string,
+  decision: 'accept' | 'reject',
+  revision: number | undefined,
+  files?: string[],
+): Promise<Task> => request(`${taskPath(id)}/${decision}`, { method: 'POST', body: { files, revision } });
 
 /** The newest tasks, and all that wait or are to be reviewed. They follow changes. */
 export const useTasks = () =>

@@ -17,7 +17,7 @@ export function notify(kind: Notice['kind'], text: string, action?: Notice['acti
   const id = next++;
   const notice: Notice = action === undefined ? { id, kind, text } : { id, kind, text, action };
   useNotices.setState(({ notices }) => ({ notices: [...notices.slice(-3), notice] }));
-  if (kind === 'done') setTimeout(() => dismiss(id), action === undefined ? 4000 : 12_000);
+  if (kind === 'done') setTimeout(() => dismiss(id), action === undefined ? Math.max(4000, text.length * 60) : 12_000);
 }
 
 export function dismiss(id: number): void {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { number, plural } from './format';
+import { plural } from './format';
 import { rich } from './rich';
 
 export const projectsPage = {
@@ -19,7 +19,10 @@ export const projectsPage = {
   importInto: (name: string) => `Import files into ${name}`,
   importIntoAbout: 'The files of the archive replace all files of the project. Its history keeps the earlier ones.',
   importVerb: 'Import',
-  imported: (name: string) => `Imported ${name}.`,
+  imported: (name: string, skipped: readonly string[]) =>
+    skipped.length === 0
+      ? `Imported ${name}.`
+      : `Imported ${name} without ${plural(skipped.length, { one: 'entry that is no plain file', other: 'entries that are no plain files' })}: ${skipped.slice(0, 3).join(', ')}${skipped.length > 3 ? ', …' : ''}`,
   nameIsTaken: 'This project exists. To replace its files, open it and choose Import files.',
   archive: 'Archive',
   archiveHint:
@@ -32,7 +35,7 @@ export const projectsPage = {
   fileNotLoaded: (reason: string) => `The file could not be loaded. ${reason}`,
   changed: (ago: string) => `last change ${ago}`,
   openChanges: (n: number) => plural(n, { one: 'change waits', other: 'changes wait' }),
-  firstFiles: (n: number, all: number) => `The first ${number(n)} of ${number(all)} files.`,
+  noFiles: 'The project has no files. Import an archive, or let a program propose some.',
   ofRun: (files: string, run: string) => `${files} · run ${run}`,
   grantIt: (capability: ReactNode) =>
     rich`Grant an agent the files of the project: ${capability} with write, and the flag file_system, in its agent.yaml (atelier pull, then push).`,

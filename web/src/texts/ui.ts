@@ -20,6 +20,7 @@ export const dataTable = {
   placeholder: 'Filter',
   found: (found: number, all: number) => `${found} of ${all}`,
   nothingMatches: 'Nothing matches.',
+  firstOf: (n: number, all: number) => `The first ${n} of ${all}. Filter to find others.`,
 };
 
 export const dialog = {

@@ -30,6 +30,8 @@ interface Props<T> {
   top?: (item: T) => boolean;
   /** Whether the cells of a row are centred, for rows with fields or pictures. */
   middle?: boolean;
+  /** Rows that are shown at most. The filter searches all. */
+  most?: number;
 }
 
 /** Below this number of rows a person sees them all at once. */
@@ -49,13 +51,15 @@ export function DataTable<T>({
   faded,
   top,
   middle = false,
+  most = Infinity,
 }: Props<T>) {
   const [order, setOrder] = useState(first);
   const [typed, setTyped] = useState('');
   const by = columns.find(({ key }) => key === order?.column)?.by;
   const found = words ? narrowed(items, typed, words) : items;
   const sorted = ordered(found, by, order?.descending ?? false);
-  const shown = top ? [...sorted.filter(top), ...sorted.filter((item) => !top(item))] : sorted;
+  const all = top ? [...sorted.filter(top), ...sorted.filter((item) => !top(item))] : sorted;
+  const shown = all.slice(0, most);
   const sort = (column: string): void =>
     setOrder((now) => ({ column, descending: now?.column === column && !now.descending }));
   return (
@@ -111,6 +115,7 @@ export function DataTable<T>({
         </tbody>
       </table>
       {shown.length === 0 && items.length > 0 && <p className={css.none}>{say.nothingMatches}</p>}
+      {shown.length < all.length && <p className={css.none}>{say.firstOf(shown.length, all.length)}</p>}
     </div>
   );
 }

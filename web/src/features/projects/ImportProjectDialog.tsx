@@ -31,8 +31,8 @@ export function ImportProjectDialog({ into, onClose }: Props) {
   const submit = (): void =>
     work.run(async () => {
       if (!archive) return;
-      await importProject(name.trim(), archive, description.trim());
-      notify('done', say.imported(name.trim()));
+      const skipped = await importProject(name.trim(), archive, description.trim());
+      notify('done', say.imported(name.trim(), skipped));
       await refreshProjects();
       work.leadOn(() => {
         onClose();

@@ -98,13 +98,14 @@ export function ProjectPage({ name }: { name: string }) {
           {files.length > 0 && (
             <DataTable
               label={say.files}
-              items={files.slice(0, mostFiles)}
+              items={files}
+              most={mostFiles}
               columns={filesOf(setShown)}
               rowKey={({ path }) => path}
               words={({ path }) => path}
             />
           )}
-          {files.length > mostFiles && <p className={entries.lead}>{say.firstFiles(mostFiles, files.length)}</p>}
+          {project.isSuccess && files.length === 0 && <p className={entries.lead}>{say.noFiles}</p>}
           {(done.length > 0 || changes.isError) && <h2>{say.history}</h2>}
           <NotLoaded found={changes} why={say.notLoaded} />
           {done.length > 0 && (

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useAgentListing } from '../../api/listing';
 import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { listInRegistry } from '../../api/verbs';
@@ -13,6 +13,9 @@ export function ChooseToListDialog({ onClose }: { onClose: () => void }) {
   const listing = useAgentListing({ state: 'published' });
   const [chosen, setChosen] = useState('');
   const task = useTask();
+  // A page has 50 agents, and all can be chosen.
+  const more = listing.kind === 'loaded' && listing.fault === undefined && !listing.reading ? listing.more : undefined;
+  useEffect(() => more?.(), [more]);
   const agents = listing.kind === 'loaded' ? listing.items.filter(({ listed }) => !listed) : [];
   const name = chosen === '' ? (agents[0]?.name ?? '') : chosen;
   const submit = (): void =>
@@ -30,12 +33,18 @@ export function ChooseToListDialog({ onClose }: { onClose: () => void }) {
       verb={say.listIt}
       ready={name !== ''}
       busy={task.busy}
-      fault={listing.kind === 'failed' ? listing.message : task.fault}
+      fault={
+        listing.kind === 'failed'
+          ? listing.message
+          : ((listing.kind === 'loaded' ? listing.fault : undefined) ?? task.fault)
+      }
       onSubmit={submit}
       onClose={onClose}
     >
-      {listing.kind === 'waiting' && <p>{say.loading}</p>}
-      {listing.kind === 'loaded' && agents.length === 0 && <p>{say.none}</p>}
+      {(listing.kind === 'waiting' || more !== undefined || (listing.kind === 'loaded' && listing.reading)) && (
+        <p>{say.loading}</p>
+      )}
+      {listing.kind === 'loaded' && listing.more === undefined && agents.length === 0 && <p>{say.none}</p>}
       {agents.length > 0 && (
         <Field label={say.agent} hint={say.hint}>
           {(control) => (

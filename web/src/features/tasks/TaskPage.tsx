@@ -63,7 +63,7 @@ function Shown({ task }: { task: Task }) {
   };
   const decide: Decide = (decision, files) =>
     void act(
-      () => decideTask(id, decision, files),
+      () => decideTask(id, decision, found.data?.overlay.revision, files),
       decision === 'accept' ? projectsPage.accepted : projectsPage.rejected,
     );
   const off = { disabled: busy || !runs, title: runs ? undefined : why('run') };

@@ -24,7 +24,7 @@ import entries from '../../ui/Entries.module.css';
 import { ConnectDialog } from './ConnectDialog';
 import { ToolSetDialog } from './ToolSetDialog';
 import css from './ToolSets.module.css';
-import { agentsOf, stateLooks, toolStateOf, toolStates, updated, type ToolState } from './toolState';
+import { agentsOf, mayUpdate, stateLooks, toolStateOf, toolStates, updated, type ToolState } from './toolState';
 import { ToolShares } from './ToolShares';
 
 /** Shows one tool set: its pinned versions, and whether each is deprecated, deleted or outdated. */
@@ -115,7 +115,7 @@ function Loaded({ set }: { set: ToolSet }) {
               </StateMark>
             )}
           </p>
-          {mayAnywhere('write') && references.length > 0 && (
+          {mayAnywhere('write') && references.length > 0 && mayUpdate(tools) && (
             <Button ref={leaveFocus} onClick={() => setOpen('update')}>
               <ArrowUpCircle size={14} aria-hidden />
               {say.update}

@@ -22,15 +22,26 @@ export function toolStateOf({ missing, deprecated, newest }: SetTool): ToolState
 
 /**
  * The references of a set after an update: each tool in its newest version, a deprecated one by its successor, and no
- * deleted one. Two tools may have one successor.
+ * deleted one. A set has each agent once: a successor that is in the set already stands for both.
  */
 export function updated(tools: readonly SetTool[]): string[] {
-  const references = tools.flatMap((tool) => {
-    if (tool.missing === true) return [];
-    if (tool.deprecated === true && tool.successor !== undefined && tool.successor !== '') return [tool.successor];
-    return [`${tool.name}@${tool.newest ?? tool.version}`];
-  });
-  return [...new Set(references)];
+  const replaced = (tool: SetTool): boolean =>
+    tool.deprecated === true && tool.successor !== undefined && tool.successor !== '';
+  const references = new Map<string, string>();
+  for (const { name, version, newest } of tools.filter((tool) => tool.missing !== true && !replaced(tool)))
+    references.set(name, `${name}@${newest ?? version}`);
+  for (const { successor = '' } of tools.filter((tool) => tool.missing !== true && replaced(tool))) {
+    const [name = ''] = successor.split('@');
+    if (!references.has(name)) references.set(name, successor);
+  }
+  return [...references.values()];
+}
+
+/** Whether an update would change the set. A deprecated agent without a successor and a newer version stays. */
+export function mayUpdate(tools: readonly SetTool[]): boolean {
+  const now = tools.map(({ name, version }) => `${name}@${version}`);
+  const next = updated(tools);
+  return now.length !== next.length || next.some((reference) => !now.includes(reference));
 }
 
 /** The agents that a token for the set must reach. The server accepts at most 100 for a token. */
