@@ -45,6 +45,12 @@ func (r Rule) fits(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage) bool 
 // before the rule, because a package may turn out to be harmful later.
 func (s *Service) allowed(workspace string, lock runtimes.Lock) error {
 	for _, p := range lock.Packages {
+		if isMalicious(lock.Ecosystem, p) {
+			return &packages.Problem{
+				Code: CodeBlocked, Package: p.Name, Message: p.Version + " must not be used in this workspace; public reports name it as malware.",
+				Remedy: "Check the name. If it is right, choose a version that was published later.",
+			}
+		}
 		listed, fits := false, false
 		for _, rule := range s.Block {
 			if (rule.Workspace == "" || rule.Workspace == workspace) && rule.fits(lock.Ecosystem, p) {

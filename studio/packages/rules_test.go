@@ -37,6 +37,10 @@ func TestRules(t *testing.T) {
 		{"listed", runtimes.NPM, "@acme/tool", "1", false},
 		{"listed", runtimes.NPM, "@other/tool", "1", true},
 		{"listed", runtimes.PyPI, "numpy", "1", true},
+		{"w", runtimes.NPM, "event-stream", "3.3.6", true},
+		{"w", runtimes.NPM, "event-stream", "3.3.5", false},
+		{"w", runtimes.PyPI, "event-stream", "3.3.6", false},
+		{"w", runtimes.PyPI, "jeIlyfish", "0.7.1", true},
 	} {
 		lock := runtimes.Lock{Ecosystem: tt.ecosystem, Packages: []runtimes.LockedPackage{{Name: tt.name, Version: tt.version}}}
 		_, _, err := s.Install(t.Context(), tt.workspace, lock, func(packages.Step) {})
