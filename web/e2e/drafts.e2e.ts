@@ -1,6 +1,6 @@
 // Edits survive a reload, a server crash, a closed page and a second tab.
 import { expect, test } from 'vitest';
-import type { Session } from './kit/browser';
+import { leaveTour, type Session } from './kit/browser';
 import { hold } from './kit/hold';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
@@ -127,8 +127,9 @@ test('A19 edits of a page that ended are compared with what was saved since', as
 });
 
 test('publishing what another person changed meanwhile asks first, and the version holds the merge', async () => {
-  await open('shared');
   const { page } = session;
+  await page.route('**/code-agents/*/events', (route) => route.abort()); // the page does not learn of it in time
+  await open('shared');
   const text = (first: string, last: string): string => `echo ${first}\n\n\n\necho ${last}\n`;
   await studio.replaceCode(text('one', 'two'));
   const { draft } = (await must(atelier, 'GET', '/code-agents/shared')) as { draft: { revision: number } };
@@ -156,6 +157,38 @@ test('publishing what another person changed meanwhile asks first, and the versi
   await studio.publish('1.0.0');
   const version = (await must(atelier, 'GET', '/code-agents/shared/versions/1.0.0')) as { files: unknown };
   expect(version.files).toEqual({ 'main.sh': text('MINE', 'AGAIN') });
+});
+
+test('a save of another person arrives at once, and the header says who else is here', async () => {
+  await open('watched');
+  const { page } = session;
+  const { link } = (await must(atelier, 'POST', '/invitations', { role: 'developer', note: 'Ada' })) as {
+    link: string;
+  };
+  const ada = await session.context.browser()?.newContext({
+    baseURL: atelier.url,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  if (ada === undefined) throw new Error('there is no browser');
+  const password = 'correct horse battery staple';
+  const joined = await ada.request.post('/api/v1/invitations/accept', {
+    data: { secret: link.slice(link.indexOf('#') + 1), name: 'ada', title: 'Ada', password },
+  });
+  expect(joined.status()).toBe(204);
+  await leaveTour(ada);
+  const hers = await ada.newPage();
+  await hers.goto('/studio/a/watched');
+  await page.getByText(/^ada is here$/i).waitFor();
+  await hers.getByText(/^.+ is here$/).waitFor();
+
+  const theirs = new Studio(hers);
+  await theirs.editorReady();
+  await theirs.replaceCode(program('hers'));
+  await page.getByText('"hers"').first().waitFor();
+  await page.getByText(/^Changed by ada /i).waitFor();
+
+  await ada.close();
+  await page.getByText(/^ada is here$/i).waitFor({ state: 'detached' });
 });
 
 test('two tabs of one browser show one draft, and compare before either overwrites', async () => {

@@ -73,7 +73,7 @@ export async function launchProfile(folder: string, atelier: Atelier): Promise<B
 }
 
 /** Pages behave as on a later visit: the tour of the first visit is not offered. */
-const leaveTour = (context: BrowserContext): Promise<unknown> =>
+export const leaveTour = (context: BrowserContext): Promise<unknown> =>
   context.addInitScript(() => {
     // The blank page has no storage.
     if (location.protocol.startsWith('http'))

@@ -145,6 +145,11 @@ export class DraftSession {
     }
   }
 
+  /** Takes the news of a save, which may be one's own. */
+  told(revision: number): Promise<void> {
+    return this.heard(revision, true);
+  }
+
   /** Asks whether another person saved, as after the page was away. */
   async check(): Promise<void> {
     try {

@@ -276,6 +276,12 @@ export const useDraftSession = {
   discardThem: 'Discard them',
 };
 
+export const others = {
+  here: (names: readonly string[]) =>
+    names.length === 1 ? `${names[0] ?? ''} is here` : `${names.length} others are here`,
+  title: (names: readonly string[]) => `Also open for ${names.join(', ')}`,
+};
+
 export const useSchemaTexts = {
   aSchemaIsAnObject: 'A schema must be an object, true or false.',
 };

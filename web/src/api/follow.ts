@@ -1,0 +1,47 @@
+// The stream of changes of an agent: saves, publications and who else has it open.
+import { apiBase } from './http';
+import { parseJson } from './json';
+import { inWorkspace } from './workspace';
+
+export interface Person {
+  id: string;
+  name: string;
+  since: string;
+}
+
+interface Changes {
+  /** The draft was saved, by whomever. It is also called at the start and after a lost connection. */
+  draft: (revision: number) => void;
+  version: () => void;
+  people: (people: Person[]) => void;
+}
+
+/**
+ * Follows an agent while the page is visible. A browser has six connections to a server over HTTP/1.1, which hidden tabs
+ * must not use up. Returns the function that stops following.
+ */
+export function followAgent(name: string, changes: Changes): () => void {
+  let source: EventSource | undefined;
+  const stop = (): void => {
+    source?.close();
+    source = undefined;
+  };
+  const start = (): void => {
+    if (document.visibilityState !== 'visible') return stop();
+    if (source !== undefined) return;
+    source = new EventSource(inWorkspace(`${apiBase}/code-agents/${encodeURIComponent(name)}/events`));
+    source.addEventListener('draft', ({ data }: MessageEvent<string>) =>
+      changes.draft((parseJson(data) as { revision: number }).revision),
+    );
+    source.addEventListener('version', changes.version);
+    source.addEventListener('presence', ({ data }: MessageEvent<string>) =>
+      changes.people((parseJson(data) as unknown as { people: Person[] }).people),
+    );
+  };
+  document.addEventListener('visibilitychange', start);
+  start();
+  return () => {
+    document.removeEventListener('visibilitychange', start);
+    stop();
+  };
+}
