@@ -159,7 +159,7 @@ test('publishing what another person changed meanwhile asks first, and the versi
   expect(version.files).toEqual({ 'main.sh': text('MINE', 'AGAIN') });
 });
 
-test('a save of another person arrives at once, and the header says who else is here', async () => {
+test('a save of another person arrives at once, and the status line says who else is here', async () => {
   await open('watched');
   const { page } = session;
   const { link } = (await must(atelier, 'POST', '/invitations', { role: 'developer', note: 'Ada' })) as {

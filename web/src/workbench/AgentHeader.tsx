@@ -18,7 +18,6 @@ import css from './AgentHeader.module.css';
 import { agentEntries, ask } from '../agent/agentMenu';
 import { useOpenAgent, type OpenAgent } from '../agent/openAgent';
 import { AssistMenu } from './AssistMenu';
-import { Others } from './Others';
 import { VerdictChip } from '../agent/VerdictChip';
 import { useUnreachable } from '../agent/useUnreachable';
 
@@ -52,7 +51,6 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
       </div>
       {edits && <SaveStatus agent={agent} />}
-      <Others agent={agent} />
       <Grow />
       <div className={css.actions}>
         {(may('read') || may('run')) && (

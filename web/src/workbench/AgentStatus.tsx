@@ -11,6 +11,7 @@ import { setLayout, useLayout } from '../state/layout';
 import type { Problem } from '../editor/codeEditor';
 import type { PythonState, PythonView } from '../editor/python';
 import css from './AgentStatus.module.css';
+import { Others } from './Others';
 import { useCursor } from '../agent/cursor';
 
 const names: Record<string, string> = {
@@ -85,6 +86,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
       <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'reference' })}>
         {reference.title}
       </button>
+      <Others />
       <ServerStatus />
     </>
   );

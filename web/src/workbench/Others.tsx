@@ -2,13 +2,13 @@ import { Users } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { followAgent, type Person } from '../api/follow';
 import { keys, queryClient, refreshFacts, useSession } from '../api/queries';
-import type { OpenAgent } from '../agent/openAgent';
+import { useOpenAgent } from '../agent/openAgent';
 import { others as say } from '../texts/agents';
-import css from './AgentHeader.module.css';
+import css from './AgentStatus.module.css';
 
 /** Follows the agent: other people's saves arrive while it is open, and who else has it open is shown. */
-export function Others({ agent }: { agent: OpenAgent }) {
-  const { id, name, session } = agent;
+export function Others() {
+  const { id, name, session } = useOpenAgent();
   const me = useSession().data?.actor.id;
   const [people, setPeople] = useState<Person[]>([]);
   useEffect(
