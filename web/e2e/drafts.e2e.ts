@@ -40,6 +40,25 @@ test('A17 an edit is saved by itself and there after a reload', async () => {
   await session.page.getByText('"second"').waitFor();
 });
 
+test('edits can be undone after a reload', async () => {
+  await open('undone');
+  const { page } = session;
+  await studio.replaceCode(program('second'));
+  await studio.replaceCode(program('third'));
+  await page.reload();
+  await studio.editorReady();
+  await page.getByText('"third"').waitFor();
+  await studio.editor.focus();
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('"second"').waitFor();
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('"first"').waitFor();
+  await studio.saved();
+  expect(await stored('undone')()).toBe(program('first'));
+  await page.keyboard.press('ControlOrMeta+Shift+Z');
+  await page.getByText('"second"').waitFor();
+});
+
 test('a key draws its line and the place of the cursor, and nothing else of the screen', async () => {
   await open('draws');
   const { page } = session;

@@ -3,6 +3,7 @@
 import type { Files } from '../api/types';
 import type { Problem } from './codeEditor';
 import { monaco } from './monaco';
+import { Past, replacement } from './past';
 import { Python, type PythonState } from './python';
 import { useEditorSettings } from './settings';
 import { setNeighbours } from './typescript';
@@ -61,6 +62,7 @@ export class Workspace {
   /** Files with a syntax error from a language service. The server's syntax error would be a duplicate. */
   private readonly unparsed = new Set<string>();
   private readonly disposables: monaco.IDisposable[] = [];
+  private readonly past: Past;
 
   constructor(
     /** The identifier of the agent, with the version if one is open. */
@@ -73,8 +75,12 @@ export class Workspace {
       this.python.allow(python);
       for (const model of this.models.values()) indent(model, tabSize);
     });
+    this.past = new Past(name);
+    const store = (): void => this.past.store(this.texts);
+    window.addEventListener('pagehide', store);
     this.disposables.push(
       { dispose: forget },
+      { dispose: () => window.removeEventListener('pagehide', store) },
       monaco.editor.onDidChangeMarkers((uris) => uris.forEach((uri) => this.compare(uri))),
     );
   }
@@ -103,10 +109,14 @@ export class Workspace {
     if (known) return known;
     const uri = this.uriOf(path);
     monaco.editor.getModel(uri)?.dispose();
-    const model = monaco.editor.createModel(text, languageOf(path), uri);
+    const steps = [...this.past.of(path, text), text];
+    const model = monaco.editor.createModel(steps[0] ?? text, languageOf(path), uri);
     indent(model, useEditorSettings.getState().tabSize);
+    for (const next of steps.slice(1)) repeat(model, next);
+    if (model.getValue() !== text) model.setValue(text); // with mixed ends of lines
     model.onDidChangeContent(() => {
       const now = model.getValue();
+      this.past.changes(path, this.texts.get(path) ?? '', Date.now());
       this.texts.set(path, now);
       if (!this.applying) this.events.edit(path, now);
     });
@@ -261,6 +271,15 @@ const severities: Record<Marker['severity'], monaco.MarkerSeverity> = {
   warning: monaco.MarkerSeverity.Warning,
   info: monaco.MarkerSeverity.Info,
 };
+
+/** Makes an edit of an earlier page again, as a step that can be undone. */
+function repeat(model: monaco.editor.ITextModel, next: string): void {
+  const { start, end, text } = replacement(model.getValue(), next);
+  const [from, to] = [model.getPositionAt(start), model.getPositionAt(end)];
+  model.pushStackElement();
+  model.pushEditOperations([], [{ range: monaco.Range.fromPositions(from, to), text }], () => null);
+  model.pushStackElement();
+}
 
 /** Python's service names a rule for each problem, except syntax errors. */
 const isSyntaxError = ({ owner, severity, code }: monaco.editor.IMarker): boolean =>
