@@ -219,6 +219,26 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 	})
 }
 
+// A run whose first record may be lost is recorded again with its key. The key stays closed to other runs.
+func TestBeginRun_WithReservationAgain_KeepsTheKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := registry.WithReservation(t.Context(), registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)})
+		run := queued()
+		for range 2 {
+			if err := s.BeginRun(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.BeginRun(ctx, queued()); !errors.Is(err, registry.ErrKeyReserved) {
+			t.Errorf("another run with the key: %v", err)
+		}
+		if existing, err := s.FindKey(t.Context(), "o", "k"); err != nil || existing == nil || existing.Made.ID != run.ID {
+			t.Errorf("the key is %+v, %v", existing, err)
+		}
+	})
+}
+
 // Of several runs with one key that wait for a person, one is stored, and one request is sent.
 func TestBeginAsked_WithReservation_OnePersonIsAsked(t *testing.T) {
 	t.Parallel()

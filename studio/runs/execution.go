@@ -167,7 +167,7 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
-	if err := s.Journal.Ready(); err != nil { // the run waited; by now it could not be recorded
+	if err := l.recordable(); err != nil { // the run waited; by now it could not be recorded
 		return runtimes.Outcome{}, err
 	}
 	if len(l.given.Values) > 0 {
@@ -195,6 +195,53 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	defer span.End()
 	running = true
 	return s.Router.Run(ctx, l.job, host{l})
+}
+
+// kafkaPatience is how long the run of a Kafka request waits for the database before its program starts. The consumer
+// waits too, and an error would be the final answer to the request.
+const kafkaPatience = time.Minute
+
+// beginKeyed records the run with its idempotency key. A transaction may have been committed although the connection was
+// lost, and a repetition would then find a run that nobody executes. So the run of a Kafka request is recorded again.
+func (l *execution) beginKeyed(ctx context.Context, req Request) error {
+	began := time.Now()
+	for {
+		err := l.service.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run))
+		if !fault.Is(err, fault.StorageUnavailable) || l.run.Trigger != registry.TriggerKafka || time.Since(began) > kafkaPatience {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-l.ctx.Done():
+			return err
+		}
+		if l.recordable() != nil {
+			return err
+		}
+	}
+}
+
+// recordable returns an error if the run cannot be recorded now.
+func (l *execution) recordable() error {
+	err := l.service.Journal.Ready()
+	if err == nil || l.snapshot().Trigger != registry.TriggerKafka {
+		return err
+	}
+	patience := time.NewTimer(kafkaPatience)
+	defer patience.Stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for err != nil {
+		select {
+		case <-tick.C:
+			err = l.service.Journal.Ready()
+		case <-patience.C:
+			return err
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		}
+	}
+	return nil
 }
 
 // flushInBackground makes a long run and its events so far durable. The returned function stops this and waits.

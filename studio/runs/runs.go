@@ -227,7 +227,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	defer stop()
 	defer s.all.Done()
 	if req.Key != nil || req.once != nil { // a repetition must find this run, also after a crash
-		if err := s.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run)); err != nil {
+		if err := l.beginKeyed(ctx, req); err != nil {
 			l.abandon()
 			s.leave(l)
 			return Result{}, err
