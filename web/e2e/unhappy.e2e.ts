@@ -220,6 +220,7 @@ describe('without a network', () => {
 describe('a draft in two tabs', () => {
   test('A19 asks which one to keep, and loses nothing in silence', async () => {
     await agentWith('shared', 'python', 'main.py', 'def main(input, ctx):\n    return 1\n');
+    await session.page.route('**/code-agents/*/events', (route) => route.abort()); // it does not learn of the save in time
     await studio.openAgent('shared');
     const other = await signIn(browser, atelier);
     try {
