@@ -57,8 +57,9 @@ type Config struct {
 	NPMRegistry                  string   // address of the registry of npm packages; "" for no packages
 	PackageHosts                 []string // host:port of further hosts that send archives
 	AllowPackages, BlockPackages []PackageRule
-	PackagesQuota                int64  // maximum size of the installed packages of a workspace
-	PackagesDir                  string // "" is a directory in the data directory, or one that sandboxes can reach
+	PackageBuilds                []string // workspaces, * for all
+	PackagesQuota                int64    // maximum size of the installed packages of a workspace
+	PackagesDir                  string   // "" is a directory in the data directory, or one that sandboxes can reach
 
 	Concurrency   int      // concurrent programs; 0 means a number chosen for the machine
 	QueueSize     int      // maximum waiting runs per workspace

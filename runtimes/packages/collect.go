@@ -88,7 +88,7 @@ func (m *Manager) Removable(workspace, digest string) bool {
 // Installing is an installation that is running.
 type Installing struct {
 	Digest string `json:"digest" doc:"Digest of the lock."`
-	Step   string `json:"step" enum:"waiting,downloading,unpacking"`
+	Step   string `json:"step" enum:"waiting,downloading,building,unpacking"`
 	Done   int    `json:"done" doc:"Packages that are done with this step."`
 	Total  int    `json:"total"`
 }

@@ -30,7 +30,7 @@ var (
 
 // Progress is one step of an installation.
 type Progress struct {
-	Step  string // downloading, unpacking
+	Step  string // downloading, building, unpacking
 	Done  int
 	Total int
 }
@@ -102,6 +102,9 @@ func (i *install) report(p Progress) {
 func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.Lock, progress func(Progress)) (found runtimes.Installed, release func(), err error) {
 	lock.Packages = slices.Clone(lock.Packages) // runs share the lock of a cached version, and the check normalises addresses
 	if err := m.checkLock(lock); err != nil {
+		return found, func() {}, err
+	}
+	if err := m.checkBuilds(workspace, lock); err != nil {
 		return found, func() {}, err
 	}
 	digest := lock.Digest()
@@ -265,6 +268,11 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	if err != nil {
 		return manifest, err
 	}
+	if lock.Ecosystem == runtimes.PyPI {
+		if err := m.build(ctx, lock, names, source, staging, progress); err != nil {
+			return manifest, err
+		}
+	}
 	to := filepath.Join(staging, filesDir)
 	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // guests read the files
 		return manifest, err
@@ -299,7 +307,8 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 			archives = append(archives, archive{names[i], p.Path})
 		}
 		unpacking.node, unpacking.script = true, unpackNode
-		unpacking.request = map[string]any{"archives": archives, "room": room}
+		unpacking.request = map[string]any{"archives": archives, "room": room, "scripts": strings.HasSuffix(lock.Platform, withScripts)}
+		unpacking.limits.DiskBytes = scriptsDisk
 	}
 	_, outcome, err := m.run(ctx, unpacking)
 	if err != nil && w.err == nil {
@@ -350,6 +359,9 @@ func (m *Manager) unpackFailed(ctx context.Context, lock runtimes.Lock, w *write
 	}
 	name := lock.Packages[refused.archive].Name
 	p := &Problem{Code: "refused", Package: name, Message: shorten(refused.reason, 300) + ".", Remedy: "Choose another version of " + name + ", or leave it out."}
+	if strings.HasPrefix(refused.reason, notBuilt) {
+		p.Code, p.Remedy = "build", buildRemedy
+	}
 	if failed != nil && !w.done && failed.Type != runtimes.Cancelled {
 		p.Message = "could not be unpacked: " + shorten(failed.Message, 200)
 	}

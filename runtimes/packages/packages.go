@@ -41,6 +41,9 @@ type Options struct {
 	NPM    string        // absolute path of npm's program, npm-cli.js; "" for none
 	// Indexes are the addresses from which packages come. An ecosystem without one has no packages.
 	Indexes map[runtimes.Ecosystem]string
+	// Builds names the workspaces whose packages may run their own code while they are resolved and installed, which
+	// builds from source and install scripts do.
+	Builds  []string
 	Hosts   []string // host:port of further hosts from which the indexes send archives
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
 	Quota   int64    // maximum size of all unpacked locks of a workspace; default 20 GiB
@@ -63,6 +66,7 @@ const (
 	unpackTime     = 10 * time.Minute
 	jailMemory     = 1 << 30
 	jailDisk       = 256 << 20
+	scriptsDisk    = 512 << 20 // install scripts find all packages there
 	jailProcesses  = 128
 	maxAnswer      = 8 << 20
 )
@@ -343,7 +347,7 @@ func unavailable(why string) error { return fault.New(fault.RuntimeUnavailable, 
 
 // Problem is the reason why packages cannot be had. Package names one of them if the reason is about it.
 type Problem struct {
-	Code    string // not_found, conflict, no_wheel, hash_mismatch, too_large, damaged, refused, index
+	Code    string // not_found, conflict, no_wheel, build, hash_mismatch, too_large, damaged, refused, index
 	Package string
 	Named   []string // entries of the list that contradict each other, for a conflict
 	Message string

@@ -66,12 +66,12 @@ func (m *Manager) Resolve(ctx context.Context, workspace string, named Declarati
 		return runtimes.Lock{}, err
 	}
 	defer leave()
-	lock, err := m.resolve(ctx, source, named)
+	lock, err := m.resolve(ctx, source, named, m.builds(workspace))
 	return lock, source.hide(err)
 }
 
-func (m *Manager) resolve(ctx context.Context, source Source, named Declaration) (runtimes.Lock, error) {
-	resolving, err := m.resolving(source, named)
+func (m *Manager) resolve(ctx context.Context, source Source, named Declaration, builds bool) (runtimes.Lock, error) {
+	resolving, err := m.resolving(source, named, builds)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
@@ -120,14 +120,8 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 }
 
 // resolving returns the step that resolves a list.
-func (m *Manager) resolving(source Source, named Declaration) (step, error) {
-	s := step{name: "resolve", env: program.Network(), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
-	for _, mount := range s.mounts {
-		if mount.Path == "/etc/ssl/certs" {
-			const all = "/etc/ssl/certs/ca-certificates.crt"
-			s.env = append(s.env, "SSL_CERT_FILE="+all, "NODE_EXTRA_CA_CERTS="+all)
-		}
-	}
+func (m *Manager) resolving(source Source, named Declaration, builds bool) (step, error) {
+	s := step{name: "resolve", env: append(program.Network(), certificates()...), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
 	if named.Ecosystem == runtimes.NPM {
 		var asked []map[string]string
 		for _, r := range named.Requirements {
@@ -135,7 +129,7 @@ func (m *Manager) resolving(source Source, named Declaration) (step, error) {
 		}
 		s.node, s.script = true, resolveNode
 		s.mounts = append(s.mounts, sandbox.Mount{Host: filepath.Dir(filepath.Dir(m.options.NPM)), Path: npmDir})
-		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": source.plain(), "npmrc": source.npmrc(), "requirements": asked, "lock": string(named.Lock)}
+		s.request = map[string]any{"npm": npmDir + "/bin/npm-cli.js", "index": source.plain(), "npmrc": source.npmrc(), "requirements": asked, "lock": string(named.Lock), "builds": builds}
 		return s, nil
 	}
 	uv, err := m.resolver(m.options.UV)
@@ -143,7 +137,7 @@ func (m *Manager) resolving(source Source, named Declaration) (step, error) {
 		return s, err
 	}
 	s.script, s.mounts = resolvePython, append(s.mounts, sandbox.Mount{Host: uv, Path: resolverPath})
-	s.request = map[string]any{"uv": resolverPath, "index": source.Index, "requirements": Texts(named.Requirements)}
+	s.request = map[string]any{"uv": resolverPath, "index": source.Index, "requirements": Texts(named.Requirements), "builds": builds}
 	return s, nil
 }
 
@@ -259,10 +253,12 @@ func problemOf(code, name, message string) *Problem {
 	case "conflict":
 		p.Message, p.Remedy = "No versions of the packages fit together: "+message, "Allow more versions of the packages, or leave one out."
 	case "no_wheel":
-		p.Remedy = "Choose a version that has a wheel for this platform; packages are not built from source here."
+		p.Remedy = "Choose a version that has a wheel for this platform, or ask the operator of the server to let packages of this workspace be built from source (--package-builds)."
 		if len(message) > 60 {
 			p.Message = "has no wheel for this platform."
 		}
+	case "build":
+		p.Remedy = buildRemedy
 	case "interpreter":
 		p.Package, p.Message, p.Remedy = "", message, "Set another interpreter with --python."
 	case "lock":
@@ -278,6 +274,9 @@ func problemOf(code, name, message string) *Problem {
 	}
 	return p
 }
+
+// buildRemedy is the way out when a package cannot be built. Jails have the compilers of the host, if it has any.
+const buildRemedy = "Choose a version with a wheel for this platform. A package with native code also needs a compiler on the server."
 
 func shorten(text string, most int) string {
 	if len(text) <= most {

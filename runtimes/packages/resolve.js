@@ -128,7 +128,8 @@ function resolve() {
     }
     packages.push(one);
   }
-  return { packages, platform: `node${process.versions.node.split('.')[0]}-${process.platform}_${process.arch}` };
+  const scripts = asked.builds && Object.values(lock.packages).some((entry) => entry.hasInstallScript) ? '+scripts' : '';
+  return { packages, platform: `node${process.versions.node.split('.')[0]}-${process.platform}_${process.arch}${scripts}` };
 }
 
 fs.writeFileSync('result.json', JSON.stringify(resolve()));

@@ -1,5 +1,6 @@
 # Resolves a list of Python requirements with uv, inside a jail whose only network is the package index. It writes the
-# lock, or why there is none, to result.json. No code of a package runs: source distributions are not built.
+# lock, or why there is none, to result.json. Source distributions are only built, which runs their code, if the request
+# has builds.
 import json
 import os
 import re
@@ -77,12 +78,20 @@ def wheel(package):
     return min(fitting, key=lambda entry: entry[:2], default=(None, None, None))[2]
 
 
+def source_distribution(package):
+    """Returns the source distribution of a locked package if the index has its hash."""
+    one = package.get("sdist", {})
+    usual = one.get("url", "").partition("#")[0].endswith((".tar.gz", ".zip"))
+    return one if usual and "sha256" in one.get("hashes", {}) else None
+
+
 def fail(code, message, package=""):
     return {"error": {"code": code, "message": message, "package": package}}
 
 
 def explain(text):
     """Sorts the resolver's explanation of a failure."""
+    errors = re.findall(r"^\s*((?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception): .*)", text, flags=re.M)
     text = re.sub(r"^(error:|\s+[×╰├│]─?▶?)\s*", "", re.sub(r"\x1b\[[0-9;]*m", "", text), flags=re.M).strip()
     text = re.sub(r"[×╰├│─▶]+", "", text)
     text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\s+", " ", text)).strip()  # without passwords
@@ -91,6 +100,9 @@ def explain(text):
     missing = re.search(r"Because (\S+) was not found in the (?:package )?(?:registry|index)|(\S+) was not found in the package registry", text)
     if missing:
         return fail("not_found", "was not found in the package index", (missing[1] or missing[2]).partition("[")[0])
+    failed = re.search(r"Failed to (?:build|download and build) [`']?([A-Za-z0-9._-]+?)(?:==\S+?)?[`']?(?:\s|$)", text)
+    if failed:
+        return fail("build", "could not be built from source: " + (errors or [text[failed.end():]])[-1].strip().rstrip("."), failed[1])
     if "has no usable wheels" in text or "no wheels with a matching" in text or "building from source is disabled" in text:
         found = re.search(r"Because (\S+?)(?:[=<>!~]\S*)? has no", text) or re.search(r"(?:of|for) [`']?(\S+?)[`']?(?:[=<>!~]\S*)? (?:has|have) no", text)
         return fail("no_wheel", text, found[1] if found else "")
@@ -108,9 +120,11 @@ def resolve(request):
         return fail("interpreter", "Packages need an interpreter that uses glibc.")
     cache = os.path.join(os.environ["TMPDIR"], "uv")
     command = [
-        request["uv"], "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-build", "--no-config", "--no-python-downloads",
+        request["uv"], "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-config", "--no-python-downloads",
         "--python", sys.executable, "--cache-dir", cache, "--default-index", request["index"], "--color", "never", "--no-progress", "-o", "pylock.toml", "--quiet",
     ]
+    if not request["builds"]:
+        command.append("--no-build")
     if request.get("before"):
         command += ["--exclude-newer", request["before"]]
     text = "\n".join(request["requirements"]) + "\n"
@@ -122,8 +136,8 @@ def resolve(request):
     packages = []
     for package in lock.get("packages", ()):
         name, version = package["name"], package.get("version", "")
-        chosen = wheel(package)
-        if chosen is None:
+        chosen = wheel(package) or request["builds"] and source_distribution(package)
+        if not chosen:
             return fail("no_wheel", "has no wheel for this platform", name)
         packages.append({
             "name": name, "version": version, "hash": "sha256:" + chosen["hashes"]["sha256"],

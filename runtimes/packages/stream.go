@@ -23,6 +23,9 @@ const (
 // tooLargeUnpacked is the reason of a refused archive that has no room. The unpacking scripts write the same words.
 const tooLargeUnpacked = "is larger than allowed when it is unpacked"
 
+// notBuilt begins the reason of a source distribution that cannot be built. The building script writes the same words.
+const notBuilt = "could not be built from source"
+
 // head is the line before each file, and each other message of the unpacking process.
 type head struct {
 	Path    string `json:"path"`

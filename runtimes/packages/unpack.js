@@ -1,8 +1,11 @@
 // Unpacks npm tarballs inside a jail without network and prints the files to stdout: for each a line of JSON with path and
-// size, then its bytes. It never writes a file. The server writes them, and checks every path again.
+// size, then its bytes. The server writes them, and checks every path again. If the request has scripts, the packages are
+// written to the disk of the jail first, and their install scripts run there. Otherwise no code of a package runs.
 'use strict';
 const fs = require('node:fs');
+const path = require('node:path');
 const zlib = require('node:zlib');
+const { spawnSync } = require('node:child_process');
 
 const LARGEST = 256 << 20; // bytes of one archive when it is unpacked
 const asked = JSON.parse(fs.readFileSync('request.json', 'utf8'));
@@ -113,14 +116,19 @@ function read(archive) {
   return files;
 }
 
-function unpack({ file, path }) {
+function spend(bytes) {
+  room -= bytes;
+  if (room < 0) {
+    throw new Refused('is larger than allowed when it is unpacked');
+  }
+}
+
+// Prints the files of a package and returns its metadata.
+function send(folder, files) {
   let meta = {};
-  for (const [name, content] of read(`/archives/${file}`)) {
-    room -= content.length;
-    if (room < 0) {
-      throw new Refused('is larger than allowed when it is unpacked');
-    }
-    say({ path: `${path}/${name}`, size: content.length }, content);
+  for (const [name, content] of files) {
+    spend(content.length);
+    say({ path: `${folder}/${name}`, size: content.length }, content);
     if (name === 'package.json') {
       try {
         const { name: own, version, description, license } = JSON.parse(content.toString('utf8'));
@@ -133,15 +141,104 @@ function unpack({ file, path }) {
   return meta;
 }
 
+const top = path.join(process.env.TMPDIR ?? '', 'packages');
+
+// Writes a package to the disk of the jail.
+function write(folder, files) {
+  for (const [name, content] of files) {
+    const target = path.join(top, folder, name);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.writeFileSync(target, content, { mode: content.subarray(0, 2).toString() === '#!' ? 0o755 : 0o644 });
+  }
+}
+
+// Makes the commands of a package callable by name, like npm does.
+function link(folder) {
+  const { name, bin } = JSON.parse(fs.readFileSync(path.join(top, folder, 'package.json'), 'utf8'));
+  const commands = typeof bin === 'string' ? { [path.basename(String(name))]: bin } : (bin ?? {});
+  for (const [command, file] of Object.entries(commands)) {
+    const target = path.join(top, folder, String(file));
+    if (/^[\w.-]+$/.test(command) && fs.existsSync(target)) {
+      fs.chmodSync(target, 0o755);
+      fs.rmSync(path.join(top, 'bin', command), { force: true });
+      fs.symlinkSync(target, path.join(top, 'bin', command));
+    }
+  }
+}
+
+// Runs the install scripts of a package.
+function install(folder) {
+  const cwd = path.join(top, folder);
+  const { name, version, scripts } = JSON.parse(fs.readFileSync(path.join(cwd, 'package.json'), 'utf8'));
+  for (const event of ['preinstall', 'install', 'postinstall']) {
+    if (typeof scripts?.[event] !== 'string') {
+      continue;
+    }
+    const env = {
+      ...process.env,
+      ...{ PATH: `${path.join(top, 'bin')}:${process.env.PATH}`, INIT_CWD: top, npm_lifecycle_event: event, npm_lifecycle_script: scripts[event] },
+      ...{ npm_package_name: String(name), npm_package_version: String(version), npm_node_execpath: process.execPath },
+    };
+    const ended = spawnSync('/bin/sh', ['-c', scripts[event]], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 4 << 20 });
+    if (ended.status !== 0) {
+      const lines = `${ended.stdout ?? ''}\n${ended.stderr ?? ''}`.split('\n').map((line) => line.trim()).filter(Boolean);
+      const cause = lines.findLast((line) => /^[\w.]*Error\b/.test(line)) ?? lines.at(-1) ?? ended.error?.message ?? 'it printed nothing';
+      throw new Refused(`could not be installed: its script ${event} ended with ${ended.signal ?? ended.status}: ${cause.slice(0, 300)}`);
+    }
+  }
+}
+
+// Reads a package from the disk of the jail, without the packages in its folder. Links are left out.
+function readBack(folder) {
+  const files = new Map();
+  const visit = (inside) => {
+    for (const entry of fs.readdirSync(path.join(top, folder, inside), { withFileTypes: true })) {
+      const name = inside ? `${inside}/${entry.name}` : entry.name;
+      if (entry.isDirectory() && entry.name !== 'node_modules') {
+        visit(name);
+      } else if (entry.isFile()) {
+        const file = path.join(top, folder, name);
+        spend(fs.statSync(file).size);
+        files.set(name, fs.readFileSync(file));
+      }
+    }
+  };
+  visit('');
+  room += [...files.values()].reduce((sum, content) => sum + content.length, 0); // send counts them
+  return files;
+}
+
+function attempt(i, step) {
+  try {
+    step();
+    return true;
+  } catch (error) {
+    const large = error.code === 'ERR_BUFFER_TOO_LARGE' || error.code === 'ENOSPC';
+    const reason = error instanceof Refused ? error.message : large ? 'is larger than allowed when it is unpacked' : 'is not a usable archive';
+    say({ refused: reason, archive: i });
+    return false;
+  }
+}
+
+// Writes all packages to the disk of the jail and runs the install scripts, those of the innermost packages first.
+function prepare() {
+  fs.mkdirSync(path.join(top, 'bin'), { recursive: true });
+  const all = [...asked.archives.entries()];
+  const depth = ([, archive]) => archive.path.split('node_modules/').length;
+  return (
+    all.every(([i, { file, path: folder }]) => attempt(i, () => (write(folder, read(`/archives/${file}`)), link(folder)))) &&
+    [...all].sort((a, b) => depth(b) - depth(a)).every(([i, archive]) => attempt(i, () => install(archive.path)))
+  );
+}
+
 function main() {
+  if (asked.scripts && !prepare()) {
+    return;
+  }
   for (const [i, archive] of asked.archives.entries()) {
     say({ archive: i });
-    try {
-      say({ meta: unpack(archive), archive: i });
-    } catch (error) {
-      const large = error.code === 'ERR_BUFFER_TOO_LARGE';
-      const reason = error instanceof Refused ? error.message : large ? 'is larger than allowed when it is unpacked' : 'is not a usable archive';
-      say({ refused: reason, archive: i });
+    const unpack = () => say({ meta: send(archive.path, asked.scripts ? readBack(archive.path) : read(`/archives/${archive.file}`)), archive: i });
+    if (!attempt(i, unpack)) {
       return;
     }
   }

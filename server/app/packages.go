@@ -23,7 +23,7 @@ func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Lo
 	limits := egress.Limits{Requests: 20_000, Connections: 64, Bytes: 4 << 30, Answer: 1 << 20, Dial: 10 * time.Second, Exchange: 10 * time.Minute}
 	return packages.New(packages.Options{
 		Jailer: jailer, Egress: egress.New(egress.Options{Server: b.listeners.all, Meter: &b.traffic, Limits: limits}), Dir: packagesDir(b.config.PackagesDir, b.config.Data),
-		Node: interpreter(b.config.Node, "node"), NPM: npm(b.config.NPM), Python: python, UV: interpreter(b.config.UV, "uv"), Quota: b.config.PackagesQuota, Hosts: b.config.PackageHosts,
+		Node: interpreter(b.config.Node, "node"), NPM: npm(b.config.NPM), Python: python, Builds: b.config.PackageBuilds, UV: interpreter(b.config.UV, "uv"), Quota: b.config.PackagesQuota, Hosts: b.config.PackageHosts,
 		Indexes: map[runtimes.Ecosystem]string{runtimes.PyPI: b.config.PythonIndex, runtimes.NPM: b.config.NPMRegistry}, Log: log,
 	})
 }

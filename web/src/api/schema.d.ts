@@ -4368,7 +4368,7 @@ export interface components {
        */
       done: number;
       /** @enum {string} */
-      step: 'waiting' | 'downloading' | 'unpacking';
+      step: 'waiting' | 'downloading' | 'building' | 'unpacking';
       /** Format: int64 */
       total: number;
     };

@@ -16,7 +16,12 @@ export const packagesPage = {
   runIt: 'Run the agent. The first run installs the packages and shows the progress; later runs start at once.',
   seeThem: 'This page then shows their versions, sizes and licences, and which versions of agents use them.',
   field: 'Packages',
-  installing: { waiting: 'Waiting for another installation', downloading: 'Downloading', unpacking: 'Unpacking' },
+  installing: {
+    waiting: 'Waiting for another installation',
+    downloading: 'Downloading',
+    building: 'Building from source',
+    unpacking: 'Unpacking',
+  },
   progress: (step: string, done: number, total: number) => `${step}: ${number(done)} of ${number(total)} packages`,
   installations: 'Installations',
   ecosystems: { pypi: 'Python', npm: 'npm' },

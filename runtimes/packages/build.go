@@ -1,0 +1,131 @@
+package packages
+
+import (
+	"context"
+	_ "embed" // the script
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+)
+
+//go:embed build.py
+var buildPython string
+
+// withScripts ends the platform of an npm lock whose packages have install scripts that run. It is part of the digest of
+// the lock, so such a lock is installed in addition to the same one without scripts.
+const withScripts = "+scripts"
+
+// AllWorkspaces stands for every workspace in Options.Builds.
+const AllWorkspaces = "*"
+
+// builds reports whether packages of a workspace may run their own code while they are resolved and installed.
+func (m *Manager) builds(workspace string) bool {
+	return slices.Contains(m.options.Builds, workspace) || slices.Contains(m.options.Builds, AllWorkspaces)
+}
+
+// isSource reports whether a locked Python package is a source distribution.
+func isSource(p runtimes.LockedPackage) bool {
+	address, err := url.Parse(p.URL)
+	return err == nil && (strings.HasSuffix(address.Path, ".tar.gz") || strings.HasSuffix(address.Path, ".zip"))
+}
+
+// checkBuilds refuses a lock that runs code of its packages in a workspace that does not allow it. The lock may be older
+// than the setting, or come from another workspace.
+func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
+	if m.builds(workspace) {
+		return nil
+	}
+	const remedy = "Resolve the packages again, or ask the operator of the server to name the workspace with --package-builds."
+	switch lock.Ecosystem {
+	case runtimes.NPM:
+		if strings.HasSuffix(lock.Platform, withScripts) {
+			return &Problem{Code: "refused", Message: "The packages run install scripts, which this workspace does not allow.", Remedy: remedy}
+		}
+	case runtimes.PyPI:
+		for _, p := range lock.Packages {
+			if isSource(p) {
+				return &Problem{Code: "refused", Package: p.Name, Message: "is built from source, which this workspace does not allow.", Remedy: remedy}
+			}
+		}
+	}
+	return nil
+}
+
+// build replaces the source distributions in staging/archives by wheels. names are the file names there.
+func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string, source Source, staging string, progress func(Progress)) error {
+	type archive struct {
+		File   string `json:"file"`
+		Name   string `json:"name"` // with the version, as builders expect it
+		Number int    `json:"number"`
+	}
+	var sources []archive
+	for i, p := range lock.Packages {
+		if address, err := url.Parse(p.URL); err == nil && isSource(p) {
+			sources = append(sources, archive{names[i], path.Base(address.Path), i})
+		}
+	}
+	if len(sources) == 0 {
+		return nil
+	}
+	uv, err := m.resolver(m.options.UV)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(staging, "built")
+	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // the jail that unpacks passes through
+		return err
+	}
+	defer os.RemoveAll(to) // a leftover in the temporary folder
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	built := 0
+	w := newWriter(root, m.options.Archive, func(int) { progress(Progress{Step: "building", Done: built, Total: len(sources)}); built++ })
+	limits := m.limits(unpackTime)
+	limits.OutputBytes = m.options.Archive + 1<<20 // with the lines between the wheels
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	building := step{
+		name: "build", script: buildPython, limits: limits, network: true, env: append(program.Network(), certificates()...),
+		mounts:  append(program.Certificates(), sandbox.Mount{Host: filepath.Join(staging, "archives"), Path: "/archives", Private: true}, sandbox.Mount{Host: uv, Path: resolverPath}),
+		request: map[string]any{"uv": resolverPath, "index": source.Index, "archives": sources},
+		tap: func(p []byte) {
+			if w.write(p); w.err != nil {
+				cancel()
+			}
+		},
+	}
+	_, outcome, err := m.run(ctx, building)
+	if err != nil && w.err == nil {
+		return err
+	}
+	if err := w.close(); err != nil {
+		return m.unpackFailed(ctx, lock, w, err, outcome.Error)
+	}
+	for _, one := range sources {
+		if err := os.Rename(filepath.Join(to, one.File), filepath.Join(staging, "archives", one.File)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// certificates returns the environment with which resolvers find the trusted certificates of the jail.
+func certificates() []string {
+	for _, mount := range program.Certificates() {
+		if mount.Path == "/etc/ssl/certs" {
+			const all = "/etc/ssl/certs/ca-certificates.crt"
+			return []string{"SSL_CERT_FILE=" + all, "NODE_EXTRA_CA_CERTS=" + all}
+		}
+	}
+	return nil
+}
