@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -263,4 +264,23 @@ func FuzzBuild(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBuild_ManyPackages_ReadConcurrently bundles files that import many packages. esbuild resolves their imports
+// concurrently.
+func TestBuild_ManyPackages_ReadConcurrently(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{"main.js": nil}
+	for i := range 64 {
+		name := fmt.Sprintf("p%d", i)
+		files["main.js"] = fmt.Appendf(files["main.js"], "import './%s.js'\n", name)
+		files[name+".js"] = fmt.Appendf(nil, "import '%s'", name)
+		files["node_modules/"+name+"/package.json"] = []byte(`{"main":"index.js"}`)
+		files["node_modules/"+name+"/index.js"] = fmt.Appendf(nil, "use(%d)", i)
+	}
+	for range 20 {
+		if _, problems := bundle.Build(bundle.Source{Language: runtimes.JavaScript, Files: files, Entrypoint: "main.js"}); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+	}
 }

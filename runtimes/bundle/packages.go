@@ -46,6 +46,8 @@ type manifest struct {
 
 // read returns the manifest of a folder.
 func (f *sources) manifest(dir string) (*manifest, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if known, ok := f.manifests[dir]; ok {
 		return known, known != nil
 	}

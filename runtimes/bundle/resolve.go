@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -29,6 +30,7 @@ type sources struct {
 	notes    []fault.Detail
 
 	hasPackages bool
+	mu          sync.Mutex           // protects manifests: esbuild resolves imports concurrently
 	manifests   map[string]*manifest // by folder
 }
 
