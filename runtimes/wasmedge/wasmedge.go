@@ -10,10 +10,12 @@ import (
 	"log/slog"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -33,10 +35,6 @@ const (
 
 // pageBytes is the size of a page of a module's memory.
 const pageBytes = 64 << 10
-
-// gasPerMs is the number of instructions that a module may execute for each millisecond of its CPU time. It is above what
-// the interpreter of WasmEdge reaches, so it stops only modules that the other limits do not.
-const gasPerMs = 1_000_000
 
 // laterMs is how much later than the sandbox the runner ends a module, so that the sandbox reports the time limit.
 const laterMs = 1000
@@ -119,7 +117,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if len(input) == 0 {
 		input = json.RawMessage("null")
 	}
-	output := &transcript{most: int(job.Limits.OutputBytes)}
+	output := &transcript{limits: job.Limits}
 	limited := job
 	limited.Limits.Processes = max(job.Limits.Processes, processes)
 	return e.pool.Run(ctx, worker.Task{
@@ -132,12 +130,12 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, host)
 }
 
-// Argv returns the command of a run. It grants no directory.
+// Argv returns the command of a run. It grants no directory. The sandbox limits the CPU time: a limit of gas has at most 31
+// bits, which the interpreter uses up in seconds, and measuring gas prints statistics on stdout.
 func Argv(runner string, job runtimes.Job) []string {
 	argv := []string{
 		runner, "--time-limit", strconv.FormatInt(job.Limits.TimeoutMs+laterMs, 10),
 		"--memory-page-limit", strconv.FormatInt(max(job.Limits.MemoryBytes/pageBytes, 1), 10),
-		"--enable-gas-measuring", "--gas-limit", strconv.FormatInt(job.Limits.CPUMs*gasPerMs, 10),
 	}
 	for _, name := range slices.Sorted(maps.Keys(job.Environment)) {
 		argv = append(argv, "--env", name+"="+job.Environment[name])
@@ -145,30 +143,60 @@ func Argv(runner string, job runtimes.Job) []string {
 	return append(argv, moduleFile)
 }
 
-// transcript holds the module's output, which is its result, and the end of its stderr.
+// transcript holds the module's output, which is its result. The runner prints its own log on stdout, too.
 type transcript struct {
-	most   int
+	limits runtimes.Limits
 	stdout bytes.Buffer
-	stderr []byte
+	line   []byte // the start of a line of stdout that has not ended
+	fatal  string // the last error with a code
+	full   bool   // whether the module asked for more memory than its limit
+	small  bool   // whether the module got less memory than it declares
 }
 
+// logged matches a line of the runner's log, from its start on or after output of the module that ends without a newline.
+var logged = regexp.MustCompile(`\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[[a-z]+\] ([^\n]*)\n?`)
+
 func (s *transcript) listen(kind frames.Kind, p []byte) {
-	const keep = 16 << 10
-	if kind == frames.Stdout {
-		s.stdout.Write(p[:min(len(p), max(s.most+1-s.stdout.Len(), 0))])
+	if kind != frames.Stdout {
 		return
 	}
-	s.stderr = append(s.stderr, p...)
-	s.stderr = s.stderr[max(len(s.stderr)-keep, 0):]
+	s.stdout.Write(p[:min(len(p), max(int(s.limits.OutputBytes)+1-s.stdout.Len(), 0))])
+	const longest = 4 << 10 // lines of stacks are longer
+	for len(p) > 0 {
+		part, rest, ended := bytes.Cut(p, []byte{'\n'})
+		s.line = append(s.line, part[:min(len(part), max(longest-len(s.line), 0))]...)
+		if p = rest; ended {
+			s.log(s.line)
+			s.line = s.line[:0]
+		}
+	}
+}
+
+// log notes the errors that a line of the runner's log has.
+func (s *transcript) log(line []byte) {
+	found := logged.FindSubmatch(line)
+	if found == nil {
+		return
+	}
+	text := strings.ToValidUTF8(string(found[1]), "\uFFFD")
+	if message, _, coded := strings.Cut(text, ", Code: "); coded { // other lines say where
+		s.fatal = message
+	}
+	s.full = s.full || strings.HasPrefix(text, "Memory Instance: Memory grow page failed")
+	s.small = s.small || strings.HasPrefix(text, "Memory Instance: Limited ")
 }
 
 // interpret maps the exit of the runner and its output to a result.
 func (s *transcript) interpret(result frames.Result) frames.Result {
+	s.log(s.line)
+	failed := result.ExitCode != nil && *result.ExitCode != 0
 	switch {
 	case result.Error != nil:
 	case result.Signal != 0:
 		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("WasmEdge was killed by signal %d.", result.Signal)}
-	case result.ExitCode != nil && *result.ExitCode != 0:
+	case s.small, failed && s.full:
+		result.Error = &runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module exceeded its memory limit of %s.", bytesize.Text(s.limits.MemoryBytes))}
+	case failed:
 		result.Error = s.failure(*result.ExitCode)
 	default:
 		result.Output, result.Error = s.output()
@@ -176,33 +204,31 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// failure explains an exit code by the last error that the runner prints.
+// failure explains an exit code by the last error that the runner printed.
 func (s *transcript) failure(code int) *runtimes.ProgramError {
 	failed := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The module exited with code %d.", code)}
-	for line := range strings.Lines(strings.ToValidUTF8(string(s.stderr), "\uFFFD")) {
-		_, message, ok := strings.Cut(line, "[error] ")
-		message, _, coded := strings.Cut(strings.TrimSpace(message), ", Code: ")
-		if !ok || !coded { // other lines say where
-			continue
-		}
-		failed.Message = "The module was stopped: " + strings.TrimPrefix(message, "execution failed: ") + "."
-		switch {
-		case strings.Contains(message, "cost limit exceeded"):
-			failed.Message, failed.Remedy = "The module executed more instructions than its CPU time allows.", "Raise limits.cpuMs or compute less in one run."
-		case strings.Contains(message, "call stack exhausted"), strings.Contains(message, "stack overflow"):
-			failed.Type = runtimes.RecursionLimit
-		case strings.HasPrefix(message, "loading failed"), strings.HasPrefix(message, "validation failed"):
-			failed.Type = runtimes.SyntaxError
-		}
+	if s.fatal == "" {
+		return failed
+	}
+	failed.Message = "The module was stopped: " + strings.TrimPrefix(s.fatal, "execution failed: ") + "."
+	switch {
+	case strings.Contains(s.fatal, "call stack exhausted"), strings.Contains(s.fatal, "stack overflow"):
+		failed.Type = runtimes.RecursionLimit
+	case strings.HasPrefix(s.fatal, "loading failed"), strings.HasPrefix(s.fatal, "validation failed"):
+		failed.Type = runtimes.SyntaxError
 	}
 	return failed
 }
 
-// output parses the module's stdout as its output: one JSON value, or nothing, which means null.
+// output parses the module's stdout as its output: one JSON value, or nothing, which means null. Lines of the runner's log
+// are no part of it.
 func (s *transcript) output() (json.RawMessage, *runtimes.ProgramError) {
 	text := bytes.TrimSpace(s.stdout.Bytes())
+	if !json.Valid(text) {
+		text = bytes.TrimSpace(logged.ReplaceAll(text, nil))
+	}
 	switch {
-	case s.stdout.Len() > s.most:
+	case s.stdout.Len() > int(s.limits.OutputBytes):
 		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
 	case len(text) == 0:
 		return json.RawMessage("null"), nil
