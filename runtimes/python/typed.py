@@ -710,7 +710,10 @@ def by_pydantic(function, listed, hints, places, notes):
     try:
         schema = {} if whole is None else schema_of(whole, "validation", describer, places.parameter(function, listed[0].name))
         if given or whole is None:
-            schema = joined(schema, schema_of(given, "validation", describer, places.parameter(function, "")))
+            named = schema_of(given, "validation", describer, places.parameter(function, ""))
+            if collide(schema, named):
+                schema, named = together(whole, given, describer, places.parameter(function, ""))
+            schema = joined(schema, named)
         place = places.parameter(function, "return")
         result = {}
         if isinstance(hints.get("return"), Unresolved):
@@ -731,6 +734,27 @@ def joined(whole, named):
         if name in named:
             both[name] = {**whole.get(name, {}), **named[name]}
     return {**both, "required": required} if required else both
+
+
+def collide(one, other):
+    """Reports whether two schemas have different definitions of one name, such as two classes Item of different modules."""
+    found, more = one.get("$defs", {}), other.get("$defs", {})
+    return any(name in more and more[name] != found[name] for name in found)
+
+
+def together(whole, given, describer, place):
+    """Returns the schemas of the whole input and of named parameters. Pydantic describes both at once, so that it names their definitions apart."""
+    name = "input"
+    while name in given:
+        name += "_"
+    import pydantic
+
+    named = schema_of({name: (whole, pydantic.Field(...)), **given}, "validation", describer, place)
+    schema = named["properties"].pop(name)
+    named["required"].remove(name)
+    if "$ref" in schema:
+        schema = named["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    return schema, named
 
 
 class NotDescribed(Exception):

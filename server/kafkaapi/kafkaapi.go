@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -147,11 +148,20 @@ func (a *API) connected() {
 }
 
 func (a *API) disconnected(ctx context.Context, err error) {
-	before := a.State()
-	a.note(func(s *State) { s.Connected, s.Reason = false, err.Error() })
-	if before.Connected || before.Reason != err.Error() {
+	before, reason := a.State(), withoutAddresses(err)
+	a.note(func(s *State) { s.Connected, s.Reason = false, reason })
+	if before.Connected || before.Reason != reason {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "Kafka", slog.Any("error", err))
 	}
+}
+
+// address matches a host with its port, and the host of a failed lookup.
+var address = regexp.MustCompile(`\[[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\](:\d+)?|[\w.-]+:\d+\b|(lookup )[\w.-]+`)
+
+// withoutAddresses returns the text of an error without the addresses of brokers, because /health and /ready answer
+// everybody. The log has the whole error.
+func withoutAddresses(err error) string {
+	return address.ReplaceAllString(err.Error(), "${2}…")
 }
 
 // Run consumes requests until ctx ends. It then lets running tools finish, until abort ends too, and commits them. It
@@ -181,7 +191,7 @@ func (a *API) ping(ctx context.Context) error {
 	reachable, cancel := context.WithTimeout(ctx, pingWithin)
 	defer cancel()
 	if err := a.side.Ping(reachable); err != nil {
-		return fmt.Errorf("no broker of %v answers: %w", a.Kafka.Brokers, err)
+		return fmt.Errorf("no broker answers: %w", err)
 	}
 	return nil
 }

@@ -182,6 +182,38 @@ def main(order: Order, other: "Missing", bare, days: int = 1) -> Order:
 	}
 }
 
+// TestPydantic_ClassesOfOneName_Apart: the input and a named parameter may have different classes of the same name.
+func TestPydantic_ClassesOfOneName_Apart(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, withPackages(t, realIndex(t), packagestest.Dir(t)))
+	const code = `from pydantic import BaseModel
+
+class Shop:
+    class Item(BaseModel):
+        price: int
+
+class Depot:
+    class Item(BaseModel):
+        place: str
+
+class Order(BaseModel):
+    items: list[Shop.Item]
+
+class Stock(BaseModel):
+    items: list[Depot.Item]
+
+def main(input: Order, stock: Stock) -> int:
+    return input.items[0].price + len(stock.items[0].place)
+`
+	var got inferred
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/infer", map[string]any{"language": "python", "code": code, "packages": []string{"pydantic>=2"}}).Into(t, &got)
+	s.Create(t, map[string]any{"name": "models", "language": "python", "code": code, "packages": []string{"pydantic>=2"}, "inputSchema": got.InputSchema})
+	run := s.Execute(t, "models", "draft", map[string]any{"items": []any{map[string]any{"price": 3}}, "stock": map[string]any{"items": []any{map[string]any{"place": "ab"}}}})
+	if !run.Success || string(run.Output) != "5" {
+		t.Errorf("%+v %s with %s", run.Error, run.Output, got.InputSchema)
+	}
+}
+
 // TestPydantic infers the schemas that the real Pydantic prints. The run gets a model, and the error of a validator
 // names the field.
 func TestPydantic(t *testing.T) {

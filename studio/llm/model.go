@@ -40,14 +40,14 @@ const (
 
 // Statuses of a model's answer. They are not statuses of this server.
 const (
-	badRequest   = 400
-	unauthorized = 401
-	forbidden    = 403
-	notFound     = 404
-	timedOut     = 408
-	tooMany      = 429
-	serverError  = 500
-
+	badRequest     = 400
+	unauthorized   = 401
+	forbidden      = 403
+	notFound       = 404
+	notAllowed     = 405
+	unprocessable  = 422
+	tooMany        = 429
+	serverError    = 500
 	notImplemented = 501
 )
 
@@ -132,10 +132,13 @@ func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
 // busy reports whether the same request may succeed later.
 func (r *refusal) busy() bool { return r.status == tooMany || r.status >= serverError }
 
-// unsupported reports whether the server has no such operation, or not for this model.
+// unsupported reports whether the server has no such operation, or not for this model or with a field of the request.
 func (r *refusal) unsupported() bool {
-	other := r.status == unauthorized || r.status == forbidden || r.status == timedOut || r.status == tooMany
-	return r.status >= badRequest && r.status < serverError && !other || r.status == notImplemented
+	switch r.status {
+	case badRequest, notFound, notAllowed, unprocessable, notImplemented:
+		return true
+	}
+	return false
 }
 
 // Ask sends a conversation and returns the answer. shape is the JSON Schema of the wanted answer, nil for prose. A busy

@@ -1,0 +1,22 @@
+package kafkaapi
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestWithoutAddresses hides hosts from those who read /health without a credential.
+func TestWithoutAddresses(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"no broker answers: unable to dial: dial tcp 10.0.0.5:9092: connect: connection refused":    "no broker answers: unable to dial: dial tcp …: connect: connection refused",
+		"dial tcp: lookup kafka.corp.example on 10.0.0.2:53: no such host":                          "dial tcp: lookup … on …: no such host",
+		"dial tcp [2001:db8::1]:9092: i/o timeout":                                                  "dial tcp …: i/o timeout",
+		"SASL_AUTHENTICATION_FAILED: SASL Authentication failed.":                                   "SASL_AUTHENTICATION_FAILED: SASL Authentication failed.",
+		"unable to open connection to broker: dial tcp kafka-1.corp.example:9092: connect: refused": "unable to open connection to broker: dial tcp …: connect: refused",
+	} {
+		if got := withoutAddresses(errors.New(given)); got != want {
+			t.Errorf("%q gives %q", given, got)
+		}
+	}
+}
