@@ -46,8 +46,8 @@ type Versions interface {
 	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error
 }
 
-// Numbers lists the versions of an agent with only number, digests and deprecation. An agent may have thousands, and
-// publishing compares with few.
+// Numbers lists the versions of an agent with only their numbers, digests and deprecation. An agent may have thousands
+// of versions, and publishing needs the content of only a few.
 type Numbers interface {
 	Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
@@ -59,17 +59,18 @@ type Inspector interface {
 	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 
-// Replays compares the answers of a draft with those of the latest version.
+// Replays compares the outputs of a draft with those of the latest version, for recorded inputs.
 type Replays interface {
 	Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error)
 }
 
 // Gate decides whether a version may be published.
 type Gate interface {
-	// Publication returns the verdict about a version. Errors: PolicyBlocked, or ApprovalRequired if a person must decide
-	// first; then the gate has recorded the request.
+	// Publication returns the verdict about a version. Errors: PolicyBlocked; ApprovalRequired if a person must approve
+	// first, in which case the gate has recorded the request.
 	Publication(ctx context.Context, actor registry.Actor, v registry.Version, before *registry.Version, request json.RawMessage) (*registry.Verdict, error)
-	// Judge returns the verdict about a program. before is the spec whose capabilities are approved, nil for none.
+	// Judge returns the verdict about a program. before is the spec whose capabilities are already approved, nil for
+	// none.
 	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
 	// Approved reports whether later versions may have the capabilities of a published version without a new approval.
 	Approved(ctx context.Context, workspace string, v registry.Version) (bool, error)
@@ -84,9 +85,9 @@ type Quotas interface {
 type Options struct {
 	Agents    Agents
 	Histories Histories
-	Changes   *changes.Hub // nil for nobody who follows
-	Quotas    Quotas       // nil for none
-	Gate      Gate         // nil for none
+	Changes   *changes.Hub // nil if there are no followers to notify
+	Quotas    Quotas       // nil without quotas
+	Gate      Gate         // nil without a gate
 	Versions  Versions
 	Numbers   Numbers
 	Resolver  *references.Resolver
@@ -94,8 +95,8 @@ type Options struct {
 	Replays   Replays
 	Tests     Tests
 	Inspector Inspector
-	Inference *infer.Service    // nil for none
-	Packages  *packages.Service // nil for none
+	Inference *infer.Service    // nil without schema inference
+	Packages  *packages.Service // nil without packages
 	Validator *specs.Validator
 	Specs     *specs.Checker
 	Engines   *engines.Chooser
@@ -107,15 +108,15 @@ type Options struct {
 type Service struct {
 	Options
 
-	editing     [64]sync.Mutex // one lock per group of agents, held while reading, changing and writing
+	editing     [64]sync.Mutex // each guards a group of agents while one is read, changed and written
 	deprecating sync.Mutex     // one lock for all agents, because a successor may belong to another agent
 }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// edit reads an agent for a change and locks it on this server until done is called. Otherwise a concurrent change
-// could undo a rename.
+// edit reads an agent for a change and locks it on this server until done is called. Without the lock, a concurrent
+// change could undo a rename.
 func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a registry.Agent, done func(), err error) {
 	if a, err = s.Agents.Agent(ctx, actor.Workspace, ref); err != nil {
 		return a, nil, err
@@ -129,8 +130,8 @@ func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a
 	return a, lock.Unlock, nil
 }
 
-// Input holds the fields of an agent and its draft that a client sends. For a nil field, creating uses the default and
-// saving keeps the current value. Code is shorthand for Files with only the entry file.
+// Input holds the fields of an agent and its draft that a client may set. If a field is nil, creating uses the default
+// and saving leaves the value unchanged. Code is a short form of Files with only the entry file.
 type Input struct {
 	Name             *string                   `json:"name,omitempty"`
 	Title            *string                   `json:"title,omitempty"`
@@ -153,14 +154,15 @@ type Input struct {
 	SafetyFlags      *[]string                 `json:"safetyFlags,omitempty"`
 	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
-	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
+	Rules            *runtimes.Rules           `json:"rules,omitempty"` // the pack "none" removes the rules
 
 	Tests *[]registry.Test `json:"tests,omitempty"`
 
-	// SchemaSources says where new schemas came from. A new schema without a source was written by a person.
+	// SchemaSources states the origin of new schemas. Without it, a new schema counts as written by a person.
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
 
-	// Session is the browser session that saves, "" for other clients. Its saves may share an entry of the history.
+	// Session is the browser session that saves, "" for other clients. Consecutive saves of a session may share one
+	// history entry.
 	Session string `json:"-"`
 }
 
@@ -176,7 +178,8 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Compose returns the agent that Create would store, for callers that store further data in the same transaction.
+// Compose returns the agent that Create would store, without storing it. Callers use it to store further data in the
+// same transaction.
 func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	now := s.Now()
 	a := registry.Agent{
@@ -196,7 +199,7 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 	return s.apply(ctx, actor, a, in)
 }
 
-// checkAgentLimit checks the quota before data is stored.
+// checkAgentLimit returns an error if the workspace has used up its quota.
 func (s *Service) checkAgentLimit(ctx context.Context, actor registry.Actor) error {
 	if s.Quotas == nil {
 		return nil
@@ -239,8 +242,7 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, se
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// Patch changes name, title, description, tags and metadata, as far as the input contains them. The draft stays
-// unchanged.
+// Patch changes title, description, tags, metadata and the name, if the input contains them. The draft does not change.
 func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (a registry.Agent, err error) {
 	for range patchTries {
 		if a, err = s.patchOnce(ctx, actor, ref, in); !fault.Is(err, fault.Conflict) {
@@ -250,7 +252,7 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 	return a, err
 }
 
-// patchTries is how often a change is tried while other servers change the same agent.
+// patchTries is the maximum number of attempts while other servers change the same agent.
 const patchTries = 10
 
 func (s *Service) patchOnce(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
@@ -275,9 +277,9 @@ func (s *Service) patchOnce(ctx context.Context, actor registry.Actor, ref strin
 	return a, nil
 }
 
-// Delete turns an agent into a tombstone: it disappears from every list, and its name cannot be reused. The versions
-// are kept. While a pin references a version, Delete returns Conflict with the list of pins, unless forced. The
-// tombstone records the actor and the comment.
+// Delete marks an agent as deleted: it disappears from every list, and its name cannot be reused. Its versions are
+// kept. While a pin references a version, Delete returns Conflict with the list of pins, unless forced. The actor and
+// the comment are recorded.
 func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool, comment string) error {
 	if err := registry.CheckText("/comment", comment); err != nil {
 		return err
@@ -303,7 +305,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 	return nil
 }
 
-// mostNamed is the maximum number of owners named in a message.
+// mostNamed is the maximum number of pin owners that an error names.
 const mostNamed = 5
 
 func owners(pins []registry.Pin) string {
@@ -347,7 +349,8 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	return a, s.checkModule(ctx, actor, a.Draft.Spec, in)
 }
 
-// checkModule rejects a WebAssembly module that cannot run. Unlike source code, it could not be fixed in a draft.
+// checkModule rejects a WebAssembly module that cannot run. Source code may be saved with errors, because it can be
+// edited later; a module cannot.
 func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec registry.Spec, in Input) error {
 	if spec.Language != runtimes.WASM || in.Files == nil && in.Entrypoint == nil && in.Language == nil {
 		return nil
@@ -362,7 +365,7 @@ func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec re
 	return nil
 }
 
-// overlay applies the draft's fields of an input to a spec.
+// overlay returns the spec with the fields that the input sets.
 func overlay(spec registry.Spec, in Input) registry.Spec {
 	set(&spec.Language, in.Language)
 	set(&spec.Runtime, in.Runtime)
@@ -401,7 +404,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// describe applies the descriptive fields of an input to an agent and checks them.
+// describe sets the descriptive fields of an agent from an input and checks them.
 func (s *Service) describe(a registry.Agent, in Input) (registry.Agent, error) {
 	set(&a.Title, in.Title)
 	set(&a.Description, in.Description)

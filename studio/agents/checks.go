@@ -20,11 +20,12 @@ type Tests interface {
 // maxListed is the maximum number of failed checks in an error.
 const maxListed = 20
 
-// regressions runs the checks of a draft before it is published as v: its tests, the tests of the version before unless v
-// may break callers, and recorded inputs if asked for. It returns the checks that fail, and the version before.
+// regressions runs the checks of a draft before it is published as v. These are its tests; the tests of the previous
+// version, unless v is a major version; and recorded inputs, if requested. It returns the failed checks and the number
+// of the previous version.
 func (s *Service) regressions(ctx context.Context, actor registry.Actor, v registry.Version, published []registry.Version, req PublishRequest) ([]registry.Regression, string, error) {
 	if req.repeats {
-		return nil, "", nil // a folder is not the draft, which the tests run
+		return nil, "", nil // the tests run the draft, which may differ from the published folder
 	}
 	before, relied, err := s.reliedOn(ctx, actor, v, published)
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *Service) regressions(ctx context.Context, actor registry.Actor, v regis
 	if err != nil {
 		return nil, "", err
 	}
-	for i := range failed { // a test that both have is run once
+	for i := range failed { // a test that both versions have is run only once
 		if slices.ContainsFunc(v.Tests, func(t registry.Test) bool {
 			return t.Name == failed[i].Test && slices.ContainsFunc(relied, sameCase(t))
 		}) {
@@ -68,7 +69,8 @@ func (s *Service) failures(ctx context.Context, actor registry.Actor, agent stri
 	return failed, err
 }
 
-// reliedOn returns the tests of the version before v, on which its callers rely. There are none if v may break callers.
+// reliedOn returns the previous version of v and its tests, because its callers rely on them. It returns none if v is a
+// major version, which may break callers.
 func (s *Service) reliedOn(ctx context.Context, actor registry.Actor, v registry.Version, published []registry.Version) (string, []registry.Test, error) {
 	at := advice.Previous(v.Version, numbers(published))
 	if at < 0 {
@@ -82,7 +84,7 @@ func (s *Service) reliedOn(ctx context.Context, actor registry.Actor, v registry
 	return before.Version, before.Tests, err
 }
 
-// sameCase returns a function that reports whether a test asks the same as t, whatever its name.
+// sameCase returns a function that reports whether a test has the same input and expectation as t. Names are ignored.
 func sameCase(t registry.Test) func(registry.Test) bool {
 	type asked struct {
 		Input  any
@@ -92,7 +94,7 @@ func sameCase(t registry.Test) func(registry.Test) bool {
 	sum := func(t registry.Test) string {
 		sum, err := jcs.DigestValue(asked{t.Input, t.Expect, t.Ignore})
 		if err != nil {
-			return t.Name // checked when it was saved
+			return t.Name // unreachable: the test was checked when it was saved
 		}
 		return sum
 	}
@@ -100,8 +102,8 @@ func sameCase(t registry.Test) func(registry.Test) bool {
 	return func(other registry.Test) bool { return sum(other) == is }
 }
 
-// accepted adds failed checks to a version whose publisher accepts them. They break callers, so they raise the advice to a
-// major version.
+// accepted returns advice that includes the failed checks that the publisher accepts. They may break callers, so the
+// advice becomes a major version.
 func accepted(advised registry.Advice, failed []registry.Regression) (registry.Advice, error) {
 	if advised.Base == "" {
 		return advised, nil
@@ -117,7 +119,7 @@ func accepted(advised registry.Advice, failed []registry.Regression) (registry.A
 	return advised, nil
 }
 
-// refuseRegressions returns the error that lists the failed checks, and the callers of the version before.
+// refuseRegressions returns the error that lists the failed checks and the callers of the previous version.
 func (s *Service) refuseRegressions(ctx context.Context, v registry.Version, before string, failed []registry.Regression) error {
 	var names []string
 	refused := &fault.Error{Code: fault.TestsFailed}
@@ -163,7 +165,7 @@ func pointerOf(f registry.Regression) string {
 	return "/tests/" + jcs.EscapePointer(f.Test)
 }
 
-// sentenceOf describes a failed check.
+// sentenceOf returns a sentence that describes a failed check.
 func sentenceOf(f registry.Regression) string {
 	switch {
 	case f.Test == "":

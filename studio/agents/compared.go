@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Awaited is the program that a person decides about, and the version that it is compared with.
+// Awaited is the program that waits for approval, and the version with which it is compared.
 type Awaited struct {
 	Program registry.Version
-	Before  *registry.Version // the last version that counts as approved, nil for none
+	Before  *registry.Version // the highest earlier version that counts as approved, nil for none
 }
 
-// Awaited returns the program of a request for approval. inline is the program of a run without an agent, nil for
-// others. Error: NotFound if the program is no longer kept.
+// Awaited returns the program of a request for approval. inline is the program of a run without an agent, nil for other
+// requests. Error: NotFound if the program is no longer stored.
 func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inline *registry.Spec) (Awaited, error) {
 	if inline != nil {
 		spec, err := s.Specs.Complete(*inline)
@@ -43,7 +43,8 @@ func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inlin
 	return Awaited{Program: program, Before: before}, err
 }
 
-// awaitedProgram returns the version that runs or was published, or the one that would be published.
+// awaitedProgram returns the version that runs or was published. For a publication that waits, it builds the version
+// from the request.
 func (s *Service) awaitedProgram(ctx context.Context, approval registry.Approval) (registry.Version, error) {
 	if approval.Kind != registry.PublishApproval || len(approval.Request) == 0 {
 		ref := approval.Version
@@ -68,8 +69,8 @@ func (s *Service) awaitedProgram(ctx context.Context, approval registry.Approval
 	return registry.Version{AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: p.Version, Spec: spec}, err
 }
 
-// AwaitedDiff compares the program of a request with the last version that counts as approved. Without such a version
-// every file is added.
+// AwaitedDiff compares the program of a request with the last version that counts as approved. Without such a version,
+// every file counts as added.
 func (s *Service) AwaitedDiff(ctx context.Context, workspace string, w Awaited) (Diff, error) {
 	if w.Before != nil {
 		return s.compare(ctx, workspace, *w.Before, w.Program)

@@ -9,7 +9,7 @@ import (
 )
 
 // DeprecateRequest deprecates a version, or ends its deprecation. Successor is a reference to the version to use
-// instead. The default is the agent's latest version that is not deprecated, if that is another one.
+// instead. The default is the agent's latest version that is not deprecated, if it is a different one.
 type DeprecateRequest struct {
 	Deprecated bool
 	Reason     string
@@ -17,7 +17,7 @@ type DeprecateRequest struct {
 }
 
 // Deprecate deprecates a version, or ends its deprecation. It returns the owners whose references select the version,
-// because they must change them. A deprecated version still runs.
+// because they should change them. A deprecated version still runs.
 func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, req DeprecateRequest) (registry.Version, []registry.Pin, error) {
 	v, err := s.Version(ctx, actor, ref, version)
 	if err != nil {
@@ -26,12 +26,12 @@ func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, vers
 	if len(req.Reason) > registry.MaxWords {
 		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
 	}
-	s.deprecating.Lock() // otherwise two concurrent requests could name each other as successors
+	s.deprecating.Lock() // otherwise two concurrent requests could name each other's versions as successors
 	defer s.deprecating.Unlock()
 	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
 		return registry.Version{}, nil, err
 	}
-	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before deprecating: ranges then select another version
+	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before deprecating, because afterwards ranges select another version
 	if err != nil {
 		return registry.Version{}, nil, err
 	}
@@ -61,8 +61,8 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 	return "", nil
 }
 
-// leadsElsewhere rejects a successor that does not exist, is the version itself, or has successors that lead back to
-// the version. Such a chain would have no end.
+// leadsElsewhere rejects a successor that does not exist, is the version itself, or leads back to the version through
+// its own successors. Such a chain would be a loop.
 func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v registry.Version, successor string) error {
 	followed := map[string]bool{}
 	for at := successor; at != "" && !followed[at]; {
@@ -75,7 +75,7 @@ func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v regist
 		case err != nil && at == successor:
 			return fault.Invalid("/successor", "must be a reference to an existing version, for example %s@2.0.0.", v.Agent)
 		case err != nil:
-			return nil //nolint:nilerr // what a successor was replaced by is gone, so it leads nowhere
+			return nil //nolint:nilerr // the next successor no longer exists, so the chain ends
 		case next.AgentID == v.AgentID && next.Version == v.Version && at == successor:
 			return fault.Invalid("/successor", "must not be the deprecated version itself.")
 		case next.AgentID == v.AgentID && next.Version == v.Version:

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// Diff holds the differences between two versions of an agent, or a version and the draft.
+// Diff holds the differences between two versions of an agent, or between a version and the draft.
 type Diff struct {
 	From     string            `json:"from" doc:"A version, or draft."`
 	To       string            `json:"to"`
@@ -26,7 +26,8 @@ type Diff struct {
 	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
 	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
 	Advice   registry.Advice   `json:"advice"`
-	// CapabilityChanges says in words what the second one may do and the first may not. It is empty if the gate is off.
+	// CapabilityChanges describes the capabilities that the second side has and the first has not. It is empty if the
+	// gate is off.
 	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities of the second that the first does not have, in words. Empty if the gate is off."`
 }
 
@@ -46,8 +47,8 @@ type SettingDiff struct {
 	After  json.RawMessage `json:"after"`
 }
 
-// Diff compares two versions, each named as in a reference or "draft". If the versions are more than one step apart,
-// the advice covers all changes from the first to the second.
+// Diff compares two sides. Each is a version as in a reference, or "draft". The advice covers all changes from the
+// first to the second side, even if there are versions in between.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string, seen registry.Seen) (Diff, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Service) compare(ctx context.Context, workspace string, before, after r
 		return Diff{}, err
 	}
 	verdict, err := s.judged(ctx, workspace, after.Spec, &before.Spec)
-	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // the rest can be compared without a parser
+	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // without a parser, the other fields can still be compared
 		return Diff{}, err
 	}
 	d.CapabilityChanges = verdict.CapabilityChanges
@@ -94,7 +95,7 @@ func (s *Service) compare(ctx context.Context, workspace string, before, after r
 	return d, err
 }
 
-// side returns one side of a comparison: a version, or the draft in the form of a version.
+// side returns one side of a comparison. A draft is converted to the form of a version.
 func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen, version, pointer string) (registry.Version, error) {
 	if version == "" {
 		return registry.Version{}, fault.Invalid(pointer, "must be a version, latest or draft.")
@@ -134,7 +135,7 @@ func filesApart(before, after map[string]registry.File) []FileDiff {
 	return all
 }
 
-// settingsApart lists the fields that differ, with their names in the API.
+// settingsApart lists the fields that differ, under their API names.
 func settingsApart(before, after registry.Version) []SettingDiff {
 	b, a := before.Spec, after.Spec
 	all := []SettingDiff{}
@@ -153,7 +154,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
 	add("capabilities", "capabilities.tools", b.Capabilities.Tools, a.Capabilities.Tools)
 	add("capabilities", "capabilities.files", b.Capabilities.Files, a.Capabilities.Files)
-	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // a draft has no pins yet
+	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // a draft has no pins until it is published
 		add("capabilities", "capabilities.pinned", b.Capabilities.Pinned, a.Capabilities.Pinned)
 	}
 	add("capabilities", "secrets", b.Secrets, a.Secrets)
@@ -164,7 +165,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("settings", "title", before.Title, after.Title)
 	add("settings", "description", before.Description, after.Description)
 	add("settings", "language", b.Language, a.Language)
-	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // a draft with auto gets its runtime when it is published
+	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // the runtime auto is replaced only when a draft is published
 		add("settings", "runtime", b.Runtime, a.Runtime)
 	}
 	add("settings", "isolation", b.Isolation, a.Isolation)
@@ -185,7 +186,7 @@ func orNull(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// sameJSON reports whether two documents are equal, whatever their formatting.
+// sameJSON reports whether two JSON documents have the same value. Formatting is ignored.
 func sameJSON(a, b json.RawMessage) bool {
 	left, errLeft := jcs.Digest(a)
 	right, errRight := jcs.Digest(b)

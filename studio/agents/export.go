@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// ExportRequest asks for a version as a tool manifest. Version "" means latest. With Publish, the first version is
-// published if there is none. BaseURL is the address at which callers reach this server.
+// ExportRequest requests a version as a tool manifest. Version "" means latest. With Publish, the draft is published
+// first if there is no version. BaseURL is the address at which callers reach this server.
 type ExportRequest struct {
 	Version string
 	Format  string
@@ -19,15 +19,15 @@ type ExportRequest struct {
 	BaseURL string
 }
 
-// Exported is a version as a tool manifest, with warnings about features that the format cannot express. DraftRevision
-// is the revision of the draft that was published for the export, 0 if none was.
+// Exported is a tool manifest of a version, with warnings about features that the format cannot express. DraftRevision
+// is the revision of the draft that the export published, 0 if it published none.
 type Exported struct {
 	manifest.Result
 	Published
 }
 
-// Export returns a version as a tool manifest. A manifest never refers to a draft: if there is no version, the error is
-// NoVersion, unless the request publishes.
+// Export returns a version as a tool manifest. A manifest never refers to a draft: without a version the error is
+// NoVersion, unless the request publishes one.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Exported, error) {
 	if req.Version == "" {
 		req.Version = registry.Latest

@@ -15,18 +15,18 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// SpecOf returns the program of an input, without defaults for missing fields.
+// SpecOf returns the program of an input. Missing fields get no defaults.
 func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
 
-// Folder is an agent on disk: its settings and files, and an example input, {} if there is none.
+// Folder is an agent on disk: its settings, its files and an example input. The example is {} if the folder has none.
 type Folder struct {
-	Server  string // that agent.yaml names, "" for none
+	Server  string // server that agent.yaml names, "" for none
 	Agent   Input
 	Example json.RawMessage
 }
 
-// ReadFolder reads an agent from agent.yaml, an optional tests.yaml and input.json, and all other files as files of the
-// program. It skips names that start with a dot.
+// ReadFolder reads an agent from agent.yaml and the optional tests.yaml and input.json. All other files become files of
+// the program. Names that start with a dot are skipped.
 func ReadFolder(folder fs.FS) (Folder, error) {
 	settings, err := fs.ReadFile(folder, registry.SettingsFile)
 	if err != nil {
@@ -87,8 +87,8 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 	return files, nil
 }
 
-// parseSettings reads agent.yaml. Its field names are those of the HTTP API. Properties keep their order, which
-// determines the order of fields in a form.
+// parseSettings reads agent.yaml. Its field names are those of the HTTP API. Schema properties stay in their order,
+// which is the order of the fields in a form.
 func parseSettings(data []byte) (Settings, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -113,7 +113,8 @@ func parseSettings(data []byte) (Settings, error) {
 	return in, nil
 }
 
-// maxYAMLDepth is the maximum nesting. Aliases are rejected, so that a small file cannot expand to a large document.
+// maxYAMLDepth is the maximum nesting depth. Aliases are rejected too, so that a small file cannot expand to a large
+// document.
 const maxYAMLDepth = 64
 
 func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
@@ -141,7 +142,7 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 		return writeList(out, '[', ']', len(n.Content), func(i int) error { return writeJSON(out, n.Content[i], depth+1) })
 	case yaml.ScalarNode:
 		if (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)) {
-			out.WriteString(n.Value) // with all its digits
+			out.WriteString(n.Value) // as written, so that no digit is lost
 			return nil
 		}
 		var value any = n.Value // dates stay text, because JSON has no date type

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// FormatReport holds formatted code. With errors it holds the unchanged code.
+// FormatReport holds the formatted code. If the code has errors, it is unchanged.
 type FormatReport struct {
 	Code   string         `json:"code"`
 	Errors []fault.Detail `json:"errors"`
@@ -16,7 +16,8 @@ type FormatReport struct {
 // defaultIndent is the default number of spaces per indentation level.
 const defaultIndent = 2
 
-// Format formats code, which is parsed in the sandbox. For languages that it does not support, editors have formatters.
+// Format parses code in the sandbox and returns it formatted. It supports Bash only, because editors have formatters
+// for the other languages.
 func (s *Service) Format(ctx context.Context, language runtimes.Language, code string, indent int) (FormatReport, error) {
 	if language != runtimes.Bash {
 		return FormatReport{}, fault.Invalid("/language", "must be bash; editors format other languages themselves.")

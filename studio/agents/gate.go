@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 )
 
-// pending is a publication that waits for a person.
+// pending is the stored request of a publication that waits for an approval.
 type pending struct {
 	Spec      registry.Spec   `json:"spec"`
 	Version   string          `json:"version"`
@@ -22,7 +22,7 @@ type pending struct {
 	Accept    bool            `json:"acceptRegressions,omitempty"`
 }
 
-// reviewed asks the gate about a version that would otherwise be published now.
+// reviewed returns the gate's verdict about a version just before it is published.
 func (s *Service) reviewed(ctx context.Context, actor registry.Actor, v registry.Version, spec registry.Spec, published []registry.Version, req PublishRequest) (*registry.Verdict, error) {
 	if s.Gate == nil || req.approved != nil {
 		return req.approved, nil
@@ -38,14 +38,14 @@ func (s *Service) reviewed(ctx context.Context, actor registry.Actor, v registry
 	return s.Gate.Publication(ctx, actor, v, before, request)
 }
 
-// before returns the version whose capabilities a new version is compared with: the highest one below it that counts as
-// approved, nil for none.
+// before returns the version with whose capabilities those of a new version are compared: the highest lower one that
+// counts as approved, nil for none.
 func (s *Service) before(ctx context.Context, v registry.Version, workspace string, published []registry.Version) (*registry.Version, error) {
 	lower := published
 	for {
 		at := advice.Previous(v.Version, numbers(lower))
 		if at < 0 {
-			return nil, nil //nolint:nilnil // there is none
+			return nil, nil //nolint:nilnil // nil means that there is no such version
 		}
 		before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: lower[at].Version})
 		if err != nil {
@@ -70,7 +70,8 @@ func specOf(v *registry.Version) *registry.Spec {
 	return &v.Spec
 }
 
-// Verdict returns the verdict about a draft, compared with the highest version that counts as approved. A gate that is off approves.
+// Verdict returns the verdict about a draft, compared with the highest version that counts as approved. If the gate is
+// off, the verdict is an approval.
 func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (registry.Verdict, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -111,7 +112,8 @@ func (s *Service) judged(ctx context.Context, workspace string, spec registry.Sp
 	return *verdict, nil
 }
 
-// PublishApproved publishes what a person has approved: the content of the request, even if the draft has changed since.
+// PublishApproved publishes an approved request. It publishes the content that was approved, even if the draft has
+// changed since.
 func (s *Service) PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error) {
 	var p pending
 	if err := json.Unmarshal(approval.Request, &p); err != nil {

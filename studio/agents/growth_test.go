@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// Saving and publishing took six times as long with 2,000 versions of the agent. The number of statements does not grow,
-// and the plans of those that read versions are tested in registry/store.
+// Regression: saving and publishing took six times as long for an agent with 2,000 versions. This test checks that the
+// number of statements does not grow; registry/store tests the query plans.
 func TestPublish_ManyVersions_SameWork(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -52,12 +52,12 @@ func TestPublish_ManyVersions_SameWork(t *testing.T) {
 				}
 				return statements.Load() - before, time.Since(began)
 			}
-			for range registry.KeptSaves + 2 { // until the history of the draft is full
+			for range registry.KeptSaves + 2 { // until the history of the draft has its maximum length
 				work()
 			}
 			few, quick := work()
 			fill(t, s, service, name, 2000)
-			work() // the database also writes what was filled in
+			work() // a first time, because the database also writes the pages that the setup changed
 			many, slow := work()
 			if many > few {
 				t.Errorf("%d statements with few versions, %d with 2000", few, many)
@@ -67,7 +67,7 @@ func TestPublish_ManyVersions_SameWork(t *testing.T) {
 	}
 }
 
-// fill adds versions until an agent has this many.
+// fill adds versions until the agent has the given total.
 func fill(t *testing.T, s *store.Store, service *agents.Service, name string, total int) {
 	t.Helper()
 	last, err := service.Version(t.Context(), access.Administrator(), name, "latest")

@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Histories stores the saves of drafts.
+// Histories stores the saves of drafts, and labels them.
 type Histories interface {
 	DraftSaves(ctx context.Context, workspace, agentID, cursor string, limit int) (registry.DraftSavePage, error)
 	DraftSave(ctx context.Context, workspace, agentID string, revision int64) (registry.Draft, error)
@@ -22,7 +22,7 @@ func (s *Service) History(ctx context.Context, actor registry.Actor, ref, cursor
 	return s.Histories.DraftSaves(ctx, actor.Workspace, a.ID, cursor, limit)
 }
 
-// Saved returns a draft as it was saved. Error: NotFound.
+// Saved returns the draft of a former revision. Error: NotFound.
 func (s *Service) Saved(ctx context.Context, actor registry.Actor, ref string, revision int64) (registry.Draft, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -31,8 +31,8 @@ func (s *Service) Saved(ctx context.Context, actor registry.Actor, ref string, r
 	return s.Histories.DraftSave(ctx, actor.Workspace, a.ID, revision)
 }
 
-// LabelSave sets the label of a history entry, so that it is kept and later saves do not share it; "" removes the
-// label.
+// LabelSave sets the label of a history entry; "" removes it. An entry with a label is kept, and later saves are not
+// merged into it.
 func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref string, revision int64, label string) error {
 	if err := registry.CheckLabel(label); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref strin
 	return s.Histories.LabelDraftSave(ctx, actor.Workspace, a.ID, revision, label)
 }
 
-// RestoreSave saves the draft of a former revision as a new revision. The caller must have seen the current revision,
-// else StaleDraft. The current revision stays in the history.
+// RestoreSave saves the draft of a former revision as a new revision. The client must have seen the current revision,
+// else the error is StaleDraft. The current revision stays in the history.
 func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from int64, seen registry.Seen) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -59,7 +59,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// The limits and grants may have changed since the draft was saved, so it is checked like any other save.
+	// Limits and grants may have changed since the draft was saved, so it is checked like every save.
 	spec, err := s.Specs.Complete(former.Spec)
 	if err != nil {
 		return registry.Agent{}, err
@@ -71,7 +71,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// saveDraft stores a draft and notifies the readers of the agent. Every change of a draft calls it.
+// saveDraft stores a draft and notifies the followers of the agent. Every change of a draft must call it.
 func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen registry.Seen) (registry.Agent, error) {
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	saved, err := s.Agents.SaveDraft(ctx, a, seen.Revision(a.Draft))

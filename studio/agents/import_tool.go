@@ -14,15 +14,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// ToolImport describes a tool of another system that becomes an agent.
+// ToolImport describes a tool of another system from which to create an agent.
 type ToolImport struct {
 	Tool     json.RawMessage
 	Name     string            // "" selects the name of the tool
 	Language runtimes.Language // "" selects TypeScript
 }
 
-// ImportTool creates an agent with the name, the description and the schemas of a tool, and with a stub as its program.
-// The notes say what differs from the definition. Errors: InvalidInput names the field of the definition, NameTaken.
+// ImportTool creates an agent with the name, the description and the schemas of a tool. Its program is a stub. The
+// notes list differences from the definition. Errors: InvalidInput with a pointer into the definition; NameTaken.
 func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req ToolImport) (agent registry.Agent, notes []string, err error) {
 	tool, err := manifest.ReadTool(req.Tool, "/tool")
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req Tool
 	return agent, notes, located(err, tool, req.Name != "")
 }
 
-// located replaces the pointers of errors, which name fields of an agent, by pointers into the definition of the tool.
+// located replaces the pointers in an error, which refer to fields of an agent, by pointers into the definition of the
+// tool.
 func located(err error, tool manifest.Foreign, named bool) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidInput {
@@ -79,9 +80,10 @@ func located(err error, tool manifest.Foreign, named bool) error {
 	return &moved
 }
 
-// stub returns a program that has the right form and fails.
+// stub returns a program with the right form for the language. It always fails, because the tool is not implemented.
+// known is false for a language without a stub.
 func stub(language runtimes.Language, tool string) (code string, known bool) {
-	quoted, _ := json.Marshal(tool + " is not implemented yet.") // strings always have a JSON form
+	quoted, _ := json.Marshal(tool + " is not implemented yet.") // unreachable error: strings always have a JSON form
 	switch language {
 	case runtimes.TypeScript:
 		return "export default async function main(input: Input, ctx: Ctx): Promise<Output> {\n  throw new Error(" + string(quoted) + ");\n}\n", true

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The caller
-// must have seen the current revision, else StaleDraft.
+// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The client must have
+// seen the current revision, else the error is StaleDraft.
 func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, from string) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -22,7 +22,8 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// A version that exceeds the ceilings of this server, or needs a feature that it lacks, is refused like any other save.
+	// The version may exceed the ceilings of this server or need a feature that it lacks, so it is checked like every
+	// save.
 	if a.Draft.Spec, err = s.Specs.Complete(v.Spec.Current()); err != nil {
 		return registry.Agent{}, err
 	}
@@ -33,8 +34,8 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// Copy creates a new agent from another agent's draft and description. It has no versions, and no references to it
-// exist.
+// Copy creates a new agent from another agent's draft and description. The new agent has no versions, and nothing
+// references it.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string, seen registry.Seen) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 )
 
-// A version was copied and restored as a draft with hosts that can no longer be granted to the workspace. The next save
-// of the draft failed.
+// Regression: a version with hosts that may no longer be granted to the workspace was copied and restored as a draft.
+// The next save of that draft failed.
 func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

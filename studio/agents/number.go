@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 )
 
-// numbered sets the number of a version and its digests, and its override if the number is smaller than advised.
+// numbered sets the number and the digests of a version. If the number is smaller than advised, the request must force
+// it, and the version records the override.
 func numbered(v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
 	var err error
 	if v.Version, err = number(advised, req); err != nil {
@@ -24,7 +25,7 @@ func numbered(v registry.Version, advised registry.Advice, published []registry.
 	}
 	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
 	if advised.Base == "" || slices.Contains(numbers(published), v.Version) {
-		return v, nil // publishing rejects a number that is taken
+		return v, nil // storing the version rejects a number that exists
 	}
 	large, err := advice.Large(v.Version, advised.Base, advised.Bump)
 	switch {
@@ -45,7 +46,7 @@ func numbers(versions []registry.Version) []string {
 	return all
 }
 
-// advise compares a version with the one that it follows.
+// advise compares a version with its predecessor base and returns the advised number.
 func (s *Service) advise(ctx context.Context, workspace string, v registry.Version, published []registry.Version, base string) (registry.Advice, error) {
 	if base == "" {
 		return registry.Advice{Bump: registry.NoBump, Version: advice.Promoted(numbers(published)), Reasons: []registry.Reason{}}, nil
@@ -101,7 +102,7 @@ func number(advised registry.Advice, req PublishRequest) (string, error) {
 	return base.String(), nil
 }
 
-// tooSmall returns the error that explains which changes require a larger number.
+// tooSmall returns the error for a number that is too small. It lists the changes that require a larger one.
 func tooSmall(given string, advised registry.Advice) error {
 	refused := fault.New(fault.BumpTooSmall, "%s is too small after %s: the changes require a %s version, %s.", given, advised.Base, advised.Bump, advised.Version)
 	for _, r := range advised.Reasons {

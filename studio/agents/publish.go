@@ -14,9 +14,9 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 )
 
-// PublishRequest names the version to publish, or the bump that determines its number: auto (the default), major, minor
-// or patch. The first version without a number is 1.0.0. A number smaller than the changes require needs Force and a
-// Comment with the reason; the version stores both.
+// PublishRequest selects the number of the version to publish: Version, or a Bump of auto (the default), major, minor
+// or patch. Without either, the first version is 1.0.0. A number smaller than the changes require needs Force, and a
+// Comment with the reason. The version stores both.
 type PublishRequest struct {
 	Seen      registry.Seen // revision of the draft to publish
 	Version   string
@@ -24,20 +24,23 @@ type PublishRequest struct {
 	Changelog string
 	Force     bool
 	Comment   string
-	// AcceptRegressions publishes although checks fail. It needs a Comment. The version records both, and must be a major one.
+	// AcceptRegressions publishes although checks fail. It requires a Comment and a major version. The version records
+	// the comment and the failed checks.
 	AcceptRegressions bool
-	Replay            int // recorded inputs for which the draft must answer like the latest version; 0 means none
-	// IfChanged returns the existing version if the draft has no changes since then. Without it that is VersionExists.
+	Replay            int // number of recorded inputs for which the draft must answer like the latest version
+	// IfChanged returns the existing version if the draft has not changed since. Without it, the error is
+	// VersionExists.
 	IfChanged bool
-	// approved is the verdict of a publication that a person has approved.
+	// approved is the verdict of a publication that a person has approved, nil for others.
 	approved *registry.Verdict
-	// repeats allows a new version without changes, because the folder of a skill states its version number itself.
+	// repeats allows a new version with the content of the previous one, because the folder of a skill sets its own
+	// version number.
 	repeats bool
 }
 
-// Publish creates an immutable version from the draft. It rejects code that does not parse, with file, line and column.
-// If the number is too small for the changes, the error is BumpTooSmall with the reasons. A draft without changes since
-// the previous version makes no new version.
+// Publish creates an immutable version from the draft. Code that does not parse is rejected, with file, line and
+// column. If the number is too small for the changes, the error is BumpTooSmall with the reasons. A draft without
+// changes since the previous version creates no version.
 func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (Published, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -47,7 +50,7 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return Published{}, err
 	}
-	req.Seen = registry.SeenRevision(draft.Revision) // from here on the draft is fixed, even if others save
+	req.Seen = registry.SeenRevision(draft.Revision) // from here on, use this revision even if others save
 	v, existing, err := s.publish(ctx, actor, a, draft.Spec, draft.Tests, req, false)
 	made := Published{Version: v, DraftRevision: draft.Revision, Existing: existing}
 	if err == nil && !existing {
@@ -56,7 +59,7 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	return made, err
 }
 
-// Published is a version and the draft from which it was made.
+// Published is a version, and the revision of the draft from which it was made.
 type Published struct {
 	registry.Version
 	DraftRevision int64 `json:"draftRevision" doc:"The revision of the draft that was published."`
@@ -65,8 +68,8 @@ type Published struct {
 	Warnings []fault.Detail `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
-// publish creates a version of an agent from a spec and tests, under the agent's title and description. It does not inspect code
-// again that was just inspected. existing is true if it returns a version that was there before.
+// publish creates a version of an agent from a spec and tests, with the agent's title and description. inspected means
+// that the code was just inspected and need not be inspected again. existing reports that v was there before.
 func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, tests []registry.Test, req PublishRequest, inspected bool) (v registry.Version, existing bool, err error) {
 	if err := checkPublish(req); err != nil {
 		return v, false, err
@@ -74,7 +77,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return v, false, err
 	}
-	written := spec // with runtime auto, as the author wrote it
+	written := spec // the spec as the author wrote it, perhaps with the runtime auto
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
 		return v, false, err
@@ -118,7 +121,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	return v, false, nil
 }
 
-// checked runs the checks of a draft. It refuses a version with failed checks, unless the publisher accepts them.
+// checked runs the checks of a draft. It rejects the version if a check fails, unless the request accepts regressions.
 func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
 	failed, before, err := s.regressions(ctx, actor, v, published, req)
 	switch {
@@ -134,8 +137,9 @@ func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.
 	return numbered(v, advised, published, req)
 }
 
-// unchanged returns the version that precedes a new one, and whether it has the same content. A stable version follows
-// stable versions only: 2.0.0 may have the content of 2.0.0-rc.1. A number below all others is compared with all.
+// unchanged returns the predecessor of a version, and whether it has the same content. A stable version is compared
+// with stable versions only, so 2.0.0 may have the content of 2.0.0-rc.1. A number without a predecessor is compared
+// with all versions.
 func unchanged(v registry.Version, published []registry.Version) (registry.Version, bool) {
 	if at := advice.Previous(v.Version, numbers(published)); at >= 0 {
 		return published[at], published[at].ContentDigest == v.ContentDigest
@@ -178,7 +182,7 @@ func checkPublish(req PublishRequest) error {
 	return nil
 }
 
-// publishable checks a draft's code and determines its runtime.
+// publishable checks a draft's code and determines the runtime of its version.
 func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec, inspected bool) (registry.Spec, *registry.RuntimeChoice, error) {
 	spec, err := s.Specs.Complete(spec.Current())
 	if err != nil {
@@ -217,8 +221,8 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 	return spec, choice, nil
 }
 
-// withPackages gives a version the exact packages that its draft ran with. They are installed first, so that a version
-// with packages that cannot be had is not published. It also returns the sources of npm packages.
+// withPackages adds the exact packages that the draft ran with to a version. It installs them first, so that no version
+// is published whose packages cannot be installed. It also returns the sources of npm packages.
 func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, map[string]string, error) {
 	spec.Lock = nil
 	if !packages.Needed(spec) {
@@ -241,8 +245,8 @@ func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentI
 	return spec, installed.Sources, nil
 }
 
-// Engine returns the runtime that an agent's draft would get if it were published now, with the reason. There is no
-// choice if the draft names a runtime, or its language has only one.
+// Engine returns the runtime that an agent's draft would get if it were published now, with the reason. The choice is
+// nil if the draft names a runtime, or its language has only one.
 func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (runtimes.Name, *registry.RuntimeChoice, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -255,7 +259,7 @@ func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, 
 	return s.Engines.Choose(ctx, actor.Workspace, a.ID, draft.Spec)
 }
 
-// question returns the request to inspect a program for an engine.
+// question returns the request to inspect a program for a runtime.
 func (s *Service) question(actor registry.Actor, spec registry.Spec, engine runtimes.Name) inspect.Request {
 	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec), Unpacked: packages.Needed(spec)}
 }
@@ -281,12 +285,13 @@ func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref st
 	return versions, err
 }
 
-// FindAll returns the versions that references select: only number, digest, deprecation and the agent's current name.
+// FindAll returns the versions that references select, with only number, digest, deprecation and the agent's current
+// name.
 func (s *Service) FindAll(ctx context.Context, actor registry.Actor, refs []registry.Reference) ([]references.Found, error) {
 	return s.Resolver.FindAll(ctx, actor.Workspace, refs)
 }
 
-// Version returns one version: exact, by range, latest or by digest.
+// Version returns the version that an exact number, a range, latest or a digest selects.
 func (s *Service) Version(ctx context.Context, actor registry.Actor, ref, version string) (registry.Version, error) {
 	return s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: ref, Version: version})
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// during calls a function while a replay is running.
+// during implements Replays. It calls a function while a replay is running.
 type during func(seen registry.Seen) error
 
 func (d during) Differing(_ context.Context, _ registry.Actor, _ string, seen registry.Seen, _ int) ([]registry.Regression, error) {
 	return nil, d(seen)
 }
 
-// A draft saved during a replay of recorded inputs was not tested, so publishing fails. A draft that was partly tested
-// fails too.
+// Publishing fails if the draft is saved during the replay of recorded inputs, because the saved draft was not tested.
 func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 	t.Parallel()
 	service := agents.New(agentstest.Options(storetest.Open(t, storetest.SQLite)))
@@ -35,7 +34,7 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = a.DraftAt(seen) // like a run of the draft
+		_, err = a.DraftAt(seen) // reads the draft in the same way as a run of it
 		return err
 	})
 	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {

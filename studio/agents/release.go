@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// Release publishes a version from outside the server, such as a folder on disk. It replaces the draft too, unless
-// somebody has edited the draft since the previous version. Title, description and tags become those of the input. The
-// caller must have inspected the code.
+// Release publishes a version whose content comes from outside the server, for example from a folder on disk. It also
+// replaces the draft, unless somebody has edited the draft since the previous version. Title, description and tags are
+// set from the input. The caller must have inspected the code.
 func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string, in Input, req PublishRequest) (registry.Version, error) {
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: before}, {Version: v.Version}}); before != "" && newest == 0 {
-		return v, nil // a version of an older line does not change the agent's description
+		return v, nil // below the highest version, so the agent's description stays
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	if !follows {
@@ -48,7 +48,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	return v, err
 }
 
-// highest returns the highest version without pre-release, "" for none. Unlike the latest version it may be deprecated.
+// highest returns the highest version that is not a pre-release, "" for none. Unlike the latest version, it may be
+// deprecated.
 func highest(published []registry.Version) string {
 	all := make([]registry.Version, 0, len(published))
 	for _, v := range published {
@@ -60,7 +61,7 @@ func highest(published []registry.Version) string {
 	return ""
 }
 
-// untouched reports whether a draft equals the highest version.
+// untouched reports whether the draft has the content of the highest version, or there is no version.
 func (s *Service) untouched(ctx context.Context, a registry.Agent, highest string) (bool, error) {
 	if highest == "" {
 		return true, nil
@@ -75,14 +76,14 @@ func (s *Service) untouched(ctx context.Context, a registry.Agent, highest strin
 	}
 	draft := v
 	draft.Spec = a.Draft.Spec
-	draft.Runtime = v.Runtime // a draft may still have auto
+	draft.Runtime = v.Runtime // the draft may have the runtime auto
 	draft.Tests = a.Draft.Tests
 	is, err := digest.Of(draft)
 	return was.Version == is.Version, err
 }
 
-// Digest returns the digest that a version with this number would have if published from this input. It shows whether
-// an existing version has different content. For auto it assumes the version's runtime.
+// Digest returns the digest that a version with the number of v would have if it were published from this input.
+// Callers use it to detect an existing version with different content. For the runtime auto it uses the runtime of v.
 func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	spec, err := s.Specs.Complete(SpecOf(in))
 	if err != nil {
@@ -105,13 +106,14 @@ func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	return sums.Version, err
 }
 
-// Program is code to inspect, with one of its files as the entrypoint.
+// Program is code to inspect. Entrypoint is one of its files.
 type Program struct {
 	Input      Input
 	Entrypoint string
 }
 
-// Inspect parses programs in the sandbox. It returns the definitions of each, or why it was not inspected.
+// Inspect parses programs in the sandbox. For each it returns the definitions, or the error that prevented the
+// inspection.
 func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ...Program) []inspect.Result {
 	found := make([]inspect.Result, len(programs))
 	var questions []inspect.Request
@@ -135,7 +137,7 @@ func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ..
 	return found
 }
 
-// DraftDigest returns the digest that publishing a version without digest would give it.
+// DraftDigest returns the digest that v would get when it is published.
 func (s *Service) DraftDigest(v registry.Version) (string, error) {
 	var err error
 	if v.Runtime, err = s.Specs.Runtime(v.Spec); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sample is an example agent. Agent is the input that creates it, Input an example input for its first run.
+// Sample is an example agent. Agent is the input to create it, and Input is an example input for its first run.
 type Sample struct {
 	Name        string            `json:"name"`
 	Title       string            `json:"title"`

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// SchemaFile is the JSON Schema of agent.yaml in an agent's folder, for editors. Its name starts with a dot, so it is not
-// a file of the agent.
+// SchemaFile is the JSON Schema of agent.yaml in an agent's folder, for editors. Its name starts with a dot, so it does
+// not become a file of the agent.
 const SchemaFile = ".agent.schema.json"
 
-// announcement is the first line of agent.yaml. Editors with a YAML language server read it.
+// announcement is the first line of agent.yaml. Editors with a YAML language server find the schema with it.
 const announcement = "# yaml-language-server: $schema=" + SchemaFile + "\n"
 
 // Settings are the contents of agent.yaml: the fields of the API, and the server that the folder belongs to.
@@ -28,7 +28,7 @@ type Settings struct {
 func SettingsSchema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Mapper: rawSchema}
 	s := reflector.Reflect(Settings{})
-	for _, elsewhere := range []string{"files", "code", "tests"} { // the other files of the folder
+	for _, elsewhere := range []string{"files", "code", "tests"} { // these are in other files of the folder
 		s.Properties.Delete(elsewhere)
 	}
 	for name, text := range settingTexts() {
@@ -39,7 +39,7 @@ func SettingsSchema() ([]byte, error) {
 		member.Description = text
 	}
 	member := func(name string) *jsonschema.Schema {
-		found, _ := s.Properties.Get(name) // settingTexts has all names
+		found, _ := s.Properties.Get(name) // every property has a text
 		return found
 	}
 	member("name").Pattern = `^[a-z][a-z0-9_-]{0,62}$`
@@ -57,7 +57,7 @@ func SettingsSchema() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// rawSchema describes a member whose value is a JSON Schema.
+// rawSchema returns the schema of a field whose value is itself a JSON Schema.
 func rawSchema(t reflect.Type) *jsonschema.Schema {
 	if t != reflect.TypeFor[json.RawMessage]() {
 		return nil
@@ -65,7 +65,7 @@ func rawSchema(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, {Type: "boolean"}}}
 }
 
-// settingTexts describes the members for people.
+// settingTexts returns the descriptions of the fields of agent.yaml.
 func settingTexts() map[string]string {
 	return map[string]string{
 		"server":           "Address of the server that the folder belongs to. push and pull use it if a profile of yours has this server.",

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// The schema of agent.yaml accepts every sample, and refuses what ReadFolder refuses.
+// The schema of agent.yaml accepts every sample, and rejects the files that ReadFolder rejects.
 func TestSettingsSchema(t *testing.T) {
 	t.Parallel()
 	text, err := agents.SettingsSchema()
@@ -86,7 +86,8 @@ func TestSettingsSchema(t *testing.T) {
 	}
 }
 
-// A written agent.yaml announces its schema in the first line, with or without a server, and is read as it was.
+// The first line of a written agent.yaml names its schema, with or without a server. Reading the file returns the same
+// settings.
 func TestWithServer(t *testing.T) {
 	t.Parallel()
 	name := "greet"

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// WriteSettings writes an input without its files and tests as agent.yaml. ReadFolder reads it as the same input.
+// WriteSettings writes an input as agent.yaml, without its files and tests. ReadFolder reads the same input from it.
 func WriteSettings(in Input) ([]byte, error) {
 	in.Files, in.Code, in.Tests = nil, nil, nil
 	var text bytes.Buffer
@@ -29,7 +29,7 @@ func WriteSettings(in Input) ([]byte, error) {
 	return append([]byte(announcement), settings...), err
 }
 
-// WithServer returns agent.yaml with the address of a server in its second line, after the announcement of the schema.
+// WithServer returns agent.yaml with the address of a server in the second line, after the line that names the schema.
 func WithServer(settings []byte, server string) ([]byte, error) {
 	if server == "" {
 		return settings, nil
@@ -42,8 +42,8 @@ func WithServer(settings []byte, server string) ([]byte, error) {
 	return slices.Concat([]byte(announcement), line, rest), nil
 }
 
-// ServerOf returns the server that the agent.yaml of a folder names, "" for none. It reads nothing else, so that pull can
-// repair a file that is wrong.
+// ServerOf returns the server that the agent.yaml of a folder names, "" for none. It reads no other field, so that pull
+// can replace an invalid file.
 func ServerOf(folder fs.FS) (string, error) {
 	text, err := fs.ReadFile(folder, registry.SettingsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func ServerOf(folder fs.FS) (string, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) != 1 {
-		return "", nil //nolint:nilerr // a broken file names no server
+		return "", nil //nolint:nilerr // an invalid file names no server
 	}
 	members := document.Content[0]
 	if members.Kind != yaml.MappingNode {
@@ -68,9 +68,9 @@ func ServerOf(folder fs.FS) (string, error) {
 	return "", nil
 }
 
-// toYAML writes JSON as the YAML of a file.
+// toYAML converts JSON to YAML, for the named file.
 func toYAML(name string, text []byte) ([]byte, error) {
-	var document yaml.Node // JSON is YAML, and a node keeps the order of its members
+	var document yaml.Node // JSON is valid YAML, and a node preserves the order of its members
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
@@ -84,7 +84,7 @@ func toYAML(name string, text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// plain removes the brackets and quotes of JSON where YAML needs none.
+// plain removes the brackets and quotes of JSON where YAML does not need them.
 func plain(n *yaml.Node) {
 	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
 		n.Style = 0
@@ -97,8 +97,8 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// FolderOf returns an agent as a folder: agent.yaml, tests.yaml and its files. It fails if ReadFolder would skip or misinterpret
-// one of the files.
+// FolderOf returns an agent as a folder: agent.yaml, tests.yaml and its files. It fails if ReadFolder would skip or
+// misinterpret a file.
 func FolderOf(in Input) (map[string]registry.File, error) {
 	settings, err := WriteSettings(in)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// inferSchemas gives a new draft the schemas that its types describe. A program whose types describe nothing, or cannot be
-// read, keeps the default schemas: creating an agent does not depend on it.
+// inferSchemas sets the schemas of a new draft from the types of its program. If the types describe nothing or cannot
+// be read, the default schemas stay, because creating an agent must not fail for this reason.
 func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft *registry.Draft) {
 	if s.Inference == nil {
 		return
 	}
-	found, err := s.Inference.Quick(ctx, actor, draft.Spec) // creating does not wait for packages
+	found, err := s.Inference.Quick(ctx, actor, draft.Spec) // without waiting for packages
 	if err != nil {
 		return
 	}
@@ -25,8 +25,8 @@ func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft 
 	if !same(found.InputSchema, draft.InputSchema) {
 		draft.InputSchema, sources.Input = found.InputSchema, found.SchemaSources.Input
 	}
-	// TypeScript infers a type for every result, even if the author declared none. Such an output schema could refuse
-	// results after the next edit, so it is not set here. The Studio offers it to the author.
+	// TypeScript infers a type for every result, even if the author declared none. Such an output schema could reject
+	// results after the next edit, so it is not set here. The Studio offers it to the author instead.
 	if found.SchemaSources.Output.Source != registry.FromTypeScript && !same(found.OutputSchema, draft.OutputSchema) {
 		draft.OutputSchema, sources.Output = found.OutputSchema, found.SchemaSources.Output
 	}
@@ -50,7 +50,8 @@ func same(a, b []byte) bool {
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// setSources keeps the source of each schema that a save leaves as it is, and sets the named one of the others.
+// setSources sets the sources of the schemas of a draft. A changed schema gets the named source. An unchanged one keeps
+// its source if none is named.
 func setSources(draft *registry.Draft, before registry.Spec, named *registry.SchemaSources) error {
 	if named == nil {
 		named = &registry.SchemaSources{}

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// checkTests checks the tests of a draft, and the schemas in them.
+// checkTests checks the tests of a draft, including the schemas in them.
 func (s *Service) checkTests(tests []registry.Test) ([]registry.Test, error) {
 	checked, err := registry.CheckTests(tests)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) checkTests(tests []registry.Test) ([]registry.Test, error) {
 	return checked, nil
 }
 
-// writeTests writes tests as tests.yaml. readTests reads it as the same tests.
+// writeTests writes tests as tests.yaml. readTests reads the same tests from it.
 func writeTests(tests []registry.Test) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -54,7 +54,7 @@ func writeTests(tests []registry.Test) ([]byte, error) {
 	return toYAML(registry.TestsFile, text.Bytes())
 }
 
-// readTests reads tests.yaml: a list of tests. A folder without it has no tests.
+// readTests reads tests.yaml, which is a list of tests. A folder without this file has no tests.
 func readTests(folder fs.FS) ([]registry.Test, error) {
 	text, err := fs.ReadFile(folder, registry.TestsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +89,7 @@ func parseTests(text []byte) ([]registry.Test, error) {
 	checked, err := registry.CheckTests(tests)
 	var refused *fault.Error
 	if errors.As(err, &refused) {
-		for i := range refused.Details { // as lines of the file
+		for i := range refused.Details { // replace pointers by lines of the file
 			d, at := &refused.Details[i], 0
 			d.File, d.Message = registry.TestsFile, strings.TrimSpace(d.Pointer+" "+d.Message)
 			if _, err := fmt.Sscanf(d.Pointer, "/tests/%d", &at); err == nil && at < len(list.Content) {
@@ -101,7 +101,7 @@ func parseTests(text []byte) ([]registry.Test, error) {
 	return checked, err
 }
 
-// parseTest reads one test. It refuses fields that a test does not have, with their line.
+// parseTest reads one test. Unknown fields are rejected, with their line.
 func parseTest(n *yaml.Node, at int) (registry.Test, error) {
 	pointer := fmt.Sprintf("/tests/%d", at)
 	if n.Kind != yaml.MappingNode {
@@ -133,7 +133,7 @@ func parseTest(n *yaml.Node, at int) (registry.Test, error) {
 	return t, nil
 }
 
-// badTests refuses tests.yaml, with the line.
+// badTests returns the error for an invalid tests.yaml, with the line.
 func badTests(line int, pointer, message string) error {
 	return &fault.Error{
 		Code: fault.InvalidInput, Message: registry.TestsFile + " is not valid.",

@@ -11,10 +11,10 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// ValidateRequest holds code, schemas and documents to check. Absent parts are not checked.
+// ValidateRequest holds code, schemas and documents to check. Empty fields are not checked.
 type ValidateRequest struct {
 	Language     runtimes.Language
-	Runtime      runtimes.Name // "" is auto
+	Runtime      runtimes.Name // "" means auto
 	Code         string
 	Files        map[string]registry.File
 	Entrypoint   string
@@ -27,24 +27,25 @@ type ValidateRequest struct {
 	Output       json.RawMessage
 	Infer        bool // whether to infer the schemas from the code
 	Name, Title  string
-	Description  *string // nil is not checked
+	Description  *string // not checked if nil
 }
 
-// ValidateReport lists errors and warnings.
+// ValidateReport lists the errors and warnings of a validation.
 type ValidateReport struct {
 	Valid    bool             `json:"valid"`
 	Errors   []fault.Detail   `json:"errors"`
 	Warnings []fault.Detail   `json:"warnings"`
-	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
+	Module   *runtimes.Module `json:"module,omitempty"` // imports and exports of a WebAssembly module
 	// RuntimeChoice is the runtime that auto would select from the code alone, with the reason.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
-	// Verdict is the answer of the gate about the code, if its settings are valid and the gate is not off.
+	// Verdict is the verdict of the gate about the code. It is nil if the settings are invalid or the gate is off.
 	Verdict *registry.Verdict `json:"verdict,omitempty"`
-	// Inferred holds the schemas that the types of the code describe, if they were asked for and the code has no errors.
+	// Inferred holds the schemas that the types of the code describe. It is nil if they were not requested or the code
+	// has errors.
 	Inferred *registry.InferredSchemas `json:"inferred,omitempty"`
 }
 
-// description returns the description, "" for none, after a check of all texts.
+// description returns the description, "" for none, after it has checked all texts of the request.
 func (r ValidateRequest) description() (string, error) {
 	description := ""
 	if r.Description != nil {
@@ -121,7 +122,7 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	return err
 }
 
-// inferInto adds the inferred schemas to the report. A program whose types cannot be described gets a warning.
+// inferInto adds the inferred schemas to the report. If the types of a program cannot be described, it adds a warning.
 func (s *Service) inferInto(ctx context.Context, actor registry.Actor, spec registry.Spec, report *ValidateReport) error {
 	found, err := s.Inference.Infer(ctx, actor, spec)
 	var refused *fault.Error
@@ -139,7 +140,7 @@ func (s *Service) inferInto(ctx context.Context, actor registry.Actor, spec regi
 	return err
 }
 
-// validateDocument checks a schema, and a document against it. field is /input or /output.
+// validateDocument checks a schema, and a document against the schema. field is /input or /output.
 func (s *Service) validateDocument(field string, schema, document json.RawMessage, report *ValidateReport) error {
 	if len(schema) == 0 {
 		return nil
@@ -161,7 +162,7 @@ func (s *Service) validateDocument(field string, schema, document json.RawMessag
 	return nil
 }
 
-// schemaFault adds a schema's problems to the report and returns all other errors.
+// schemaFault adds the problems of a schema to the report. It returns any other error.
 func (s *Service) schemaFault(field string, err error, report *ValidateReport) error {
 	var refused *fault.Error
 	if err == nil || !errors.As(err, &refused) || refused.Code != fault.InvalidInput {

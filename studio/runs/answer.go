@@ -35,7 +35,7 @@ type Answer struct {
 	Provenance    Provenance             `json:"provenance"`
 }
 
-// Metadata repeats fields that existing clients expect. ExecutionTime is in milliseconds.
+// Metadata repeats fields that existing clients read here. ExecutionTime is in milliseconds.
 type Metadata struct {
 	AgentID       string  `json:"agentId,omitempty"`
 	Version       string  `json:"version,omitempty"`
@@ -64,7 +64,7 @@ type Provenance struct {
 	Success         bool               `json:"success"`
 }
 
-// AnswerOf converts a run to the form of the API.
+// AnswerOf converts a stored run to the answer of the API.
 func AnswerOf(run registry.Run) Answer {
 	success := run.Status == registry.Succeeded
 	output := run.Output
@@ -86,7 +86,7 @@ func AnswerOf(run registry.Run) Answer {
 	}
 }
 
-// encode returns the JSON of an event. It does not escape <, > and & in a program's output, as in the responses of
+// encode returns the JSON of an event. It leaves <, > and & in a program's output unescaped, like the responses of
 // every API.
 func encode(data any) (json.RawMessage, error) {
 	var b bytes.Buffer

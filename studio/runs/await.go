@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// mostAwaitPause is the longest pause between two looks at a run that a program waits for.
+// mostAwaitPause is the longest pause between two reads of the record of a run that a program waits for.
 const mostAwaitPause = time.Second
 
-// waits reports whether the program can wait for a run that needs an approval: only a Monty program whose state can be
-// stored, so that a restart of the server does not end it.
+// waits reports whether the program may wait for a run that needs an approval. Only a Monty program may, and only
+// if its state may be stored, so that it survives a restart of the server.
 func (l *execution) waits() bool { return l.job.Runtime == runtimes.MontyEngine && l.request != nil }
 
-// await waits until a run that the program has called has ended, and returns its output. Meanwhile the program has no slot,
-// and the arguments are stored if they have the state of the program.
+// await waits until a run that the program has called has ended, and returns its output. While it waits, the program
+// has no slot. If the arguments contain the program's state, they are stored.
 func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	var asked struct {
@@ -58,7 +58,7 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 		}
 		l.emit(runtimes.KindCall, call)
 		run, err = l.whenEnded(ctx, run)
-		// The program goes on also after an error, so it needs its slot.
+		// The program continues after an error too, so it needs its slot again.
 		if stopped := resume(ctx); stopped != nil {
 			return nil, stopped
 		}
@@ -80,8 +80,8 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	return run.Output, nil
 }
 
-// pause returns the slot and the place in the quota of a program that waits: with them it could keep the approved run
-// from starting. It reports false if too many programs wait. The returned function takes both again.
+// pause gives up the slot and the place in the quota of a waiting program. Otherwise the program could prevent the
+// approved run from starting. It returns false if too many programs wait. resume reserves both again.
 func (l *execution) pause() (resume func(context.Context) error, ok bool) {
 	if !l.place.Pause() {
 		return nil, false
@@ -96,7 +96,8 @@ func (l *execution) pause() (resume func(context.Context) error, ok bool) {
 	}, true
 }
 
-// goOn removes the stored state of a program that no longer waits: it would do the same again.
+// goOn removes the stored state of a program that no longer waits. Otherwise a restarted server would continue from it
+// and repeat the program's actions.
 func (l *execution) goOn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (l *execution) goOn(ctx context.Context) error {
 		if err == nil && !owned {
 			err = fault.New(fault.RunInterrupted, "Another server continues the run, because the lease of this one ended.")
 		}
-		if err != nil { // another server may continue the program, which must not catch this error and go on here
+		if err != nil { // another server may continue the program; this one must not catch the error and continue too
 			l.cancel(runtimes.ErrDetached)
 			return err
 		}
@@ -117,7 +118,7 @@ func (l *execution) goOn(ctx context.Context) error {
 	return nil
 }
 
-// tooManyWait refuses to let a program wait for the run of a call.
+// tooManyWait returns the error of a call whose program may not wait, because too many programs wait.
 func tooManyWait(call runtimes.CallData) *runtimes.CallError {
 	return &runtimes.CallError{
 		Code: "tool_failed", Rule: toolsRule, Message: call.Reference + " needs an approval, and too many programs of this server wait for one.",
@@ -126,13 +127,14 @@ func tooManyWait(call runtimes.CallData) *runtimes.CallError {
 	}
 }
 
-// sealedState is an encrypted state of a waiting program: its variables may hold secrets.
+// sealedState is the encrypted state of a waiting program. It is encrypted because the program's variables may contain
+// secrets.
 type sealedState struct {
 	KeyID  string `json:"keyId"`
 	Sealed []byte `json:"sealed"`
 }
 
-// aboutState names the run to which an encrypted state belongs.
+// aboutState returns the associated data that binds an encrypted state to its run.
 func aboutState(workspace, run string) []string {
 	return []string{"state of a waiting program", workspace, run}
 }
@@ -147,13 +149,13 @@ func (h host) keep(ctx context.Context, state []byte) {
 	}
 	text, err := json.Marshal(sealedState{keyID, sealed})
 	if err != nil {
-		return // texts always encode
+		return // unreachable: strings and bytes always have a JSON form
 	}
-	_ = l.flush(ctx) // the program does not print these events again; those that could not be stored are tried again soon
+	_ = l.flush(ctx) // the continued program does not emit these events again; a later flush repeats a failed one
 	h.StoreJob(ctx, string(text))
 }
 
-// handleOf returns the handle of a job elsewhere, or the decrypted state of a program that waited.
+// handleOf returns the handle of a job at a remote service, or the decrypted state of a waiting program.
 func (s *Service) handleOf(job registry.RemoteJob) (string, error) {
 	var state sealedState
 	if json.Unmarshal([]byte(job.Handle), &state) != nil || len(state.Sealed) == 0 {
@@ -163,7 +165,7 @@ func (s *Service) handleOf(job registry.RemoteJob) (string, error) {
 	return string(text), err
 }
 
-// whenEnded waits for the end of a run, and returns its record.
+// whenEnded waits for the end of a run and returns its record. It tries again while the database does not answer.
 func (l *execution) whenEnded(ctx context.Context, run registry.Run) (registry.Run, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, mostAwaitPause) {
 		now, _, err := l.service.ended(ctx, l.run.Actor, run.ID)

@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which the record of a run that another server executes is read, if no signal of
-	// that server comes before.
+	// lookEvery is the interval at which a reader reads the record of a run that another server executes, if that
+	// server sends no signal earlier.
 	lookEvery = time.Second
-	// followEvery is the interval at which a reader notifies the other server that it follows the run.
+	// followEvery is the interval at which a reader signals the other server that it follows the run.
 	followEvery = 5 * time.Second
-	// followedFor is how long a run is followed after such a signal.
+	// followedFor is how long a run counts as followed after a SignalFollow.
 	followedFor = 3 * followEvery
 	// cancelWithin is the maximum time for another server to cancel a run. It is longer than the time after which the
-	// runs of a server that has ended become interrupted.
+	// runs of a stopped server are marked as interrupted.
 	cancelWithin = 30 * time.Second
-	// flushFollowed is the interval at which the events of a run that another server follows become durable.
+	// flushFollowed is the interval at which the events of a run are stored while another server follows it.
 	flushFollowed = 25 * time.Millisecond
 )
 
-// Kinds of signals between servers. The subject is the ID of a run.
+// Kinds of signals between servers. The subject of a signal is the ID of a run.
 const (
 	SignalFollow = "follow" // a server follows the run
 	SignalEvents = "events" // events or the end of the run were stored
 )
 
-// elsewhere reports whether another server executes a run that is not live here. A server that has ended is removed
-// when its lease expires, and its runs become interrupted in their records.
+// elsewhere reports whether another server executes a run that is not live here. When a server has stopped and its
+// lease has expired, the records of its runs become interrupted.
 func (s *Service) elsewhere(run registry.Run) bool {
 	return s.Others != nil && unfinished(run) && run.Server != s.Server
 }
@@ -42,9 +42,10 @@ func (s *Service) lost(ctx context.Context, run registry.Run) bool {
 	return unfinished(run) && !s.elsewhere(run) && !s.continues(ctx, run.ID)
 }
 
-// cancelElsewhere asks the server that executes a run to cancel it, and waits until the run has ended. It asks again every
-// second, because that server drops a request for a run that it has recorded and does not execute yet. If that server is
-// gone, the run ends as interrupted when its lease expires. Error: Conflict for a run that ended by itself.
+// cancelElsewhere requests the server that executes a run to cancel it, and waits until the run has ended. It repeats
+// the request every second, because that server drops a request for a run that it has recorded but not started. If that
+// server has stopped, the run ends as interrupted when the lease expires. Error: Conflict for a run that ended by
+// itself.
 func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	stored, end := s.awaitStored(id)
 	defer end()
@@ -62,7 +63,7 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 		case err != nil:
 			return registry.Run{}, err
 		case s.elsewhere(run):
-		case unfinished(run): // its server has ended, and this one continues the run
+		case unfinished(run): // the other server has stopped, and this one continues the run
 			return s.Cancel(ctx, actor, id)
 		case run.Status == registry.StatusCancelled || run.Status == registry.StatusInterrupted:
 			return run, nil
@@ -76,7 +77,7 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 	return registry.Run{}, fault.New(fault.RuntimeUnavailable, "The server that executes the run did not cancel it within %s. The run continues; try again.", cancelWithin)
 }
 
-// CancelForOthers cancels the runs that other servers asked this one to cancel.
+// CancelForOthers cancels the runs whose cancellation other servers have requested from this one.
 func (s *Service) CancelForOthers(ctx context.Context) error {
 	if s.Live() == 0 {
 		return nil
@@ -92,7 +93,7 @@ func (s *Service) CancelForOthers(ctx context.Context) error {
 	return err
 }
 
-// Signalled receives a signal of another server.
+// Signalled handles a signal from another server.
 func (s *Service) Signalled(kind, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,13 +104,14 @@ func (s *Service) Signalled(kind, id string) {
 		for _, stored := range s.waiting[id] {
 			select {
 			case stored <- struct{}{}:
-			default: // the reader will look anyway
+			default: // a signal is already pending
 			}
 		}
 	}
 }
 
-// awaitStored returns a channel that receives when another server has stored events of a run.
+// awaitStored returns a channel that receives a value when another server has stored events of a run. end unregisters
+// it.
 func (s *Service) awaitStored(id string) (stored chan struct{}, end func()) {
 	stored = make(chan struct{}, 1)
 	s.mu.Lock()
@@ -127,7 +129,7 @@ func (s *Service) awaitStored(id string) (stored chan struct{}, end func()) {
 
 func (s *Service) signal(ctx context.Context, kind, id string) {
 	if err := s.Others.Signal(ctx, kind, id); err != nil && ctx.Err() == nil {
-		s.Log.LogAttrs(ctx, slog.LevelWarn, "notify other servers", slog.Any("error", err)) // they look by themselves a little later
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "notify other servers", slog.Any("error", err)) // the other servers read the record after lookEvery anyway
 	}
 }
 
@@ -148,8 +150,8 @@ func (l *execution) tellOthers(ctx context.Context) {
 	}
 }
 
-// await waits until there may be further events of a run that another server executes. The reader stops waiting when the
-// record is final: then all events are stored.
+// await waits until there may be new events of a run that another server executes. It sets waits to false when the
+// record is final, because then all events are stored.
 func (f *Follower) await(ctx context.Context) error {
 	stored, end := f.service.awaitStored(f.run.ID)
 	defer end()
@@ -157,17 +159,18 @@ func (f *Follower) await(ctx context.Context) error {
 		f.notified = time.Now()
 		f.service.signal(ctx, SignalFollow, f.run.ID)
 	}
-	// Events that were stored since the last look, and before this reader waited, had no signal for it.
+	// Events may have been stored after the last read and before this reader registered for signals, so read the record
+	// now.
 	run, bytes, err := f.service.ended(ctx, registry.Actor{Workspace: f.run.Workspace}, f.run.ID)
 	if err != nil {
 		return err
 	}
 	f.exhausted = false
-	if l := f.service.find(registry.Actor{Workspace: f.run.Workspace}, f.run.ID); l != nil { // its server has ended, and this one continues the run
+	if l := f.service.find(registry.Actor{Workspace: f.run.Workspace}, f.run.ID); l != nil { // the other server has stopped, and this one continues the run
 		f.recording = l.recording
 		return nil
 	}
-	if !f.service.elsewhere(run) && unfinished(run) { // it is about to
+	if !f.service.elsewhere(run) && unfinished(run) { // this server is about to continue it
 		return pause(ctx, lookEvery, stored)
 	}
 	if !f.service.elsewhere(run) {
@@ -180,14 +183,14 @@ func (f *Follower) await(ctx context.Context) error {
 	return pause(ctx, lookEvery, stored)
 }
 
-// lookAgain reads a page of stored events and reports whether there are any.
+// lookAgain reads the next page of stored events and reports whether it has any.
 func (f *Follower) lookAgain(ctx context.Context) (bool, error) {
 	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, f.page)
 	f.stored = events
 	return len(events) > 0, err
 }
 
-// pause waits for a time or a signal.
+// pause waits for a duration or a signal, whichever comes first.
 func pause(ctx context.Context, d time.Duration, signal <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

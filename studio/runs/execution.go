@@ -30,10 +30,10 @@ import (
 )
 
 const (
-	// beginAfter is how long a run may take before its row is written as running. A shorter run is written once, when
-	// it ends, because no caller knows its ID before.
+	// beginAfter is the age at which a run's row is written as running. A shorter run is written once, when it ends,
+	// because no caller knows its ID before.
 	beginAfter = 50 * time.Millisecond
-	// flushEvery is the interval at which a long run's events become durable.
+	// flushEvery is the interval at which the events of a long run are stored.
 	flushEvery = 250 * time.Millisecond
 )
 
@@ -57,26 +57,26 @@ type execution struct {
 	release      func() // releases the memory that was reserved for the run
 	family       *family
 	depth        int                                // number of runs that wait for this one
-	denied       atomic.Pointer[runtimes.CallError] // the last denied call of another agent or about files
+	denied       atomic.Pointer[runtimes.CallError] // the last denied call of an agent, of the language model or about files
 	files        *projects.Session                  // nil without the capability
 	fileCalls    atomic.Int64
-	egress       atomic.Int64 // bytes between the program and its hosts
+	egress       atomic.Int64 // bytes transferred between the program and its hosts
 	private      bool         // the record has only digests
-	request      *saved       // of a run that a restarted server can continue; nil for others
+	request      *saved       // the request with which a restarted server can continue the run; nil if it cannot
 	flushing     sync.Mutex
-	attached     atomic.Bool // a job elsewhere executes the program, and its handle is stored
-	caller       string      // ID of the actor
+	attached     atomic.Bool // the handle of a remote job, or the state of a waiting program, is stored
+	caller       string      // ID of the actor that started the run
 	hidden       []string    // secrets of this run and of the runs that wait for it
-	created      time.Time   // with the monotonic clock, for durations
+	created      time.Time   // has a monotonic clock reading, for durations
 	began        time.Time   // when this server started the program
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
-	followed     atomic.Int64     // until when another server follows the run, in nanoseconds
-	late         bool             // the record waits for the database; for the goroutine of execute
-	shown        registry.Status  // in the record; only for the goroutine that flushes
-	epoch        int64            // of this server when it stored the status; likewise
-	flushed      int64            // bytes of events that were stored during the run
-	unstored     []runtimes.Event // taken from the recording but rejected by the journal; only for lead and its flushing
+	followed     atomic.Int64     // another server follows the run until this time, in Unix nanoseconds
+	late         bool             // the record waits for the database; used only by the goroutine of execute
+	shown        registry.Status  // status in the record; used only by the goroutine that flushes
+	epoch        int64            // epoch of this server when it stored that status; used only by the goroutine that flushes
+	flushed      int64            // bytes of the events that were stored during the run
+	unstored     []runtimes.Event // drained from the recording but rejected by the journal; used by the flushes, then by finish
 
 	mu  sync.Mutex // guards run until done is closed
 	run registry.Run
@@ -100,7 +100,7 @@ func (l *execution) update(change func(run *registry.Run)) {
 	change(&l.run)
 }
 
-// abandon releases the resources of a run that never started.
+// abandon releases the resources of a run that was admitted but never started.
 func (l *execution) abandon() {
 	l.place.Back()
 	l.unrecorded.Done()
@@ -110,7 +110,7 @@ func (l *execution) abandon() {
 	l.span.End()
 }
 
-// execute takes the run from the queue to its end.
+// execute performs the run, from the wait in the queue to the final record.
 func (l *execution) execute() {
 	defer close(l.done)
 	defer l.release()
@@ -122,12 +122,13 @@ func (l *execution) execute() {
 	l.finish(outcome, err)
 }
 
-// maxEarly is the number of small runs that may wait for their records without slots. A run with a large output keeps
-// its slot until it is recorded, so that few such outputs are in memory.
+// maxEarly is the maximum number of small runs that may wait for their records after they have returned their slots. A
+// run with a large output keeps its slot until it is recorded, which limits how many such outputs are in memory.
 const maxEarly = 64
 
-// returnSlot returns the slot of a run whose program has ended: at once for a small run, so that the next program need
-// not wait for the disk, else when the returned function is called. The caller calls it when the run is recorded.
+// returnSlot returns the slot of a run whose program has ended. A small run returns it at once, so that the next
+// program need not wait for the disk. Otherwise recorded returns it. The caller calls recorded when the run is
+// recorded.
 func (l *execution) returnSlot(outcome runtimes.Outcome) (recorded func()) {
 	early := &l.service.early
 	if l.bytesOf(outcome) > smallBytes {
@@ -141,7 +142,7 @@ func (l *execution) returnSlot(outcome runtimes.Outcome) (recorded func()) {
 	return func() { early.Add(-1) }
 }
 
-// bytesOf returns the bytes of a run's result and of its events in memory.
+// bytesOf returns the memory size of a run's output and events in bytes.
 func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
 	return int64(len(outcome.Output)) + l.recording.Bytes()
 }
@@ -150,7 +151,7 @@ func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
 func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	defer l.cancel(nil)
 	running := false
-	defer func() { // a step before the program may return the cancellation as its error
+	defer func() { // a step before the program may have returned the cancellation as its error
 		if !running && errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
 			outcome, err = runtimes.Failed(runtimes.Cancelled, "The run was cancelled before its program started."), nil
 		}
@@ -167,11 +168,11 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
-	if err := l.recordable(); err != nil { // the run waited; by now it could not be recorded
+	if err := l.recordable(); err != nil { // the database may have failed while the run was in the queue
 		return runtimes.Outcome{}, err
 	}
 	if len(l.given.Values) > 0 {
-		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // an unrecorded secret is not passed on
+		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // if its use cannot be recorded, the program does not get the secret
 			return runtimes.Outcome{}, err
 		}
 	}
@@ -186,7 +187,7 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	l.began = s.Now()
 	startedAt := stamp(l.began)
 	l.update(func(run *registry.Run) {
-		if run.Status = registry.Running; run.StartedAt == nil { // a run that continues has started before
+		if run.Status = registry.Running; run.StartedAt == nil { // a continued run keeps its first start time
 			run.StartedAt = &startedAt
 		}
 	})
@@ -198,11 +199,12 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 }
 
 // kafkaPatience is how long the run of a Kafka request waits for the database before its program starts. The consumer
-// waits too, and an error would be the final answer to the request.
+// waits too, because an error would be the final answer to the request.
 const kafkaPatience = time.Minute
 
-// beginKeyed records the run with its idempotency key. A transaction may have been committed although the connection was
-// lost, and a repetition would then find a run that nobody executes. So the run of a Kafka request is recorded again.
+// beginKeyed records the run with its idempotency key. If the connection fails, the transaction may still have been
+// committed. A repetition of the request would then find a run that nobody executes. So the run of a Kafka request is
+// recorded again, for at most kafkaPatience.
 func (l *execution) beginKeyed(ctx context.Context, req Request) error {
 	began := time.Now()
 	for {
@@ -221,7 +223,8 @@ func (l *execution) beginKeyed(ctx context.Context, req Request) error {
 	}
 }
 
-// recordable returns an error if the run cannot be recorded now.
+// recordable returns an error if the run cannot be recorded now. For a Kafka request it first waits up to
+// kafkaPatience.
 func (l *execution) recordable() error {
 	err := l.service.Journal.Ready()
 	if err == nil || l.snapshot().Trigger != registry.TriggerKafka {
@@ -244,7 +247,8 @@ func (l *execution) recordable() error {
 	return nil
 }
 
-// flushInBackground makes a long run and its events so far durable. The returned function stops this and waits.
+// flushInBackground stores a run that lasts longer than beginAfter, and its events, while it runs. stop ends this and
+// waits for the goroutine.
 func (l *execution) flushInBackground() (stop func()) {
 	ended, joined := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(beginAfter, func() {
@@ -259,8 +263,8 @@ func (l *execution) flushInBackground() (stop func()) {
 	}
 }
 
-// flushUntil stores the run as running, and then events as they arrive. It repeats failed writes, events together with
-// the next ones.
+// flushUntil stores the run as running, and then its events as they arrive, until ended is closed. It repeats failed
+// writes. Events of a failed write are stored together with the next ones.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTimer(flushEvery)
 	defer tick.Stop()
@@ -271,11 +275,11 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 		if err == nil && l.outdated() {
 			err = l.begin(ctx)
 		}
-		if err != nil && !failing { // logged once while the database is unavailable
+		if err != nil && !failing { // log only the first failure while the database is unavailable
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store a run at work", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
 		if fault.Is(err, fault.RunInterrupted) {
-			if l.attached.Load() { // the server that owns the run now follows its job, which must not be stopped
+			if l.attached.Load() { // another server now owns the run and follows its job, so the job must not be stopped
 				l.cancel(runtimes.ErrDetached)
 			} else {
 				l.cancel(errInterrupted)
@@ -293,7 +297,7 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// begin stores the state of a run that has not ended, for readers after a crash and at other servers.
+// begin stores the state of an unfinished run. Other servers read it, and so does this one after a crash.
 func (l *execution) begin(ctx context.Context) error {
 	run := l.snapshot()
 	l.shown = run.Status
@@ -303,8 +307,8 @@ func (l *execution) begin(ctx context.Context) error {
 	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(run))
 }
 
-// outdated reports whether the record has an old status, or other servers may have interrupted the run. Without the
-// second, a program that prints nothing would not notice it.
+// outdated reports whether the record has an old status, or other servers may have interrupted the run. A program that
+// prints nothing writes no events, so only the epoch shows such an interruption.
 func (l *execution) outdated() bool {
 	return l.snapshot().Status != l.shown || l.service.Others != nil && l.service.Others.Epoch() != l.epoch
 }
@@ -333,14 +337,14 @@ func bytesOf(events []runtimes.Event) (total int64) {
 	return total
 }
 
-// toStore returns every event that is not stored yet.
+// toStore returns the events that are not stored yet, and marks them as taken.
 func (l *execution) toStore() []runtimes.Event {
 	events := append(l.unstored, l.recording.Drain()...)
 	l.unstored = nil
 	return l.eventsOf(events)
 }
 
-// eventsOf returns the events as the record may store them: without values if the run is private.
+// eventsOf returns the events in the form in which they may be stored: without values if the run is private.
 func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 	if l.private {
 		return withheldEvents(events)
@@ -348,7 +352,7 @@ func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 	return events
 }
 
-// finish converts an outcome to the final run and stores it. Only then does it report the result.
+// finish converts an outcome to the final run, stores it, and only then reports the result.
 func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
@@ -389,8 +393,8 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.recorded(ctx, run, serverErr, storeErr, outcome.CallErr)
 }
 
-// finishLater lets the record wait for the database. It returns false if there is no room. Its closure is apart from
-// finish, whose variables would otherwise be allocated for each run.
+// finishLater queues the record until the database answers. It returns false if the queue is full. It is a separate
+// function because its closure would make the variables of finish escape to the heap in each run.
 func (l *execution) finishLater(ctx context.Context, record registry.Run, events []runtimes.Event, run registry.Run, callErr error) bool {
 	serverErr := l.err
 	if !l.service.Later.FinishLater(record, events, func(err error) { l.recorded(ctx, run, serverErr, err, callErr) }) {
@@ -400,8 +404,8 @@ func (l *execution) finishLater(ctx context.Context, record registry.Run, events
 	return true
 }
 
-// waitsForRecord returns the answer to the caller of a run that has finished and whose result is not durable yet. A
-// result that is not durable is reported to nobody.
+// waitsForRecord returns the error for the caller of a finished run whose result is not stored yet. Results are
+// reported only when they are durable.
 func waitsForRecord(id string) error {
 	return &fault.Error{
 		Code: fault.StorageUnavailable, Message: "The run has finished, but the database does not answer. Its result is stored when the database answers again. Read it at GET /api/v1/runs/" + id + ".",
@@ -409,7 +413,8 @@ func waitsForRecord(id string) error {
 	}
 }
 
-// recorded ends the run after its record was stored, or was lost because of storeErr.
+// recorded reports the end of a run after its record was stored. With storeErr the record could not be stored, and the
+// run is reported as interrupted.
 func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
 	s, recorded := l.service, run
 	if storeErr != nil {
@@ -428,13 +433,14 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 		s.keep(l, recorded)
 	}
 	if storeErr == nil {
-		_ = l.forget(ctx) // it is logged
+		_ = l.forget(ctx) // forget has logged the error
 	}
 	s.leave(l)
 }
 
-// reserveRecord waits until the memory to check and store a large output is free. After a while it goes on without,
-// because a finished run must be recorded. The returned function keeps the memory for the answer and returns the rest.
+// reserveRecord waits until there is memory to check and store a large output. After 3*reservePatience it continues
+// without the reservation, because a finished run must be recorded. recorded returns the memory that sending the answer
+// does not need.
 func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
 	bytes := l.bytesOf(*outcome)
 	if bytes <= smallBytes {
@@ -448,14 +454,14 @@ func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
 	return func() { l.reservation.Return((recordCopies - answerCopies) * bytes) }
 }
 
-// serverFailed converts an internal failure to an outcome.
+// serverFailed converts an error of the server to the outcome of a run. The program's caller sees only known errors.
 func serverFailed(err error) runtimes.Outcome {
 	message := "The run was not executed because of an internal error."
 	var known *fault.Error
-	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
+	switch fault.CodeOf(err) { //nolint:exhaustive // other codes are reported as internal errors
 	case fault.SandboxUnavailable:
 		message = "The run was not executed because the sandbox is not available."
-		if errors.Is(err, worker.ErrLost) && errors.As(err, &known) { // it was executed in part
+		if errors.Is(err, worker.ErrLost) && errors.As(err, &known) { // the worker stopped after the program had started
 			message = known.Message
 		}
 	case fault.StorageUnavailable:
@@ -491,14 +497,14 @@ func (l *execution) checkOutput(outcome *runtimes.Outcome) {
 	l.update(func(run *registry.Run) { run.Validation.Output = verdict })
 }
 
-// conclude fills in the final run.
+// conclude returns the final run with the outcome, hashes and metrics.
 func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	now := l.service.Now()
 	finishedAt := stamp(now)
 	run := l.snapshot()
 	run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
 	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &finishedAt
-	run.Output = outcome.Output // kept for inspection even if the output schema rejected it
+	run.Output = outcome.Output // stored for inspection even if it does not match the output schema
 	if len(run.Output) > 0 {
 		if hash, err := jcs.Digest(run.Output); err == nil {
 			run.OutputsHash = hash
@@ -515,7 +521,7 @@ func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	return run
 }
 
-// report ends the span and writes the metrics and a single log line with all details.
+// report ends the span, updates the metrics and writes one log line with all details.
 func (l *execution) report(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
 	if storeErr == nil {
 		l.service.Meter.RunFinished(run)
@@ -532,7 +538,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 		slog.Int64("peak_memory", run.Metrics.PeakMemoryBytes), slog.String("isolation", run.Isolation), slog.String("trace_id", run.TraceID),
 	}
 	if run.Error != nil {
-		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may contain guest text
+		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // only the type, because the message may contain the program's text
 	}
 	for _, failed := range [...]struct {
 		name string
@@ -551,10 +557,10 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)
 }
 
-// validationPassed is the attribute of a span that says whether the input and the output matched their schemas.
+// validationPassed is the span attribute that reports whether the input and the output matched their schemas.
 const validationPassed = "code.validation_passed"
 
-// happened returns the attributes of a finished run for its span, without values that were not measured or checked.
+// happened returns the span attributes of a finished run. It omits values that were not measured or checked.
 func happened(run registry.Run) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
 		attribute.String("run.status", string(run.Status)), attribute.Bool("code.success", run.Status == registry.Succeeded),
@@ -577,7 +583,7 @@ func (l *execution) emit(kind runtimes.Kind, data any) {
 	l.recording.Emit(runtimes.Event{Kind: kind, Data: raw})
 }
 
-// emitResult ends the stream with the result event.
+// emitResult closes the event stream with the result event.
 func (l *execution) emitResult(run registry.Run) {
 	l.recording.Close(runtimes.KindResult, func() json.RawMessage {
 		raw, err := encode(AnswerOf(run))
@@ -588,7 +594,7 @@ func (l *execution) emitResult(run registry.Run) {
 	})
 }
 
-// stamp returns a time in the precision of both databases, so that reported and stored times are equal.
+// stamp truncates a time to microseconds, the precision of both databases, so that reported and stored times are equal.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

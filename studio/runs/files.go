@@ -13,13 +13,14 @@ import (
 	"github.com/atelier-run/atelier/studio/projects"
 )
 
-// filesRule is the rule that errors of calls about files name.
+// filesRule is the rule that errors of file calls name.
 const filesRule = "files"
 
-// maxFileEvents is the number of calls about files that have an event. The last event says how many follow without one.
+// maxFileEvents is the maximum number of file calls that get an event. The last event states how many further calls
+// have none.
 const maxFileEvents = 2_000
 
-// TaskProject returns the project that a program works on for a task, or the reason why it cannot work on it.
+// TaskProject returns the project that a program may change for a task, or the reason why it may not.
 func TaskProject(c runtimes.Capabilities, project string) (name, problem string) {
 	switch {
 	case c.Files == nil || !c.Files.Write:
@@ -34,7 +35,7 @@ func TaskProject(c runtimes.Capabilities, project string) (name, problem string)
 	return project, ""
 }
 
-// forTask returns the capabilities of a program that runs for a task. Without a project they stay as they are.
+// forTask returns the capabilities of a program that runs for a task. Without a project they are unchanged.
 func forTask(c runtimes.Capabilities, project string) (runtimes.Capabilities, error) {
 	if project == "" {
 		return c, nil
@@ -47,8 +48,8 @@ func forTask(c runtimes.Capabilities, project string) (runtimes.Capabilities, er
 	return c, nil
 }
 
-// openFiles begins the overlay of a program that may read a project. A project that does not exist is the program's
-// failure.
+// openFiles starts the overlay of a program that may read a project. If the project does not exist, it returns a
+// ProgramError.
 func (l *execution) openFiles(ctx context.Context) (*runtimes.ProgramError, error) {
 	granted := l.job.Capabilities.Files
 	if granted == nil || l.service.Projects == nil {
@@ -71,7 +72,7 @@ func (l *execution) openFiles(ctx context.Context) (*runtimes.ProgramError, erro
 	return nil, err
 }
 
-// closeFiles stores the changes of the program as an overlay, before the run ends.
+// closeFiles stores the program's file changes as an overlay before the run ends.
 func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) error {
 	if l.files == nil {
 		return nil
@@ -96,7 +97,7 @@ func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) er
 	return nil
 }
 
-// file answers a call about files, and records it.
+// file executes a file call and records it.
 func (h host) file(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	began := l.service.Now()

@@ -10,18 +10,19 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// A page of stored events has between leastPage and mostPage events. The next page is larger if this one was small, so
-// that many small events need few queries and large events little memory.
+// A page of stored events has between leastPage and mostPage events. If a page is smaller than smallPage bytes, the
+// next one has more events. So many small events need few queries, and large events need little memory.
 const (
 	leastPage = 32
 	mostPage  = 500
 	smallPage = 32 << 10 // bytes
-	// followBytes is the memory of a reader of stored events.
+	// followBytes is the memory in bytes that is reserved for a reader of stored events.
 	followBytes = 512 << 10
 )
 
-// Events returns a reader of a run's events after seq from that does not wait for further ones. The result is one of
-// them if the run has ended. If the run is about to report its result, the reader waits for it.
+// Events returns a reader of the run's present events with a seq greater than from. It does not wait for later events.
+// If the run has ended, the result event is included. If the run is about to report its result, the reader waits for
+// it.
 func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
 	l := s.find(actor, id)
 	live := l != nil && !l.snapshot().Status.Final()
@@ -39,14 +40,14 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 // Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
 type Follower struct {
 	service   *Service
-	recording *recorder.Recording // nil if the run is not live here
-	run       registry.Run        // summary of the run, if it is not live here
+	recording *recorder.Recording // nil if the run is not live on this server
+	run       registry.Run        // summary of the run, if it is not live on this server
 	waits     bool                // another server executes the run, and the reader waits for its end
-	notified  time.Time           // when this server last notified the other that it follows the run
-	bytes     int64               // size of the parts that the summary lacks
-	from      int64               // first position of the reader
-	seq       int64               // last event that the reader has received
-	bounded   bool                // until is the last event to read
+	notified  time.Time           // when this server last signalled the other one that it follows the run
+	bytes     int64               // size in bytes of the fields that the summary omits
+	from      int64               // seq with which the reader started
+	seq       int64               // seq of the last event that was read
+	bounded   bool                // whether until is the last event to read
 	until     int64
 	stored    []runtimes.Event
 	page      int // number of events to read next
@@ -54,7 +55,8 @@ type Follower struct {
 	ended     bool
 }
 
-// Follow returns a reader of a run's events after seq from.
+// Follow returns a reader of the run's events with a seq greater than from. It waits for later events until the run
+// ends.
 func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
 	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0), page: leastPage}
 	l := s.find(actor, id)
@@ -73,7 +75,7 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 	return f, reserve(ctx, followBytes)
 }
 
-// Next waits for the next event. After the last one it returns io.EOF. A run that is not final has no result event.
+// Next waits for the next event. After the last one it returns io.EOF. An unfinished run has no result event.
 func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.recording != nil {
 		if f.bounded && f.seq >= f.until {
@@ -127,7 +129,7 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 	return e, true, nil
 }
 
-// result rebuilds the last event from the stored run, because it is not stored separately.
+// result rebuilds the result event from the stored run, because this event is not stored.
 func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	seq := f.resultSeq()
 	if f.seq >= seq { // the reader has already received the result
@@ -150,8 +152,8 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// resultSeq returns the seq of the result. A reader that asks from a higher seq has received events that were never
-// stored, but not this result. It gets the result with the highest seq.
+// resultSeq returns the seq of the result event. If the reader started at a higher seq, it has seen events that were
+// never stored, but not the result. It then gets the result with the highest possible seq.
 func (f *Follower) resultSeq() int64 {
 	if f.run.ResultSeq == 0 || f.from > f.run.ResultSeq {
 		return registry.LastSeq

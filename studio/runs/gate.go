@@ -13,45 +13,45 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// Candidate is a program that somebody wants to run.
+// Candidate is a program whose run the gate decides about.
 type Candidate struct {
-	Version   registry.Version // of an agent; for inline code only its spec is set
+	Version   registry.Version // the agent's version; for inline code only its spec is set
 	Inline    bool
 	Input     json.RawMessage
-	RequestID string // the client's own ID
-	Draft     bool   // runs of drafts only ask the policy service
-	Allowed   bool   // the policy service has allowed this run already
+	RequestID string // the client's own ID of the request
+	Draft     bool   // a draft is checked only by the policy service
+	Allowed   bool   // the policy service has already allowed this run
 	Trigger   registry.Trigger
 }
 
-// Ruling is the gate's answer about one run. The zero value lets it run.
+// Ruling is the gate's decision about one run. The zero value allows the run.
 type Ruling struct {
 	Blocked bool
-	Reasons []string // why it is blocked, or why a person must approve; none lets it run
+	Reasons []string // why it is blocked, or why a person must approve; an unblocked run without reasons may start
 	Verdict *registry.Verdict
 	Remedy  string
-	Keep    bool // a blocked request that may be submitted again
+	Keep    bool // whether to store the blocked request, so that it can be submitted again
 }
 
-// saved is the part of a waiting run's request that its record does not hold.
+// saved is the part of a waiting run's request that is not in the record of the run.
 type saved struct {
 	Inline    *registry.Spec     `json:"inline,omitempty"`
-	Draft     *registry.Spec     `json:"draft,omitempty"`  // as it was when the run began
-	Digest    string             `json:"digest,omitempty"` // of the version
+	Draft     *registry.Spec     `json:"draft,omitempty"`  // the draft when the run began
+	Digest    string             `json:"digest,omitempty"` // digest of the version
 	Limits    runtimes.Limits    `json:"limits"`
 	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
 	Isolation runtimes.Isolation `json:"isolation,omitempty"`
 	Hints     routing.Hints      `json:"hints,omitzero"`
-	// These are asked about again when a blocked request is submitted again.
+	// The policy service checks these again when a blocked request is submitted again.
 	Language runtimes.Language `json:"language,omitempty"`
 	Trigger  registry.Trigger  `json:"trigger,omitempty"`
 	Project  string            `json:"project,omitempty"`
-	// Sealed is the encrypted input of a private run, whose record does not have it.
+	// Sealed is the encrypted input of a private run, because the record of such a run omits the input.
 	Sealed []byte `json:"sealed,omitempty"`
 	KeyID  string `json:"keyId,omitempty"`
 }
 
-// seal encrypts the input of a private run that waits.
+// seal encrypts the input of a private run that waits for an approval.
 func (s *Service) seal(more *saved, run registry.Run) (err error) {
 	if more.KeyID, more.Sealed, err = s.Keys.Seal(run.Input, sealedAbout(run)...); err != nil {
 		return fault.New(fault.Conflict, "This run waits for an approval and has the flag pii_risk, so its input must be stored encrypted. Encryption failed: %s.", err)
@@ -59,39 +59,39 @@ func (s *Service) seal(more *saved, run registry.Run) (err error) {
 	return nil
 }
 
-// sealedAbout names the run to which an encrypted input belongs.
+// sealedAbout returns the associated data that binds an encrypted input to its run.
 func sealedAbout(run registry.Run) []string {
 	return []string{"input of a waiting run", run.Workspace, run.ID}
 }
 
-// InputSealed reports whether a request that waits has an encrypted input.
+// InputSealed reports whether a waiting request has an encrypted input.
 func InputSealed(request json.RawMessage) bool {
 	var s saved
 	return len(request) > 0 && json.Unmarshal(request, &s) == nil && len(s.Sealed) > 0
 }
 
-// Described returns the language and the trigger of a request that waits.
+// Described returns the language and the trigger of a waiting request.
 func Described(request json.RawMessage) (runtimes.Language, registry.Trigger, error) {
 	var s saved
 	err := json.Unmarshal(request, &s)
 	return s.Language, s.Trigger, err
 }
 
-// InlineOf returns the program of a request that waits, if it is inline code; nil for an agent's version.
+// InlineOf returns the inline program of a waiting request, nil for an agent's version.
 func InlineOf(request json.RawMessage) (*registry.Spec, error) {
 	if len(request) == 0 {
-		return nil, nil //nolint:nilnil // it was carried out
+		return nil, nil //nolint:nilnil // the request was carried out and removed
 	}
 	var s saved
 	err := json.Unmarshal(request, &s)
 	return s.Inline, err
 }
 
-// review asks the gate. It records a run that is blocked or that waits, and returns it. Runs of a draft are free: their
-// author tries them.
+// review gets the gate's decision. If the run is blocked or must wait, review records the run and returns it; otherwise
+// it returns nil. For a draft the gate checks only the policy service, because its author tries it out.
 func (s *Service) review(ctx context.Context, actor registry.Actor, req Request, t target, run registry.Run, masked bool) (*Result, error) {
 	if s.Gate == nil || req.resumed != nil {
-		return nil, nil //nolint:nilnil // nothing is held
+		return nil, nil //nolint:nilnil // nil means that the run may start
 	}
 	c := Candidate{
 		Version: t.of, Inline: req.Inline != nil, Input: run.Input, RequestID: req.RequestID, Draft: req.Version == registry.DraftVersion, Allowed: req.allowed, Trigger: req.Trigger,
@@ -126,8 +126,8 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 	return &Result{Run: run, Of: t.of}, nil
 }
 
-// refuse keeps a blocked request that may be submitted again, and records its run. A private run is not kept, because
-// that would store its input.
+// refuse records a blocked run. With Keep it also stores the request, so that it can be submitted again. It
+// does not store the request of a draft, or one whose input must not be stored: of a private run, or with a secret.
 func (s *Service) refuse(ctx context.Context, req Request, t target, run registry.Run, c Candidate, ruling Ruling, more saved, masked bool) (*Result, error) {
 	begin := func(run registry.Run) error { return s.Journal.BeginRun(req.keyed(ctx), run) }
 	if private(t.spec, req.outer) {
@@ -146,7 +146,7 @@ func (s *Service) refuse(ctx context.Context, req Request, t target, run registr
 	return s.block(ctx, t, run, ruling, begin)
 }
 
-// block records a run that the gate refuses.
+// block records a run as blocked. begin stores the first record of the run.
 func (s *Service) block(ctx context.Context, t target, run registry.Run, ruling Ruling, begin func(registry.Run) error) (*Result, error) {
 	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate", Remedy: ruling.Remedy}
 	switch {
@@ -195,14 +195,14 @@ func (s *Service) cancelWaiting(ctx context.Context, actor registry.Actor, id st
 	return s.endWaiting(ctx, run, registry.StatusCancelled, CancelledWaiting())
 }
 
-// CancelledWaiting is the reason why a run has ended that was cancelled while it waited for an approval.
+// CancelledWaiting returns the error of a run that was cancelled while it waited for an approval.
 func CancelledWaiting() *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while it waited for an approval."}
 }
 
-// Resume continues a waiting run that was approved. It does nothing if the run no longer waits. An error means that it
-// may be tried again; a run that can no longer start has failed when Resume returns. Error: NotFound if the run is not
-// recorded, perhaps because its request was decided before that.
+// Resume continues a waiting run that was approved. It does nothing if the run no longer waits. After an error, Resume
+// may be tried again. A run that can no longer start is recorded as failed, without an error. Error: NotFound if the
+// run is not recorded, for example because its request was decided first.
 func (s *Service) Resume(ctx context.Context, workspace, id string, request json.RawMessage) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -231,8 +231,8 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	return s.accept(ctx, l)
 }
 
-// Resubmit runs a blocked request again under a given ID, which makes a repetition harmless. The caller must have asked
-// the policy service again.
+// Resubmit runs a blocked request again under the given run ID, so that a repeated call does not start a second run.
+// The policy service must have allowed the request again.
 func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -256,7 +256,7 @@ func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, r
 	return s.accept(ctx, l)
 }
 
-// request returns the request of a recorded run.
+// request rebuilds the request of a recorded run.
 func (more saved) request(run registry.Run) Request {
 	version := run.Version
 	if more.Digest != "" {
@@ -268,7 +268,7 @@ func (more saved) request(run registry.Run) Request {
 	}
 }
 
-// accept records a prepared run as queued and starts it. A crash from here on interrupts it, and it never runs twice.
+// accept records a prepared run as queued and starts it. After a crash the run is interrupted, so it never runs twice.
 func (s *Service) accept(ctx context.Context, l *execution) error {
 	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.run)); err != nil {
 		l.abandon()
@@ -280,16 +280,17 @@ func (s *Service) accept(ctx context.Context, l *execution) error {
 	return nil
 }
 
-// unresumed ends a run that can no longer start, and returns the error of one that may start later.
+// unresumed records the end of a run that can no longer start. If the run may start later, it returns the error
+// instead.
 func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) error {
 	var f *fault.Error
 	if !errors.As(cause, &f) {
 		return cause
 	}
-	switch f.Code { //nolint:exhaustive // all others may pass
+	switch f.Code { //nolint:exhaustive // with any other code the run may start later
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
 		if run.Withheld {
-			run = Withheld(run) // the input was decrypted for the start
+			run = Withheld(run) // the input was decrypted for the start and must not be recorded
 		}
 		_, err := s.endWaiting(ctx, run, registry.Failed, &runtimes.ProgramError{Type: runtimes.Denied, Message: "The run was approved but can no longer start: " + f.Message})
 		return err
@@ -297,8 +298,8 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	return cause
 }
 
-// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. Its errors are those
-// of Resume.
+// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. It returns the same
+// errors as Resume.
 func (s *Service) EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()

@@ -19,7 +19,7 @@ const maxMessage = 16 << 10
 // host handles a program's calls: it records events and provides the host functions that the version was granted.
 type host struct{ execution *execution }
 
-// Emit records an event of the runtime, and counts the bytes of a request.
+// Emit records an event of the runtime. For an egress event it also counts the transferred bytes.
 func (h host) Emit(e runtimes.Event) {
 	if e.Kind == runtimes.KindEgress {
 		var data runtimes.EgressData
@@ -30,7 +30,8 @@ func (h host) Emit(e runtimes.Event) {
 	h.execution.recording.Emit(e)
 }
 
-// Call answers a host call. Every program may use log and progress, and call the agents that its version declares.
+// Call executes a host call of the program. Every program may use log and progress, and call the agents that its
+// version declares.
 func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
 	case "log":
@@ -47,7 +48,7 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 	if projects.Known(name) {
 		return h.file(ctx, name, args)
 	}
-	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // atelier call NAME in Bash
+	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // the form "atelier call NAME" in Bash
 		return h.tool(ctx, declared, args)
 	}
 	return nil, unknownFunction(name)

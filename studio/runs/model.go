@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Model is the language model that programs may ask.
+// Model is the language model that programs may call with askLLM.
 type Model interface {
 	AskProgram(ctx context.Context, workspace string, messages []llm.Message) (llm.Reply, error)
 }
@@ -23,10 +23,10 @@ type Model interface {
 // modelRule is the rule that errors of askLLM name.
 const modelRule = "language model"
 
-// maxQuestion is the size of a prompt with its context. Guests send it in one piece.
+// maxQuestion is the maximum size of a prompt with its context in bytes. The guest sends it in one message.
 const maxQuestion = 128 << 10
 
-// askModel asks the language model for a program, and records the call and its tokens.
+// askModel calls the language model for a program, and records the call and its tokens.
 func (h host) askModel(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	began := l.service.Now()
@@ -52,7 +52,7 @@ func (h host) askModel(ctx context.Context, args json.RawMessage) (json.RawMessa
 	return json.Marshal(text)
 }
 
-// question checks a call and asks the model. The tokens are counted also if the call fails.
+// question checks the arguments and calls the model. It returns the used tokens even if the call fails.
 func (h host) question(ctx context.Context, args json.RawMessage) (text string, used registry.Tokens, err error) {
 	l := h.execution
 	var asked struct {

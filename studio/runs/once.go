@@ -9,18 +9,18 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Keys finds idempotency keys.
+// Keys reads stored idempotency keys.
 type Keys interface {
 	FindKey(ctx context.Context, owner, key string) (*registry.IdempotencyKey, error)
 }
 
-// onceEvery is the interval at which a repetition looks for the end of the first request.
+// onceEvery is the interval at which a repeated request checks whether the first request has ended.
 const onceEvery = 20 * time.Millisecond
 
-// Once executes a request at most once for its key, which is stored together with the run. A repetition returns the run of
-// the first request, and waits for its end, but not for an approval. If the first request made no run, a repetition tries
-// again. Errors: IdempotencyMismatch if the key belongs to another request; Conflict if the run of the first request was
-// deleted.
+// Once executes a request at most once for its key, which is stored together with the run. A repeated request waits for
+// the end of the first run and returns it; it does not wait for an approval. If the first request created no run, the
+// repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different request; Conflict if the run
+// of the first request was deleted.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
@@ -37,7 +37,7 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			}
 		case existing.BodyHash != key.BodyHash:
 			return registry.Run{}, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
-		case existing.Made.ID == "": // an earlier version of the server stores the key before the run
+		case existing.Made.ID == "": // an earlier version of the server stored the key before the run
 		default:
 			run, err := s.Get(ctx, actor, existing.Made.ID)
 			if fault.Is(err, fault.NotFound) {

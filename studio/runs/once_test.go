@@ -8,20 +8,20 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// found returns the keys of a list one after the other, and nil after the last one.
+// found returns its keys one after the other, then nil.
 type found []*registry.IdempotencyKey
 
 func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyKey, error) {
 	if len(*f) == 0 {
-		return nil, nil //nolint:nilnil // the key is free
+		return nil, nil //nolint:nilnil // nil means that the key is free
 	}
 	next := (*f)[0]
 	*f = (*f)[1:]
 	return next, nil
 }
 
-// A key whose run is not recorded yet, as an earlier version of the server stores it, is waited for. A run that was deleted
-// before its key is named.
+// A key without a run, which an earlier version of the server could store, makes Once wait for the run. If the run was
+// deleted before its key, the error names the run.
 func TestOnce_KeyWithoutRun(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

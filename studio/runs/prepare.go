@@ -25,18 +25,18 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// maxInputBytes and maxInputDepth limit a program's input.
+// Limits of a program's input. Depth is the nesting of arrays and objects.
 const (
 	maxInputBytes = 8 << 20
 	maxInputDepth = 256
-	// maxInputDigits is the maximum number of digits of one number, because Python parses them in quadratic time.
+	// maxInputDigits is the maximum number of digits of one number, because Python needs quadratic time to parse them.
 	maxInputDigits = 4300
 )
 
 // unchecked is the validation result of input or output without a schema.
 const unchecked = "skipped"
 
-// target is the program that a request names.
+// target is the resolved program of a request.
 type target struct {
 	spec       registry.Spec
 	agentID    string
@@ -48,10 +48,10 @@ type target struct {
 	of         registry.Version
 }
 
-// prepare resolves, validates and admits a request. A rejected request leaves no run behind. A run that the gate blocks,
-// or that waits for a person, is recorded and returned as held.
+// prepare resolves, validates and admits a request. A rejected request leaves no run. If the gate blocks the run, or a
+// person must approve it, the run is recorded and returned as held.
 func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (l *execution, held *Result, err error) {
-	if err := s.Journal.Ready(); err != nil { // runs that cannot be recorded are not started
+	if err := s.Journal.Ready(); err != nil { // a run that cannot be recorded must not start
 		return nil, nil, err
 	}
 	created := s.Now()
@@ -113,13 +113,13 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	input = jcs.Tidy(input) // programs that read text get the same text from every client
+	input = jcs.Tidy(input) // so that programs get the same text from every client
 	given, err := s.given(ctx, actor.Workspace, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	hidden, relatives, depth := given.Values, new(family), 0
-	if caller := req.outer; caller != nil { // the input may hold secrets of the calling program
+	if caller := req.outer; caller != nil { // the calling program may have put its secrets into the input
 		hidden = slices.Concat(caller.execution.hidden, given.Values)
 		relatives, depth = caller.execution.family, caller.execution.depth+1
 	}
@@ -135,7 +135,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}
 	masked := !bytes.Equal(stored, input)
 	if masked {
-		// A hash of the original input would confirm a guess of the secret in it.
+		// Hash the redacted input: a hash of the original would let a reader confirm a guess of the secret.
 		if run.InputsHash, err = jcs.Digest(stored); err != nil {
 			return nil, nil, err
 		}
@@ -144,7 +144,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		return nil, held, err
 	}
 	var unrecorded budgets.Place
-	if s.Budgets != nil && req.attach == "" { // a run that continues was admitted before
+	if s.Budgets != nil && req.attach == "" { // a continued run was admitted before
 		if unrecorded, err = s.Budgets.Admit(ctx, actor.Workspace, name.Remote()); err != nil {
 			return nil, nil, err
 		}
@@ -180,13 +180,14 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	return l, nil, nil
 }
 
-// source returns the origin of a run for the queue. A replay of many runs is a batch, also in the Studio.
+// source returns the origin of a run, which determines its place in the queue. Only runs that a person starts in the
+// Studio are interactive; the runs of a replay are not.
 func source(actor registry.Actor, req Request, t target) router.Source {
 	return router.Source{Agent: t.agentID, Caller: actor.ID, Interactive: req.Trigger == registry.TriggerStudio && req.ParentRunID == ""}
 }
 
-// place reserves a run in the quotas of its workspace and in the queue. A run that a program called uses the program's
-// place in the queue.
+// place reserves a run in the quotas of its workspace and in the queue. A run that a program calls uses the slot of
+// that program.
 func (s *Service) place(ctx context.Context, actor registry.Actor, req Request, t target) (place quotas.Place, ticket *router.Ticket, err error) {
 	caller := req.outer
 	if caller != nil {
@@ -254,8 +255,8 @@ func versionTarget(v registry.Version) target {
 	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest, of: v}
 }
 
-// draftAsBegun returns the draft with which a run began, whatever the draft is now. The state of a program continues only
-// with the code that made it.
+// draftAsBegun returns the draft with which a run began, even if the draft has changed since. The stored state of a
+// program works only with the code that produced it.
 func draftAsBegun(agent registry.Agent, spec registry.Spec, run registry.Run) (target, error) {
 	t, err := withCodeDigest(target{
 		spec: spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: run.DraftRevision,
@@ -267,23 +268,23 @@ func draftAsBegun(agent registry.Agent, spec registry.Spec, run registry.Run) (t
 	return t, err
 }
 
-// withCodeDigest completes a target that was never published.
+// withCodeDigest adds the code digest to a target that is not a published version.
 func withCodeDigest(t target) (target, error) {
 	var err error
 	t.codeDigest, err = digest.Code(t.spec.Files, t.spec.Entrypoint)
 	return t, err
 }
 
-// limits applies a call's limits. A call may only lower a version's limits. An inline program sets its own, up to the
-// ceilings.
+// limits applies the limits of a request. A request may only lower a version's limits. An inline program sets its own,
+// up to the ceilings of the server.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
-	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // as in most calls
+	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // the usual case
 		return base, nil
 	}
 	return s.limitsOf(base, req)
 }
 
-// limitsOf returns the limits of a call that sets some.
+// limitsOf returns the limits of a request that sets at least one.
 func (s *Service) limitsOf(base runtimes.Limits, req Request) (runtimes.Limits, error) {
 	least, highest, owner := runtimes.LeastLimits(), base, "the limit of the version"
 	if req.Inline != nil {
@@ -312,7 +313,8 @@ func (s *Service) limitsOf(base runtimes.Limits, req Request) (runtimes.Limits, 
 	return limits, nil
 }
 
-// checkInput rejects input that is too large, malformed or invalid by the schema, and returns its hash.
+// checkInput rejects input that is too large, malformed or invalid against the schema. Otherwise it returns the hash of
+// the input.
 func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
 	whole := trace.SpanFromContext(ctx)
 	_, span := s.step(ctx, "validate")

@@ -13,23 +13,24 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RemoteJobs stores the jobs of runs at other services. A restarted server follows them.
+// RemoteJobs stores the jobs of runs at remote services, so that a restarted server can follow them.
 type RemoteJobs interface {
 	KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
-	// LeftJobs lists the jobs, without their handles and requests, that this server may have to continue.
+	// LeftJobs lists the jobs that this server may have to continue, without their handles and requests.
 	LeftJobs(ctx context.Context) ([]registry.RemoteJob, error)
 	RemoteJob(ctx context.Context, runID string) (registry.RemoteJob, error)
 	HasRemoteJob(ctx context.Context, runID string) (bool, error)
 	ForgetRemoteJob(ctx context.Context, runID string) error
-	// AdoptRun makes this server the owner of an unfinished run whose server has ended. It reports whether it is.
+	// AdoptRun makes this server the owner of an unfinished run whose server has stopped. It reports whether this
+	// server now owns the run.
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
-	// AdoptAndForget is AdoptRun, and removes the job together with the adoption.
+	// AdoptAndForget does the same as AdoptRun, and removes the job in the same transaction.
 	AdoptAndForget(ctx context.Context, workspace, id string) (bool, error)
 }
 
-// resumable returns the request of a run whose job another server can follow when this one has ended, or whose waiting
-// Monty program it can continue; nil if it cannot. The record of a private run has no input, and a calling program does
-// not survive the end of its server. A draft may change meanwhile, so the request has the program as it began.
+// resumable returns the request of a run that a server can continue after this one has stopped; nil if none can. Such a
+// run has a job at a remote service, or a waiting Monty program. A private run has no stored input, and a program that
+// calls this run does not survive its server. A draft may change later, so the request stores it as the run began.
 func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bool) *saved {
 	if s.RemoteJobs == nil || !name.Remote() && name != runtimes.MontyEngine || req.outer != nil || masked || private(t.spec, nil) {
 		return nil
@@ -41,7 +42,8 @@ func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bo
 	return more
 }
 
-// StoreJob implements runtimes.JobStore.
+// StoreJob implements runtimes.JobStore. A handle that cannot be stored is only logged: a restart then interrupts the
+// run.
 func (h host) StoreJob(ctx context.Context, handle string) {
 	l := h.execution
 	if l.request == nil {
@@ -54,14 +56,14 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 	if err == nil {
 		err = l.service.RemoteJobs.KeepRemoteJob(ctx, registry.RemoteJob{RunID: l.job.RunID, Workspace: l.job.Workspace, Handle: handle, Request: request})
 	}
-	if err != nil { // a restart interrupts the run
+	if err != nil {
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "keep the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		return
 	}
 	l.attached.Store(true)
 }
 
-// recordForOthers stores the run before its job: another server would remove a job without a run.
+// recordForOthers stores the run before its job, because another server would remove a job without a run.
 func (l *execution) recordForOthers(ctx context.Context) error {
 	if l.service.Others == nil {
 		return nil
@@ -69,15 +71,15 @@ func (l *execution) recordForOthers(ctx context.Context) error {
 	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
 }
 
-// detached reports whether the server stops and the job of the run goes on.
+// detached reports whether the run ended only because this server stops, while its remote job continues.
 func (l *execution) detached(outcome runtimes.Outcome, serverErr error) bool {
 	return serverErr == nil && l.attached.Load() && errors.Is(context.Cause(l.ctx), runtimes.ErrDetached) && outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled
 }
 
-// detach leaves the run unfinished. The next start of the server continues it.
+// detach leaves the run unfinished in the database. After its next start the server continues it.
 func (l *execution) detach(ctx context.Context) {
 	l.recording.EndOutput()
-	if err := l.flush(ctx); err != nil { // the job prints it again
+	if err := l.flush(ctx); err != nil { // the job prints these events again
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "store events of a run that goes on elsewhere", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 	}
 	l.unrecorded.Done()
@@ -89,20 +91,20 @@ func (l *execution) detach(ctx context.Context) {
 	l.service.leave(l)
 }
 
-// forget removes the job of a run that was recorded.
+// forget removes the stored job of a recorded run.
 func (l *execution) forget(ctx context.Context) error {
 	if !l.attached.Load() {
 		return nil
 	}
 	err := l.service.RemoteJobs.ForgetRemoteJob(ctx, l.job.RunID)
-	if err != nil { // the next start of the server removes it
+	if err != nil { // the next start of the server removes the job
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "remove the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 	}
 	return err
 }
 
-// Reattach continues the runs whose jobs at other services an earlier process or another server left. It tries again while
-// the database does not answer or the queue is full.
+// Reattach continues the runs whose remote jobs an earlier process or another server has left. It tries again while the
+// database does not answer or the queue is full.
 func (s *Service) Reattach(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		jobs, err := s.RemoteJobs.LeftJobs(ctx)
@@ -126,8 +128,8 @@ func (s *Service) Reattach(ctx context.Context) {
 	}
 }
 
-// reattach continues one run. It ends a run that can no longer be continued, and does nothing if this server or another
-// one executes it.
+// reattach continues one run. If the run can no longer be continued, it records its end. If this or another server
+// already executes the run, it does nothing.
 func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -171,7 +173,7 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	return s.accept(ctx, l)
 }
 
-// stored returns the events of a run that were stored.
+// stored returns the stored events of a job's run.
 func (s *Service) stored(ctx context.Context, job registry.RemoteJob) (all []runtimes.Event, err error) {
 	for {
 		page, err := s.Archive.Events(ctx, job.Workspace, job.RunID, int64(len(all)), 0)
@@ -182,20 +184,21 @@ func (s *Service) stored(ctx context.Context, job registry.RemoteJob) (all []run
 	}
 }
 
-// notReattached ends a run that can no longer be continued, and returns the error of one that may be continued later.
+// notReattached records the end of a run that can no longer be continued. If the run may be continued later, it returns
+// the error instead.
 func (s *Service) notReattached(ctx context.Context, run registry.Run, cause error) error {
 	var f *fault.Error
 	if !errors.As(cause, &f) {
 		return cause
 	}
-	switch f.Code { //nolint:exhaustive // all others may pass
+	switch f.Code { //nolint:exhaustive // with any other code the run may be continued later
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict, fault.RuntimeUnavailable:
 		return s.unattached(ctx, run, f.Message)
 	}
 	return cause
 }
 
-// unattached ends a run as interrupted. Its job is then stopped like any other without a run.
+// unattached records a run as interrupted. Its remote job is then stopped like every job without a run.
 func (s *Service) unattached(ctx context.Context, run registry.Run, reason string) error {
 	_, err := s.endContinued(ctx, run, registry.StatusInterrupted, &runtimes.ProgramError{
 		Type: runtimes.Interrupted, Message: "The server stopped while the program ran elsewhere, and the run cannot be continued: " + reason, Remedy: "Run it again.",
@@ -203,7 +206,7 @@ func (s *Service) unattached(ctx context.Context, run registry.Run, reason strin
 	return err
 }
 
-// endContinued records the end of a run that this server does not continue.
+// endContinued records the end of an unfinished run that this server does not execute.
 func (s *Service) endContinued(ctx context.Context, run registry.Run, status registry.Status, cause *runtimes.ProgramError) (registry.Run, error) {
 	now := stamp(s.Now())
 	run.Status, run.Error, run.FinishedAt, run.ResultSeq = status, cause, &now, registry.LastSeq
@@ -215,7 +218,7 @@ func (s *Service) endContinued(ctx context.Context, run registry.Run, status reg
 	return run, s.RemoteJobs.ForgetRemoteJob(ctx, run.ID)
 }
 
-// continues reports whether this server will continue a run whose program runs elsewhere.
+// continues reports whether a remote job of the run is stored, so that this server will continue the run.
 func (s *Service) continues(ctx context.Context, id string) bool {
 	if s.RemoteJobs == nil {
 		return false
@@ -224,7 +227,8 @@ func (s *Service) continues(ctx context.Context, id string) bool {
 	return err != nil || has
 }
 
-// cancelContinued cancels a run that this server did not continue yet. Its job is then stopped like any other without a run.
+// cancelContinued cancels a run that this server has not continued yet. Its remote job is then stopped like every job
+// without a run.
 func (s *Service) cancelContinued(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()

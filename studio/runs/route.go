@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// route chooses the runtime of a run. A run whose job another service executes keeps its runtime.
+// route chooses the runtime of a run. A continued run keeps its runtime, because a remote service already executes its
+// job.
 func (s *Service) route(ctx context.Context, actor registry.Actor, req Request, t target) (runtimes.Name, registry.Route, error) {
 	if req.attach != "" {
 		return req.resumed.Runtime, req.resumed.Route, nil
@@ -35,7 +36,7 @@ func callOf(actor registry.Actor, req Request, t target) routing.Call {
 	return c
 }
 
-// Explain says where a request would run, and why. It starts nothing.
+// Explain returns the runtime that would execute a request, and the reason. It starts no run.
 func (s *Service) Explain(ctx context.Context, actor registry.Actor, req Request) (routing.RouteExplanation, error) {
 	t, err := s.resolve(ctx, actor, req)
 	if err != nil {

@@ -32,16 +32,17 @@ import (
 
 // Journal stores runs durably.
 type Journal interface {
-	// Ready returns why runs cannot be recorded now, nil if they can.
+	// Ready returns the reason why runs cannot be recorded now, nil if they can.
 	Ready() error
 	BeginRun(ctx context.Context, run registry.Run) error
 	AppendEvents(ctx context.Context, workspace, runID string, events []runtimes.Event) error
 	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error
 }
 
-// Later stores the records of finished runs after an outage of the journal.
+// Later stores the records of finished runs when the journal works again after an outage.
 type Later interface {
-	// FinishLater calls stored once, when the record is durable or given up. It returns false if there is no room left.
+	// FinishLater calls stored once, when the record is durable or has been given up. It returns false if there is no
+	// room for the record.
 	FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool
 }
 
@@ -49,11 +50,12 @@ type Later interface {
 type Others interface {
 	// AskToCancel asks the server that executes a run to cancel it.
 	AskToCancel(ctx context.Context, workspace, runID string) error
-	// TakeCancellations returns the IDs of runs that other servers asked this one to cancel, each once.
+	// TakeCancellations returns the IDs of the runs that other servers requested this one to cancel. It returns each ID
+	// once.
 	TakeCancellations(ctx context.Context) ([]string, error)
-	// Epoch changes when this server joins again after another one ended its lease, and interrupted its runs.
+	// Epoch changes when this server joins again after another one has ended its lease and interrupted its runs.
 	Epoch() int64
-	// Signal sends a hint to the other servers, which may be lost.
+	// Signal notifies the other servers. Signals may be lost.
 	Signal(ctx context.Context, kind, subject string) error
 }
 
@@ -66,7 +68,7 @@ type Archive interface {
 	Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error)
 }
 
-// Drafts returns the editable state of an agent.
+// Drafts reads agents with their drafts.
 type Drafts interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
@@ -76,7 +78,7 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Meter counts runs that ended.
+// Meter counts ended runs.
 type Meter interface {
 	RunFinished(run registry.Run)   // the run is recorded
 	RunUnrecorded(run registry.Run) // the run could not be recorded
@@ -84,34 +86,34 @@ type Meter interface {
 
 // Gate decides whether a run may start.
 type Gate interface {
-	// Review says whether a program may run at once, never, or after a person has approved.
+	// Review decides whether a program may run at once, never, or after a person has approved.
 	Review(ctx context.Context, actor registry.Actor, c Candidate) (Ruling, error)
-	// Ask records a run together with the request for a person that it waits for, or with the request by which a blocked one
-	// may be submitted again. Errors: those of Journal.BeginRun.
+	// Ask records a run together with a request: the request for the approval that it waits for, or the stored request
+	// with which a blocked run can be submitted again. Errors: those of Journal.BeginRun.
 	Ask(ctx context.Context, run registry.Run, c Candidate, r Ruling, request json.RawMessage) error
-	// Withdraw ends the request of a waiting run that was cancelled.
+	// Withdraw ends the approval request of a waiting run that was cancelled.
 	Withdraw(ctx context.Context, actor registry.Actor, runID string) error
 }
 
 // Options configures a Service.
 type Options struct {
-	Gate    Gate // nil for none
+	Gate    Gate // nil if every run may start
 	Journal Journal
-	Later   Later // stores records that the journal refused; nil drops them
+	Later   Later // stores records that the journal rejected; nil drops them
 	Archive Archive
-	// RemoteJobs stores the jobs that a restarted server follows; nil: a restart interrupts their runs.
+	// RemoteJobs stores the jobs that a restarted server follows. If it is nil, a restart interrupts their runs.
 	RemoteJobs RemoteJobs
 	Drafts     Drafts
 	Resolver   Resolver
 	Specs      *specs.Checker
 	Routing    *routing.Router
-	Secrets    *secrets.Service  // nil for none
-	Quotas     *quotas.Service   // nil for none
-	Budgets    *budgets.Service  // nil for none
-	Projects   *projects.Service // nil for none
-	Packages   *packages.Service // nil for none
-	Model      Model             // nil for none
-	// ModelTokens bounds the tokens of the language model for a run and the runs that it calls; 0 for no limit.
+	Secrets    *secrets.Service  // nil without secrets
+	Quotas     *quotas.Service   // nil without quotas
+	Budgets    *budgets.Service  // nil without budgets
+	Projects   *projects.Service // nil without projects
+	Packages   *packages.Service // nil without packages
+	Model      Model             // nil without a language model
+	// ModelTokens is the maximum number of language model tokens for a run and the runs that it calls; 0 for no limit.
 	ModelTokens int64
 	Validator   *specs.Validator
 	Router      *router.Router
@@ -119,7 +121,7 @@ type Options struct {
 	Tracer      trace.Tracer
 	Log         *slog.Logger
 	Ceilings    runtimes.Limits
-	Models      string     // code digest of the one program that sees the directory of models; "" for none
+	Models      string     // code digest of the only program that may read the directory of models; "" for none
 	Keys        vault.Keys // encrypt the inputs of private runs that wait
 	Server      string     // ID under which the journal records the runs of this server
 	Others      Others     // nil if no other server records runs in the journal
@@ -132,17 +134,17 @@ type Options struct {
 type Service struct {
 	Options
 
-	resuming sync.Mutex // one waiting run at a time, so that no run resumes twice
+	resuming sync.Mutex // serializes changes of waiting runs, so that no run resumes twice
 
 	mu        sync.Mutex
 	live      map[string]*execution
-	kept      map[string]kept            // private runs that have just ended
-	waiting   map[string][]chan struct{} // readers of runs of other servers, by run
+	kept      map[string]kept            // private runs that have just ended, by ID
+	waiting   map[string][]chan struct{} // readers of runs of other servers, by run ID
 	keptBytes int64
 	closed    bool
 	all       sync.WaitGroup
 
-	early atomic.Int64 // runs that are recorded without slots
+	early atomic.Int64 // number of runs that returned their slots before they were recorded
 }
 
 // New returns the service.
@@ -150,53 +152,53 @@ func New(o Options) *Service {
 	return &Service{Options: o, live: map[string]*execution{}, kept: map[string]kept{}, waiting: map[string][]chan struct{}{}}
 }
 
-// Request asks for one run of an agent's version or draft, or of an inline program.
+// Request describes one run of an agent's version or draft, or of an inline program.
 type Request struct {
-	Agent         string        // name or ID; "" with Inline
+	Agent         string        // name or ID of the agent; "" with Inline
 	Version       string        // 1.2.0, ^1, latest, sha256:…, draft
 	Seen          registry.Seen // revision of the draft to run
 	Inline        *registry.Spec
 	Input         json.RawMessage
-	Limits        runtimes.Limits // 0 means unchanged
-	AtMost        runtimes.Limits // lowers the limits; 0 means unchanged
+	Limits        runtimes.Limits // 0 keeps the limit of the version
+	AtMost        runtimes.Limits // lowers the limits; 0 does not
 	Isolation     runtimes.Isolation
 	Hints         routing.Hints
 	Trigger       registry.Trigger
 	ParentRunID   string
 	WorkflowRunID string
 	NodeID        string
-	Key           *registry.KeyRef // the idempotency key that gets the run's ID; nil for none
-	// Of is the version that Agent and Version select, if the caller has resolved them; nil otherwise.
+	Key           *registry.KeyRef // idempotency key whose record gets the run's ID; nil for none
+	// Of is the version that Agent and Version select, if the caller has resolved it; nil otherwise.
 	Of *registry.Version
-	// Watch receives the events of the run in order while Execute runs; nil for nobody.
+	// Watch receives the events of the run in order while Execute runs. It may be nil.
 	Watch func(runtimes.Event)
-	// Project is the project of a task, "" for none. The program must have the permission to write its files.
+	// Project is the project of a task, "" for none. The program must be allowed to write its files.
 	Project string
 	// RequestID is the client's own ID of the request, "" for none.
 	RequestID string
-	// Claimed is the actor that the client says it acts for.
+	// Claimed is the actor for which the client says that it acts.
 	Claimed registry.Claim
 
-	resumed *registry.Run            // the waiting run that continues
-	attach  string                   // the job elsewhere that already executes its program
-	begun   *registry.Spec           // the draft with which the run that continues began
-	events  []runtimes.Event         // that were stored until now
-	id      string                   // of the run; "" for a new one
-	allowed bool                     // the policy service has allowed it
-	once    *registry.IdempotencyKey // that is reserved together with the run; nil for none
+	resumed *registry.Run            // the waiting run to continue
+	attach  string                   // handle of the remote job that already executes the program
+	begun   *registry.Spec           // the draft with which a continued run began
+	events  []runtimes.Event         // events of a continued run that are already stored
+	id      string                   // ID of the run; "" for a new one
+	allowed bool                     // the policy service has already allowed the run
+	once    *registry.IdempotencyKey // key to reserve together with the run; nil for none
 
 	outer *outer // the program that calls this run; nil for none
 }
 
-// Result is a run with the version that runs. The version has only the agent for a draft, and nothing for inline code.
+// Result is a run and the version that ran. For a draft, Of has only the agent; for inline code it is empty.
 type Result struct {
 	registry.Run
 	Of      registry.Version
 	Private bool // the record has only digests of input and output
 }
 
-// keyed returns a context with only the request's own key, because a run may be part of a request that creates
-// something else.
+// keyed returns a context that has only the request's own idempotency key. The request of the outer context may create
+// other things, so its key must not be used for the run.
 func (r Request) keyed(ctx context.Context) context.Context {
 	switch {
 	case r.once != nil:
@@ -207,14 +209,14 @@ func (r Request) keyed(ctx context.Context) context.Context {
 	return registry.WithKey(ctx, *r.Key)
 }
 
-// errInterrupted and errCancelled are the causes with which a run's context ends.
+// Causes with which the context of a run ends.
 var (
 	errInterrupted = errors.New("the server is shutting down")
 	errCancelled   = errors.New("the run was cancelled")
 )
 
-// Execute runs to the end and returns the finished run. A program that fails is no error. If ctx ends, the run is
-// cancelled and recorded as cancelled. A run that waits for a person's approval is returned at once.
+// Execute executes a run and returns it when it has ended. An error of the program is not an error of Execute. If ctx
+// ends, the run is cancelled and recorded as cancelled. A run that needs an approval is returned at once.
 func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
 	l, held, err := s.prepare(ctx, actor, req)
 	if err != nil {
@@ -226,7 +228,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
-	if req.Key != nil || req.once != nil { // a repetition must find this run, also after a crash
+	if req.Key != nil || req.once != nil { // a repeated request must find this run, even after a crash
 		if err := l.beginKeyed(ctx, req); err != nil {
 			l.abandon()
 			s.leave(l)
@@ -239,12 +241,12 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	if req.outer != nil {
 		req.outer.started(l.snapshot())
 	}
-	l.execute() // in this goroutine: a separate one would have to be woken, and would have to wake this one
+	l.execute() // in this goroutine, which saves waking another one twice
 	return Result{Run: l.snapshot(), Of: l.of, Private: l.private}, l.err
 }
 
-// watch passes the events of a run to a function. The returned function waits until the last event has been passed, or
-// until the run has ended if its result waits for the database.
+// watch passes the events of a run to receive. wait blocks until the last event has been passed. If the result waits
+// for the database, it blocks only until the run has ended.
 func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	done := make(chan struct{})
 	ctx, stop := context.WithCancel(context.WithoutCancel(l.ctx)) // a cancelled run has a last event too
@@ -268,7 +270,7 @@ func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	}
 }
 
-// Start accepts a run, makes it durable and returns it as queued. The run continues in the background.
+// Start records a run as queued and returns it. The run continues in the background.
 func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
 	l, held, err := s.prepare(ctx, actor, req)
 	if err != nil {
@@ -308,8 +310,8 @@ func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) 
 	return run, err
 }
 
-// ended reads the summary of a run that is not live here, and its size. If its record is not final, another server
-// executes it, or the run's end could not be stored.
+// ended reads the summary of a run that is not live here, and its size in bytes. If the record is not final, and no
+// server executes or will continue the run, its end could not be stored; then ended reports it as interrupted.
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, int64, error) {
 	run, bytes, err := s.Archive.RunSummary(ctx, actor.Workspace, id)
 	if err == nil && s.lost(ctx, run) {
@@ -318,7 +320,7 @@ func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (r
 	return run, bytes, err
 }
 
-// whole reads a run that is not live, after it has reserved memory for an answer with it.
+// whole reads a run that is not live, after it has reserved memory to send it.
 func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) (registry.Run, error) {
 	if err := reserve(ctx, answerCopies*bytes); err != nil {
 		return registry.Run{}, err
@@ -331,17 +333,17 @@ func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) 
 }
 
 const (
-	// answerCopies is how often the bytes of a run are in memory while it is read from the database and sent.
+	// answerCopies is how many copies of a run are in memory while it is read from the database and sent.
 	answerCopies = 5
-	// recordCopies is how often the bytes of an output are in memory while it is checked and stored.
+	// recordCopies is how many copies of an output are in memory while it is checked and stored.
 	recordCopies = 6
-	// smallBytes is the size up to which memory is not reserved.
+	// smallBytes is the largest size in bytes for which no memory is reserved.
 	smallBytes = 256 << 10
-	// reservePatience is how long an answer waits for the memory that other answers use.
+	// reservePatience is how long an answer waits for memory that other answers use.
 	reservePatience = 10 * time.Second
 )
 
-// reserve waits until the memory for a large answer is free. It stays reserved until the request of ctx ends.
+// reserve waits until there is memory for a large answer. The memory stays reserved until the request of ctx ends.
 func reserve(ctx context.Context, bytes int64) error {
 	if bytes <= smallBytes {
 		return nil
@@ -367,8 +369,8 @@ func markInterrupted(run *registry.Run) {
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
 }
 
-// List returns a page of runs, newest first. A filter for queued or running omits runs that have ended although their
-// records are not final.
+// List returns a page of runs, newest first. With a filter for queued or running, it omits runs that have ended but
+// whose records still have such a status.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
@@ -423,8 +425,8 @@ func endedAlready(run registry.Run) error {
 	return fault.New(fault.Conflict, "The run has already finished: %s.", run.Status)
 }
 
-// Close interrupts the live runs, except those whose jobs elsewhere go on, waits until they are recorded, and rejects new
-// ones.
+// Close interrupts the live runs and waits until they are recorded. Remote jobs continue and are followed after the
+// next start. New runs are rejected.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -460,7 +462,7 @@ func (s *Service) find(actor registry.Actor, id string) *execution {
 	return l
 }
 
-// enter makes a run live, so that Close waits for it from now on. The run may already be accepted before it starts.
+// enter adds a run to the live runs, so that Close waits for it. The run may be accepted before it starts.
 func (s *Service) enter(l *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -472,7 +474,7 @@ func (s *Service) enter(l *execution) error {
 	return nil
 }
 
-// begin starts a run that has entered.
+// begin starts a run after enter.
 func (s *Service) begin(l *execution) {
 	go func() {
 		defer s.all.Done()
@@ -486,8 +488,7 @@ func (s *Service) leave(l *execution) {
 	delete(s.live, l.run.ID)
 }
 
-// step returns a span for a part of a run. If the span is not recorded it creates none, because only its ID would
-// exist.
+// step returns a span for one step of a run. It creates no span if the span of the run is not recorded.
 func (s *Service) step(ctx context.Context, name string) (context.Context, trace.Span) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, noop.Span{}

@@ -33,21 +33,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counter is a meter with which a test waits for the end of runs.
+// counter is a meter that sends every ended run to a channel, so that a test can wait for it.
 type counter chan registry.Run
 
 func (c counter) RunFinished(run registry.Run) { c <- run }
 
 func (c counter) RunUnrecorded(run registry.Run) { c <- run }
 
-// meter calls a test's function after a run has ended and before its result is reported.
+// meter calls the test's function after a run has ended and before its result is reported.
 type meter func(registry.Run)
 
 func (m meter) RunFinished(run registry.Run) { m(run) }
 
 func (m meter) RunUnrecorded(run registry.Run) { m(run) }
 
-// kit holds the service with the real store and the script runtime.
+// kit combines the service with the real store and the script runtime.
 type kit struct {
 	*runs.Service
 	store    *store.Store
@@ -55,7 +55,7 @@ type kit struct {
 	actor    registry.Actor
 }
 
-// eventsOf returns the events so far, as the API does.
+// eventsOf returns the present events of a run, like the API.
 func eventsOf(ctx context.Context, s *runs.Service, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
 	f, err := s.Events(ctx, actor, id, from)
 	if err != nil {
@@ -79,7 +79,7 @@ func newKit(t *testing.T, running, queue int) *kit {
 	return newKitOver(t, running, queue, func(s *store.Store) runs.Journal { return s })
 }
 
-// newKitOver returns a kit with a test's wrapper around the store.
+// newKitOver returns a kit whose journal is the test's wrapper of the store.
 func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) runs.Journal) *kit {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
@@ -106,7 +106,7 @@ func serviceOver(t *testing.T, s *store.Store, journal runs.Journal, running, qu
 	return service
 }
 
-// program returns a request for an inline script.
+// program returns a request for an inline program of the script runtime.
 func program(source string) runs.Request {
 	return runs.Request{Trigger: registry.TriggerAPI, Inline: &registry.Spec{
 		Language: runtimes.Bash, Runtime: runtimes.Script, Files: map[string]registry.File{"main.sh": registry.File(source)},
@@ -122,7 +122,7 @@ func (k *kit) start(t *testing.T, req runs.Request) registry.Run {
 	return run.Run
 }
 
-// waitFor follows a run until an event of the kind arrives, and returns it.
+// waitFor follows a run until it emits an event of the kind, and returns the event.
 func (k *kit) waitFor(t *testing.T, id string, kind runtimes.Kind) runtimes.Event {
 	t.Helper()
 	follower, err := k.Follow(t.Context(), k.actor, id, 0)
@@ -176,7 +176,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 	if !slices.Equal(kinds, want) {
 		t.Errorf("kinds %v, want %v", kinds, want)
 	}
-	for from := range int64(5) { // each position to resume from returns the rest, once
+	for from := range int64(5) { // a reader that resumes at any position gets the remaining events once
 		rest, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, from)
 		if err != nil || len(rest) != max(0, len(want)-int(from)) {
 			t.Errorf("from %d: %d events, %v", from, len(rest), err)
@@ -255,7 +255,7 @@ func TestClientThatGoesAwayCancelsItsRun(t *testing.T) {
 		}
 		done <- run.Run
 	}()
-	// The list finds the run while it is running, because the store has a row for it.
+	// Wait until the list contains the running run: then its row is stored.
 	var page registry.RunPage
 	for len(page.Items) == 0 {
 		var err error
@@ -356,7 +356,7 @@ func TestAnotherWorkspaceSeesNothing(t *testing.T) {
 func TestFollowLiveToTheEnd(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
-	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // long enough to be begun and flushed before its end
+	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // long enough for the run to be stored as running, with events, before it ends
 	follower, err := k.Follow(t.Context(), k.actor, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -379,7 +379,7 @@ func TestFollowLiveToTheEnd(t *testing.T) {
 	}
 }
 
-// beforeTold executes a run and calls a test's function after the run has ended and before its result is reported.
+// beforeTold executes a run and calls the test's function after the run has ended and before its result is reported.
 func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Actor, id string) error) {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
@@ -401,21 +401,21 @@ func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Ac
 	}
 }
 
-// TestEventsOfARunThatHasEnded checks that the events of an ended run include its result.
+// A reader of the events of an ended run waits for the result, even if it is not reported yet.
 func TestEventsOfARunThatHasEnded(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		events, err := eventsOf(gone, service, actor, id, 0)
-		if !errors.Is(err, context.Canceled) { // it did not wait
+		if !errors.Is(err, context.Canceled) { // it returned events without waiting for the result
 			return fmt.Errorf("%d events came at once, %v", len(events), err)
 		}
 		return nil
 	})
 }
 
-// TestARunThatHasEndedIsNotCancelled checks that cancelling an ended run returns an error.
+// Cancelling an ended run returns Conflict, even if its result is not reported yet.
 func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
@@ -428,7 +428,7 @@ func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
 	})
 }
 
-// A reader that returned after the events were swept received nothing, as if it had seen the result.
+// Regression: a reader that resumed after the events were removed received nothing, as if it had seen the result.
 func TestAResultAfterItsEventsWereSwept(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

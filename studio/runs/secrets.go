@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// given returns the secrets that a target declares, empty if it declares none.
+// given returns the values of the secrets that a target declares, empty if it declares none.
 func (s *Service) given(ctx context.Context, workspace string, t target) (secrets.Given, error) {
 	if len(t.spec.Secrets) == 0 {
 		return secrets.Given{}, nil
@@ -34,7 +34,7 @@ func (s *Service) given(ctx context.Context, workspace string, t target) (secret
 	return given, nil
 }
 
-// usable rejects a bound secret that no request of the program could carry.
+// usable rejects a host-bound secret that the program could send in no request.
 func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	if spec.Language == runtimes.WASM {
 		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach. Remove it from the declared secrets.", one.Name, one.Host)
@@ -51,18 +51,18 @@ func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	return fault.New(fault.Conflict, "The secret %s is bound to %s, which is not granted. Add %q to capabilities.hosts, or remove the secret from the declared secrets.", one.Name, one.Host, one.Host)
 }
 
-// environment returns the program's environment variables.
+// environment returns the program's environment variables, including its secrets.
 func environment(spec registry.Spec, given secrets.Given) map[string]string {
 	if len(given.Environment) == 0 {
 		return spec.Environment
 	}
 	all := maps.Clone(given.Environment)
-	maps.Copy(all, spec.Environment) // no name is in both
+	maps.Copy(all, spec.Environment) // validation ensures that no name is in both
 	return all
 }
 
-// isolation returns strict for a run that receives secrets, whatever the request says. Otherwise the next run could
-// find them in the memory of a shared process.
+// isolation returns strict for a run with secrets in its environment, even if the request differs. Otherwise the next
+// run could read them from the memory of a shared process.
 func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Isolation {
 	if len(given.Environment) > 0 {
 		return runtimes.Strict

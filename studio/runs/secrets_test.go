@@ -63,7 +63,7 @@ func TestSecretsThatCannotBeGivenStopARunBeforeItBegins(t *testing.T) {
 	}
 }
 
-// TestErrorsAreRedacted checks every part of an error that a program can influence.
+// Secrets are redacted in every field of an error that a program can influence.
 func TestErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
@@ -80,8 +80,7 @@ func TestErrorsAreRedacted(t *testing.T) {
 	}
 }
 
-// TestInputsHash_SecretInInput_NotOfTheSecret: the hash of an input with a secret in it confirmed a guess of the
-// secret.
+// The hash of an input is made after redaction. Otherwise it would confirm a guess of the secret in the input.
 func TestInputsHash_SecretInInput_NotOfTheSecret(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// slowUses records the use of a secret only when the run is cancelled.
+// slowUses blocks the recording of a secret's use until the run is cancelled.
 type slowUses struct {
 	secrets.Uses
 	asked chan struct{}
@@ -23,7 +23,7 @@ func (s slowUses) NoteSecretUses(ctx context.Context, _ []registry.SecretUse) er
 	return ctx.Err()
 }
 
-// TestCancel_BeforeProgram_Cancelled cancels a run while a step before its program works.
+// A run that is cancelled during a step before its program ends as cancelled.
 func TestCancel_BeforeProgram_Cancelled(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
@@ -40,7 +40,7 @@ func TestCancel_BeforeProgram_Cancelled(t *testing.T) {
 	}
 }
 
-// heldJournal records no end of a run before the test allows it.
+// heldJournal blocks the final record of every run until the test allows it.
 type heldJournal struct {
 	runs.Journal
 	allow chan struct{}
@@ -51,7 +51,7 @@ func (j heldJournal) FinishRun(ctx context.Context, run registry.Run, events []r
 	return j.Journal.FinishRun(ctx, run, events)
 }
 
-// TestSlot_SmallRunUnrecorded_NextRuns expects that a program starts while the record of the one before it waits.
+// The next program starts while the final record of a small run is still blocked.
 func TestSlot_SmallRunUnrecorded_NextRuns(t *testing.T) {
 	t.Parallel()
 	allow := make(chan struct{})

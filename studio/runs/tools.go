@@ -21,31 +21,33 @@ import (
 const ToolFunction = "callTool"
 
 const (
-	// MaxToolDepth is how many runs may wait for each other, without the first one. The runtimes keep a worker for each.
+	// MaxToolDepth is how many nested runs may wait for each other, not counting the first one. The runtimes reserve a
+	// worker for each level.
 	MaxToolDepth = 3
-	// MaxToolCalls is how many runs one run may start, together with those that they start.
+	// MaxToolCalls is how many runs one run may start in total, including the runs that those start.
 	MaxToolCalls = 100
-	// maxToolResult is the size of a result that a program may get. Guests read it in one piece.
+	// maxToolResult is the maximum size in bytes of an output that a program gets from a called run. The guest reads it
+	// in one message.
 	maxToolResult = 4 << 20
 )
 
 // toolsRule is the rule that errors of tool calls name.
 const toolsRule = "tools"
 
-// family holds the counters that a run shares with the runs that it called.
+// family holds the counters that a run shares with all runs that it calls, directly or indirectly.
 type family struct {
-	calls  atomic.Int64 // runs that were called
-	tokens atomic.Int64 // of the language model
+	calls  atomic.Int64 // number of called runs
+	tokens atomic.Int64 // tokens of the language model
 }
 
-// outer is a running program that calls another agent.
+// outer describes the running program that calls another agent.
 type outer struct {
 	execution *execution
-	started   func(registry.Run) // receives the called run before it starts
+	started   func(registry.Run) // is called with the new run before it starts
 }
 
 // callTool runs another agent's version for a program and returns its output. The called run has its own sandbox. It
-// uses the place of the calling run, which waits for it, and it ends when the calling run ends.
+// uses the slot of the calling run, which waits for it. It ends when the calling run ends.
 func (h host) callTool(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	var asked struct {
 		Reference string          `json:"reference"`
@@ -74,7 +76,7 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 	}
 	var refused *runtimes.CallError
 	if errors.As(err, &refused) && refused.Code == runtimes.WaitsCode {
-		return nil, err // await tells of the call
+		return nil, err // await emits the event of the call
 	}
 	if refused != nil {
 		l.noteDenied(refused)
@@ -89,7 +91,7 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 	return run.Output, nil
 }
 
-// perform executes the called version and fills in the data of the call's event.
+// perform executes the called version and fills in the data of the call event.
 func (h host) perform(ctx context.Context, declared string, input json.RawMessage, call *runtimes.CallData) (registry.Run, error) {
 	l := h.execution
 	if l.depth >= MaxToolDepth {
@@ -125,7 +127,7 @@ func (h host) perform(ctx context.Context, declared string, input json.RawMessag
 	return result.Run, unusable(result.Run)
 }
 
-// unusable explains why a program does not get the result of a run that it has called; nil if it gets it.
+// unusable returns the reason why a program does not get the output of a run that it has called; nil if it gets it.
 func unusable(run registry.Run) error {
 	reference := registry.Reference{Agent: run.Agent, Version: run.Version}.String()
 	switch {
@@ -141,8 +143,8 @@ func unusable(run registry.Run) error {
 	return nil
 }
 
-// remaining returns the time that a called run may take: the rest of the calling program's own time. A program that a
-// restarted server continues has its whole time again.
+// remaining returns the time limit of a called run: the rest of the calling program's time. If a restarted server
+// continues the calling program, its time starts again.
 func (l *execution) remaining() (time.Duration, error) {
 	left := l.job.Limits.Timeout() - l.service.Now().Sub(l.began)
 	least := runtimes.LeastLimits()
@@ -152,8 +154,8 @@ func (l *execution) remaining() (time.Duration, error) {
 	return left, nil
 }
 
-// pinned returns the version that a declared reference stands for: in a published version the one that was pinned, else
-// the one that the reference selects now.
+// pinned returns the version that a declared reference selects. A published version has pinned it; otherwise it is
+// resolved now.
 func (l *execution) pinned(ctx context.Context, declared string) (registry.Version, error) {
 	ref, err := registry.ParseReference(declared)
 	if err != nil {
@@ -166,14 +168,14 @@ func (l *execution) pinned(ctx context.Context, declared string) (registry.Versi
 	return l.service.Resolver.Resolve(ctx, l.job.Workspace, ref)
 }
 
-// noteDenied remembers the last denied call, because a program's own report is not trusted.
+// noteDenied stores the last denied call, because the program's own report of it is not trusted.
 func (l *execution) noteDenied(refused *runtimes.CallError) {
 	if refused.Code == string(runtimes.Denied) {
 		l.denied.Store(refused)
 	}
 }
 
-// settleTools replaces what a program says about a denied call by what the server knows.
+// settleTools replaces the details of a denied call in a program's error by those that the server stored.
 func (l *execution) settleTools(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule && e.Rule != filesRule && e.Rule != modelRule {
 		return
@@ -202,7 +204,7 @@ func tooMany(message, remedy string) error {
 	return &runtimes.CallError{Code: string(runtimes.Denied), Message: message, Rule: toolsRule, Remedy: remedy}
 }
 
-// failed explains a called run that did not succeed.
+// failed returns the error of a call whose run did not succeed.
 func failed(reference string, run registry.Run) error {
 	failure := &runtimes.ToolFailure{Reference: reference, Type: string(run.Status), RunID: run.ID}
 	remedy := ""
@@ -215,7 +217,8 @@ func failed(reference string, run registry.Run) error {
 	}
 }
 
-// callError explains a refusal of the server. Other errors of the server are not for programs.
+// callError converts an error of the server for the calling program. Internal errors are returned unchanged and not
+// shown to it.
 func callError(reference, runID string, err error) error {
 	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Code == fault.Internal {

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// refusing is a store that rejects events once.
+// refusing is a store that rejects one write of events.
 type refusing struct {
 	*store.Store
 	once    atomic.Bool
@@ -63,7 +63,7 @@ func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
 	}
 }
 
-// hesitant is a store that rejects the second record of a run once, which says that the run is at work.
+// hesitant is a store that once rejects the second record of a run, the one with the status running.
 type hesitant struct {
 	*store.Store
 	begun atomic.Int64
@@ -76,7 +76,8 @@ func (h *hesitant) BeginRun(ctx context.Context, run registry.Run) error {
 	return h.Store.BeginRun(ctx, run)
 }
 
-// A run that could not be recorded as running during an outage stayed queued in the database, without events.
+// Regression: a run that could not be recorded as running during an outage stayed queued in the database, without
+// events.
 func TestRunThatCouldNotBeBegun_BegunLater(t *testing.T) {
 	t.Parallel()
 	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return &hesitant{Store: s} })
@@ -96,11 +97,11 @@ func TestRunThatCouldNotBeBegun_BegunLater(t *testing.T) {
 	}
 }
 
-// slow is a store that takes long to accept a run.
+// slow is a store that takes a long time to record a run.
 type slow struct {
 	*store.Store
 	asked, release chan struct{}
-	once           sync.Once // a long run is also written when it ends
+	once           sync.Once // only for the first write; a long run is written again when it ends
 }
 
 func (s *slow) BeginRun(ctx context.Context, run registry.Run) error {
@@ -130,7 +131,7 @@ func TestCloseWaitsForARunThatIsBeingAccepted(t *testing.T) {
 		k.Close()
 		close(closed)
 	}()
-	for { // until Close is running
+	for { // until Close has begun to reject new runs
 		if _, err := k.Execute(t.Context(), k.actor, program("output 1")); fault.Is(err, fault.ShuttingDown) {
 			break
 		}
@@ -161,14 +162,14 @@ func TestResultKeepsWhatTheProgramWrote(t *testing.T) {
 	}
 }
 
-// forgetful is a store that rejects the end of a run.
+// forgetful is a store that rejects the final record of a run.
 type forgetful struct{ *store.Store }
 
 func (forgetful) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
 	return errors.New("the disk is full")
 }
 
-// TestARunThatWasNotStoredHasNotSucceeded checks that a result that is not durable is never reported.
+// A result that could not be stored is never reported.
 func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -194,8 +195,8 @@ func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	}
 }
 
-// TestARunWhoseEndWasNotStored checks that such a run is not reported as running, although its record says so until the
-// server restarts.
+// A run whose final record could not be stored is reported as interrupted. Its record still has the status running
+// until the server restarts.
 func TestARunWhoseEndWasNotStored(t *testing.T) {
 	t.Parallel()
 	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return forgetful{s} })
@@ -222,7 +223,7 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	if err := k.store.AppendEvents(t.Context(), k.actor.Workspace, id, []runtimes.Event{{Seq: 1, Kind: runtimes.KindStdout, Data: json.RawMessage("{}")}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, from := range []int64{0, 1, 9} { // the last reader saw events that could not be stored either
+	for _, from := range []int64{0, 1, 9} { // the last reader has also seen events that could not be stored
 		events, err := eventsOf(t.Context(), k.Service, k.actor, id, from)
 		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
 			t.Fatalf("events from %d: %+v, %v", from, events, err)
@@ -233,15 +234,14 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	}
 }
 
-// troubled is a runtime whose programs succeed although the server failed to answer one of their calls.
+// troubled is a runtime whose programs succeed, although the server failed to answer one of their calls.
 type troubled struct{}
 
 func (troubled) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
 	return runtimes.Outcome{Output: json.RawMessage("1"), CallErr: errors.New("no room for hunter2hunter2")}, nil
 }
 
-// TestWhatFailedInACallIsLogged checks that the cause is logged without secrets. The program only learns that the call
-// failed.
+// The cause of a failed call is logged with its secrets redacted. The program only learns that the call failed.
 func TestWhatFailedInACallIsLogged(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
@@ -257,7 +257,7 @@ func TestWhatFailedInACallIsLogged(t *testing.T) {
 	}
 }
 
-// overtaken is a store whose database another server takes before a run is finished.
+// overtaken is a store whose database another server takes over before a run has ended.
 type overtaken struct{ *store.Store }
 
 func (o overtaken) FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error {
@@ -302,7 +302,7 @@ func TestExecute_NothingCanBeRecorded_RefusedBeforeItRuns(t *testing.T) {
 	}
 }
 
-// deaf is a store that rejects events during a run and its end, like the store of a killed server.
+// deaf is a store that rejects the events and the final record of a run, like the store of a killed server.
 type deaf struct{ *store.Store }
 
 func (deaf) AppendEvents(context.Context, string, string, []runtimes.Event) error {
@@ -313,8 +313,8 @@ func (deaf) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
 	return errors.New("the server is dead")
 }
 
-// A reader had events that were never stored, so the result of the interrupted run had a number that the reader had
-// seen.
+// Regression: a reader had received events that were never stored. The result of the interrupted run then got a number
+// that the reader had already seen.
 func TestFollow_ServerDiedAfterItShowedMore_ReaderGetsTheResult(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -373,7 +373,7 @@ func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
 	}
 }
 
-// outage is a store that accepts the end of a run only later.
+// outage is a store that stores the final record of a run only when the test calls the function in kept.
 type outage struct {
 	*store.Store
 	kept chan func()
@@ -388,7 +388,7 @@ func (o outage) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	return true
 }
 
-// The caller is told that the result is not stored yet. Readers get it when it is.
+// The caller gets an error that the result is not stored yet. Readers get the result when it is stored.
 func TestExecute_ShortOutage_ResultIsStoredLater(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

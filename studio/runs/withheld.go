@@ -11,16 +11,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// piiRisk is the safety flag of programs whose inputs and outputs may be about persons. Their records have only digests.
+// piiRisk is the safety flag of programs whose inputs and outputs may contain personal data. Their records have only
+// digests.
 const piiRisk = "pii_risk"
 
-// private reports whether the record of a run must not contain the values that the program reads and writes. A run that
-// such a program starts is private too.
+// private reports whether the record of a run must omit the values that the program reads and writes. Runs that a
+// private run starts are private too.
 func private(spec registry.Spec, caller *outer) bool {
 	return slices.Contains(spec.SafetyFlags, piiRisk) || caller != nil && caller.execution.private
 }
 
-// Withheld returns a run without anything that its program read or wrote. The digests stay.
+// Withheld returns a run without any values that its program read or wrote. The digests stay.
 func Withheld(run registry.Run) registry.Run {
 	run.Withheld, run.Input, run.InputPreview, run.Output, run.Stdout, run.Stderr = true, nil, "", nil, "", ""
 	if run.Error != nil {
@@ -29,9 +30,9 @@ func Withheld(run registry.Run) registry.Run {
 	return run
 }
 
-// withheldError returns an error without text that a program may have written.
+// withheldError returns an error without text that the program may have written.
 func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
-	ours := []runtimes.ErrorType{ // the server writes their messages
+	ours := []runtimes.ErrorType{ // types whose messages the server writes
 		runtimes.Timeout, runtimes.Cancelled, runtimes.Interrupted, runtimes.MemoryLimit, runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.RecursionLimit,
 	}
 	e.Stack, e.Errors = "", nil
@@ -41,7 +42,7 @@ func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
 	return &e
 }
 
-// withheldEvents returns events without text that a program may have written. Their numbers stay.
+// withheldEvents returns events without text that the program may have written. Their sequence numbers stay.
 func withheldEvents(events []runtimes.Event) []runtimes.Event {
 	all := make([]runtimes.Event, 0, len(events))
 	for _, e := range events {
@@ -68,7 +69,7 @@ func withheldData(e runtimes.Event) json.RawMessage {
 		rest = data
 	case runtimes.KindEgress:
 		data := partOf[runtimes.EgressData](e)
-		if data.Decision == runtimes.EgressDenied { // any text can be asked for
+		if data.Decision == runtimes.EgressDenied { // the program chooses the name of a denied host, so it may be any text
 			data.Host = ""
 		}
 		rest = data
@@ -82,13 +83,13 @@ func withheldData(e runtimes.Event) json.RawMessage {
 	return text
 }
 
-// partOf decodes the data of an event, as far as it has the usual form.
+// partOf decodes the data of an event. Fields that do not have the expected form stay zero.
 func partOf[T any](e runtimes.Event) (data T) {
 	_ = json.Unmarshal(e.Data, &data) // the zero value has no text
 	return data
 }
 
-// recordOf returns the run as its record may store it: without values if the run is private.
+// recordOf returns the run in the form in which it may be stored: without values if the run is private.
 func (l *execution) recordOf(run registry.Run) registry.Run {
 	if l.private {
 		return Withheld(run)
@@ -96,7 +97,7 @@ func (l *execution) recordOf(run registry.Run) registry.Run {
 	return run
 }
 
-// seenBy returns the state of the run as an actor may read it. Only the caller reads the values of a private run.
+// seenBy returns the state of the run that an actor may read. Only the caller of a private run gets its values.
 func (l *execution) seenBy(actor registry.Actor) registry.Run {
 	run := l.snapshot()
 	if l.private && run.Actor.ID != actor.ID {
@@ -105,7 +106,7 @@ func (l *execution) seenBy(actor registry.Actor) registry.Run {
 	return run
 }
 
-// Recorded returns a run as its record stores it. If the run is private, even its caller gets it without values.
+// Recorded returns a run as it is stored. If the run is private, even its caller gets it without values.
 func (s *Service) Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
 		return l.recordOf(l.snapshot()), nil
@@ -117,7 +118,7 @@ func (s *Service) Recorded(ctx context.Context, actor registry.Actor, id string)
 	return s.whole(ctx, actor.Workspace, id, bytes)
 }
 
-// mayFollow refuses the live events of a private run to others than its caller.
+// mayFollow returns Forbidden if the run is private and the actor is not its caller.
 func (l *execution) mayFollow(actor registry.Actor) error {
 	if l.private && l.job.Workspace == actor.Workspace && l.caller != actor.ID {
 		return fault.New(fault.Forbidden, "The program has the flag pii_risk. Only the caller of the run may follow it. Its record can be read when it has ended.")
@@ -126,23 +127,23 @@ func (l *execution) mayFollow(actor registry.Actor) error {
 }
 
 const (
-	// keptFor is how long the values of a private run can be read by its caller after its end.
+	// keptFor is how long the caller of a private run can read its values after the end of the run.
 	keptFor = time.Minute
-	// mostKept and mostKeptBytes limit the number and the size of these runs. Beyond a limit, the values of a run are
-	// only in the answer to its request.
+	// mostKept is the maximum number of such runs, and mostKeptBytes their maximum total size. Beyond a limit, only the
+	// answer to the request has the values of a run.
 	mostKept      = 256
 	mostKeptBytes = 64 << 20
 )
 
-// kept is a private run that has ended.
+// kept is a private run that has just ended, with its values.
 type kept struct {
 	execution *execution
 	bytes     int64
 	timer     *time.Timer
 }
 
-// keep lets the caller of a private run read its values for a short time, because a caller that does not wait for the
-// answer learns of the end afterwards.
+// keep stores the values of a private run in memory for a short time, because a caller that does not wait for the
+// answer reads them after the end.
 func (s *Service) keep(l *execution, run registry.Run) {
 	bytes := int64(len(run.Input) + len(run.Output) + len(run.Stdout) + len(run.Stderr))
 	s.mu.Lock()
@@ -164,7 +165,7 @@ func (s *Service) forget(id string) {
 	}
 }
 
-// justEnded returns a private run of an actor that has just ended, nil if there is none.
+// justEnded returns an actor's private run that has just ended, nil if there is none.
 func (s *Service) justEnded(actor registry.Actor, id string) *execution {
 	s.mu.Lock()
 	defer s.mu.Unlock()
