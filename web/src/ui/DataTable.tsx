@@ -12,6 +12,8 @@ export interface TableColumn<T> {
   cell: (item: T) => ReactNode;
   /** The value by which the column sorts. Without it the column does not sort. */
   by?: (item: T) => string | number;
+  /** Numbers, aligned at the right. */
+  numeric?: boolean;
   /** Buttons, at the right end and without a visible title. */
   acts?: boolean;
 }
@@ -82,19 +84,16 @@ export function DataTable<T>({
       <table className={classes(css.table, middle && css.middle)} role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ key, title, by: sorts, acts = false }) => (
+            {columns.map(({ key, title, by: sorts, acts = false, numeric = false }) => (
               <th
                 key={key}
                 role="columnheader"
                 scope="col"
                 {...(sorts && { 'aria-sort': sortOf(order, key) })}
-                className={acts ? css.acts : undefined}
+                className={classes(acts && css.acts, numeric && css.numeric)}
               >
                 {sorts ? (
-                  <button type="button" onClick={() => sort(key)}>
-                    {title}
-                    <Arrow order={order?.column === key ? order : undefined} />
-                  </button>
+                  <SortButton title={title} column={key} order={order} onSort={sort} />
                 ) : (
                   <span className={acts ? 'visually-hidden' : undefined}>{title}</span>
                 )}
@@ -105,8 +104,13 @@ export function DataTable<T>({
         <tbody role="rowgroup" onKeyDown={moveBetweenRows}>
           {shown.map((item) => (
             <tr key={rowKey(item)} role="row" className={classes(faded?.(item) === true && css.faded)}>
-              {columns.map(({ key, title, cell, acts = false }) => (
-                <td key={key} role="cell" data-title={acts ? undefined : title} className={acts ? css.acts : undefined}>
+              {columns.map(({ key, title, cell, acts = false, numeric = false }) => (
+                <td
+                  key={key}
+                  role="cell"
+                  data-title={acts ? undefined : title}
+                  className={classes(acts && css.acts, numeric && css.numeric)}
+                >
                   {cell(item)}
                 </td>
               ))}
@@ -120,12 +124,30 @@ export function DataTable<T>({
   );
 }
 
+interface SortButtonProps {
+  title: string;
+  column: string;
+  order: Order | undefined;
+  onSort: (column: string) => void;
+}
+
+/** The title of a column that sorts, with an arrow for the direction. */
+export function SortButton({ title, column, order, onSort }: SortButtonProps) {
+  return (
+    <button type="button" className={css.sort} onClick={() => onSort(column)}>
+      {title}
+      <Arrow order={order?.column === column ? order : undefined} />
+    </button>
+  );
+}
+
 function Arrow({ order }: { order: Order | undefined }) {
   if (!order) return <ChevronsUpDown size={12} className={css.idle} aria-hidden />;
   return order.descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />;
 }
 
-const sortOf = (order: Order | undefined, column: string): 'ascending' | 'descending' | 'none' =>
+/** The value of aria-sort. */
+export const sortOf = (order: Order | undefined, column: string): 'ascending' | 'descending' | 'none' =>
   order?.column !== column ? 'none' : order.descending ? 'descending' : 'ascending';
 
 const controls = 'a[href], button:not([disabled])';

@@ -14,6 +14,7 @@ export function LoadPicture() {
   const waiting = Math.max(0, ...queues.map(({ depth }) => depth));
   const started = load.reduce((sum, minute) => sum + minute.started, 0);
   const most = Math.max(0, ...load.map((minute) => minute.started));
+  const waited = Math.max(0, ...load.map((minute) => minute.waiting));
   const atOnce = Math.max(0, ...load.map((minute) => minute.running));
   return (
     <figure className={css.figure}>
@@ -23,7 +24,7 @@ export function LoadPicture() {
         <Fact value={started} label={say.started} />
         <Fact value={atOnce} label={say.atOnce} />
       </figcaption>
-      <div className={css.plot} role="img" aria-label={say.about(running, waiting, started, most)}>
+      <div className={css.plot} role="img" aria-label={say.about(running, waiting, started, most, waited)}>
         {most === 0 ? (
           <p className={css.none}>{say.none}</p>
         ) : (
@@ -37,10 +38,22 @@ export function LoadPicture() {
           </>
         )}
       </div>
+      <div className={css.queue} data-waited={waited > 0} aria-hidden>
+        <span className={css.most}>
+          <strong>{say.queue}</strong> {waited === 0 ? say.queueEmpty : say.queueMost(waited)}
+        </span>
+        {waited > 0 &&
+          load.map((minute) => (
+            <span key={minute.at} className={css.place} title={say.minute(minute)}>
+              <span className={css.waited} style={{ height: `${heightOf(minute.waiting, waited)}%` }} />
+            </span>
+          ))}
+      </div>
       <p className={css.time} aria-hidden>
         <span>{say.earlier}</span>
         <span>{say.now}</span>
       </p>
+      <p className={css.counts}>{say.counts}</p>
     </figure>
   );
 }

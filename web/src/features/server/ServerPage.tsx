@@ -1,14 +1,17 @@
-import { CircleCheck, ShieldAlert, ShieldCheck, TriangleAlert } from 'lucide-react';
+import { CircleCheck, CircleMinus, ShieldAlert, ShieldCheck, TriangleAlert } from 'lucide-react';
 import { useEffect } from 'react';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
 import { bytes, milliseconds, number } from '../../texts/format';
 import { serverPage as say } from '../../texts/server';
 import { classes } from '../../ui/classes';
+import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import { languageNames } from '../../agent/starters';
 import { Column, Page } from '../../frame/Page';
+import { enginesOf, reasonsOf, unavailableOf, type EngineRow } from './engines';
 import { LoadPicture } from './LoadPicture';
 import css from './ServerPage.module.css';
 
@@ -25,14 +28,14 @@ export function ServerPage() {
           <h1>{say.server}</h1>
           <p className={css.lead}>{say.lead}</p>
         </div>
+        {capabilities.data && <Missing languages={capabilities.data.languages} />}
         <LoadPicture />
-        <Engines />
+        <Engines languages={capabilities.data?.languages} />
         <NotLoaded found={capabilities} why={say.notLoaded} />
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
         {capabilities.data && (
           <>
             <Jail sandbox={capabilities.data.sandbox} />
-            <Missing capabilities={capabilities.data} />
             <Limits limits={capabilities.data.limits} />
           </>
         )}
@@ -41,89 +44,150 @@ export function ServerPage() {
   );
 }
 
-function Engines() {
+function Engines({ languages }: { languages: Capabilities['languages'] | undefined }) {
   const runtimes = useRuntimes();
+  const rows = enginesOf(runtimes.data?.items ?? []);
+  const away = rows.filter(({ ready }) => !ready);
   return (
     <section className={css.section} aria-labelledby="engines">
-      <h2 id="engines">{say.engines}</h2>
+      <div className={css.head}>
+        <h2 id="engines">{say.engines}</h2>
+        <p className={css.lead}>{say.aboutEngines}</p>
+      </div>
       {runtimes.isPending && <Waiting shape="table" what={say.theEngines} retry />}
       <NotLoaded found={runtimes} why={say.notAsked} />
       {runtimes.data && (
-        <div className={css.scroll} tabIndex={0} role="group" aria-label={say.engines}>
-          <table className={classes(css.table, css.engines)}>
-            <thead>
-              <tr>
-                <th scope="col">{say.engine}</th>
-                <th scope="col">{say.state}</th>
-                <th scope="col">{say.workers}</th>
-                <th scope="col">{say.running}</th>
-                <th scope="col">{say.waiting}</th>
-                <th scope="col">{say.prepared}</th>
-                <th scope="col">{say.started}</th>
-                <th scope="col">{say.died}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {enginesOf(runtimes.data.items).map((engine) => (
-                <Engine key={engine.runtime} engine={engine} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <>
+          <Legend />
+          <div className={css.engines}>
+            <DataTable
+              label={say.engines}
+              items={rows.filter(({ ready }) => ready)}
+              columns={columns}
+              rowKey={({ runtime }) => runtime}
+            />
+          </div>
+        </>
       )}
+      {away.length > 0 && <Away engines={away} reasons={reasonsOf(languages ?? [])} />}
     </section>
   );
 }
 
-/** An engine with all its languages: they share its workers, so their counters are the same. */
-type Shared = Omit<RuntimeState, 'language'> & { languages: RuntimeState['language'][] };
+const columns: TableColumn<EngineRow>[] = [
+  {
+    key: 'engine',
+    title: say.engine,
+    by: ({ runtime }) => runtime,
+    cell: ({ runtime, languages }) => (
+      <>
+        <strong>{runtime}</strong>
+        <small>{namesOf(languages)}</small>
+      </>
+    ),
+  },
+  {
+    key: 'state',
+    title: say.state,
+    cell: () => (
+      <StateMark look="ok" icon={CircleCheck}>
+        {say.ready}
+      </StateMark>
+    ),
+  },
+  { key: 'workers', title: say.workers, cell: ({ workers }) => <Workers workers={workers} /> },
+  {
+    key: 'running',
+    title: say.running,
+    numeric: true,
+    by: ({ queue }) => queue.running,
+    cell: ({ queue }) => number(queue.running),
+  },
+  {
+    key: 'waiting',
+    title: say.waiting,
+    numeric: true,
+    by: ({ workers }) => workers.waiting,
+    cell: ({ workers: { waiting } }) => <Warned value={waiting} />,
+  },
+  {
+    key: 'prepared',
+    title: say.prepared,
+    numeric: true,
+    by: ({ workers }) => workers.idle,
+    cell: ({ workers: { idle, preparing } }) =>
+      preparing > 0 ? `${number(idle)} +${number(preparing)}` : number(idle),
+  },
+  {
+    key: 'started',
+    title: say.started,
+    numeric: true,
+    by: ({ workers }) => workers.started,
+    cell: ({ workers }) => number(workers.started),
+  },
+  {
+    key: 'died',
+    title: say.died,
+    numeric: true,
+    by: ({ workers }) => workers.died,
+    cell: ({ workers: { died } }) => <Warned value={died} />,
+  },
+];
 
-function enginesOf(states: RuntimeState[]): Shared[] {
-  const found = new Map<string, Shared>();
-  for (const { language, ...state } of states) {
-    const known = found.get(state.runtime);
-    if (known) known.languages.push(language);
-    else found.set(state.runtime, { ...state, languages: [language] });
-  }
-  return [...found.values()];
-}
+const namesOf = (languages: EngineRow['languages']): string =>
+  languages.map((language) => languageNames[language]).join(', ');
 
-function Engine({ engine: { runtime, languages, ready, queue, workers } }: { engine: Shared }) {
+const Warned = ({ value }: { value: number }) => (
+  <span className={value > 0 ? css.warn : undefined}>{number(value)}</span>
+);
+
+/** The engines that run nothing here, each with its reason. */
+function Away({ engines, reasons }: { engines: EngineRow[]; reasons: Map<string, string> }) {
   return (
-    <tr>
-      <th scope="row">
-        {runtime} <span className={css.quiet}>{languages.map((language) => languageNames[language]).join(', ')}</span>
-      </th>
-      <td className={ready ? css.ok : css.warn}>
-        <span className={css.state}>
-          {ready ? <CircleCheck size={14} aria-hidden /> : <TriangleAlert size={14} aria-hidden />}
-          {ready ? say.ready : say.notReady}
-        </span>
-      </td>
-      <td>
-        <Workers workers={workers} />
-      </td>
-      <td>{queue.running}</td>
-      <td className={queue.depth > 0 ? css.warn : undefined}>{queue.depth}</td>
-      <td>
-        {workers.idle}
-        {workers.preparing > 0 && ` +${workers.preparing}`}
-      </td>
-      <td>{workers.started}</td>
-      <td className={workers.died > 0 ? css.warn : undefined}>{workers.died}</td>
-    </tr>
+    <div className={css.away}>
+      <h3 id="away">{say.notReadyHere}</h3>
+      <ul aria-labelledby="away">
+        {engines.map(({ runtime, languages }) => (
+          <li key={runtime}>
+            <CircleMinus size={14} aria-hidden />
+            <span>
+              <strong>{runtime}</strong> <small>{namesOf(languages)}</small>
+            </span>
+            <p>{reasons.get(runtime) ?? say.notReady}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
 /** The workers of an engine as a bar: busy, being prepared, ready. The columns next to it have the numbers. */
 function Workers({ workers: { busy, preparing, idle } }: { workers: RuntimeState['workers'] }) {
+  if (busy + preparing + idle === 0) return <span className={css.quiet}>{say.noWorkers}</span>;
   return (
     <span className={css.bar} title={say.workersAre(busy, preparing, idle)} aria-hidden>
-      {busy + preparing + idle === 0 && <span className={css.empty} style={{ flexGrow: 1 }} />}
       <span className={css.busy} style={{ flexGrow: busy }} />
       <span className={css.preparing} style={{ flexGrow: preparing }} />
       <span className={css.idle} style={{ flexGrow: idle }} />
     </span>
+  );
+}
+
+/** The colours of the bars of workers. */
+function Legend() {
+  return (
+    <p className={css.legend} aria-hidden>
+      <span>{say.workers}:</span>
+      <span>
+        <i className={css.busy} /> {say.busy}
+      </span>
+      <span>
+        <i className={css.preparing} /> {say.beingPrepared}
+      </span>
+      <span>
+        <i className={css.idle} /> {say.idle}
+      </span>
+    </p>
   );
 }
 
@@ -140,22 +204,26 @@ function Jail({ sandbox: { level, missing } }: { sandbox: Capabilities['sandbox'
   );
 }
 
-/** Languages that cannot run here, with the fix. */
-function Missing({ capabilities }: { capabilities: Capabilities }) {
-  const missing = capabilities.languages.flatMap(({ language, engines }) =>
-    (engines ?? [])
-      .filter((e) => !e.available)
-      .map(({ runtime, reason }) => ({ key: `${language} ${runtime}`, language, runtime, reason })),
-  );
+/** The languages that no engine of this server runs, with the fix. */
+function Missing({ languages }: { languages: Capabilities['languages'] }) {
+  const missing = unavailableOf(languages);
   if (missing.length === 0) return null;
   return (
-    <section className={css.section} aria-labelledby="missing">
-      <h2 id="missing">{say.unavailableLanguages}</h2>
-      <ul>
-        {missing.map(({ key, language, runtime, reason }) => (
-          <li key={key}>{say.cannotRun(languageNames[language], runtime, reason)}</li>
+    <section className={css.missing} aria-labelledby="missing">
+      <h2 id="missing">
+        <TriangleAlert size={16} aria-hidden />
+        {say.unavailableLanguages}
+      </h2>
+      <dl>
+        {missing.map(({ languages: names, reasons }) => (
+          <div key={names.join()}>
+            <dt>{namesOf(names)}</dt>
+            {reasons.map(({ runtime, reason }) => (
+              <dd key={runtime}>{runtime === undefined ? reason : say.because(runtime, reason)}</dd>
+            ))}
+          </div>
         ))}
-      </ul>
+      </dl>
     </section>
   );
 }
