@@ -1,4 +1,6 @@
-import { form, milliseconds, plural } from './format';
+import type { ReactNode } from 'react';
+import { form, milliseconds, number, plural } from './format';
+import { rich } from './rich';
 
 export const runPage = {
   emptyTitle: 'Run · Atelier',
@@ -87,7 +89,10 @@ export const runsPage = {
   theRuns: 'the runs',
   none: 'No run matches these filters.',
   showAll: 'Show all',
-  noneYet: 'No runs yet. Open an agent and press Run, or call a version over HTTP, MCP or the command line.',
+  noneYet: 'No runs yet.',
+  runOne: 'Open an agent and press Run. Every run is kept here with its input, result, duration and errors.',
+  callOne: (command: ReactNode) => rich`Call a published version over HTTP, or with ${command}.`,
+  connectOne: 'Connect a model: “Connect a client” in the menu of an agent offers its version as a tool over MCP.',
   openAgents: 'Open the agents',
   agent: 'Agent',
   anyAgent: 'Any agent',
@@ -112,7 +117,8 @@ export const runsPage = {
   toCompare: 'To compare',
   compareTheRun: (when: string, totalMs: number) => `Compare the run of ${when}, ${milliseconds(totalMs)}`,
   compareTwo: 'Compare two',
-  compareHint: 'Choose two runs to compare them.',
+  chosen: (n: number) => ['Choose two runs to compare them.', 'Choose one more run.'][n] ?? '',
+  sortsLoaded: (n: number) => `The order is of the ${number(n)} runs shown. Show more to include older ones.`,
   inline: (language: string) => `inline ${language}`,
   openTheRun: (when: string) => `Open the run of ${when}`,
 };

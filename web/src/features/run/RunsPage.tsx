@@ -6,10 +6,10 @@ import { useSearch } from '../../state/search';
 import { runsPage as say } from '../../texts/runs';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
-import { Empty } from '../../ui/Empty';
 import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
+import { Steps } from '../../ui/Steps';
 import sheet from '../../ui/Sheet.module.css';
 import { useTypedSearch } from '../../ui/useTypedSearch';
 import { Column, Page } from '../../frame/Page';
@@ -96,11 +96,22 @@ function Runs() {
           narrowed ? (
             <p className={css.lead}>{say.none}</p>
           ) : (
-            <Empty actions={<Button onClick={() => navigate('/')}>{say.openAgents}</Button>}>{say.noneYet}</Empty>
+            <>
+              <Steps title={say.noneYet}>
+                {say.runOne}
+                {say.callOne(<code>atelier run NAME@1.0.0</code>)}
+                {say.connectOne}
+              </Steps>
+              <div>
+                <Button look="primary" onClick={() => navigate('/')}>
+                  {say.openAgents}
+                </Button>
+              </div>
+            </>
           )
         }
       >
-        {(items) => <Found runs={items} now={now} />}
+        {(items) => <Found runs={items} now={now} more={listing.kind === 'loaded' && listing.more !== undefined} />}
       </Listed>
     </section>
   );
@@ -133,7 +144,7 @@ function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) =>
   );
 }
 
-function Found({ runs, now }: { runs: RunSummary[]; now: number }) {
+function Found({ runs, now, more }: { runs: RunSummary[]; now: number; more: boolean }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const [comparing, setComparing] = useState(false);
   // A third selection replaces the first.
@@ -144,15 +155,12 @@ function Found({ runs, now }: { runs: RunSummary[]; now: number }) {
     <>
       <LatencyChart runs={runs} />
       <div className={classes(sheet.bar, css.compare)}>
-        <Button
-          disabled={!older || !newer}
-          title={older && newer ? undefined : say.compareHint}
-          onClick={() => setComparing(true)}
-        >
+        <Button disabled={!older || !newer} onClick={() => setComparing(true)}>
           {say.compareTwo}
         </Button>
+        <span className={sheet.quiet}>{say.chosen(chosen.length)}</span>
       </div>
-      <RunsTable runs={runs} now={now} chosen={chosen} onChoose={choose} />
+      <RunsTable runs={runs} now={now} chosen={chosen} onChoose={choose} more={more} />
       {comparing && older && newer && (
         <Suspense>
           <CompareRuns older={older} newer={newer} onClose={() => setComparing(false)} />

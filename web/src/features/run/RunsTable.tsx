@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { RunMark } from '../../agent/RunMark';
 import { finalStatus } from '../../agent/runStatus';
@@ -5,7 +6,10 @@ import type { RunSummary } from '../../api/types';
 import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../state/urlState';
 import { ago, milliseconds, moment } from '../../texts/format';
 import { runsPage as say } from '../../texts/runs';
+import { SortButton, sortOf } from '../../ui/DataTable';
+import type { Order } from '../../ui/tableOrder';
 import { hasEnded } from './history';
+import { newestFirst, nextOrder, sortedRuns } from './runsOrder';
 import css from './RunsPage.module.css';
 
 interface Props {
@@ -13,10 +17,15 @@ interface Props {
   now: number;
   chosen: string[];
   onChoose: (runId: string, on: boolean) => void;
+  /** Whether older runs are not loaded. The order is of the loaded ones. */
+  more: boolean;
 }
 
 /** Runs as rows: state and error, program, input, person, duration and time. */
-export function RunsTable({ runs, now, chosen, onChoose }: Props) {
+export function RunsTable({ runs, now, chosen, onChoose, more }: Props) {
+  const [order, setOrder] = useState<Order>(newestFirst);
+  const sort = (column: string): void => setOrder((before) => nextOrder(before, column));
+  const shown = sortedRuns(runs, order);
   const longest = Math.max(1, ...runs.map((run) => run.totalMs));
   return (
     <div className={css.scroll} tabIndex={0} role="region" aria-label={say.runs}>
@@ -26,19 +35,19 @@ export function RunsTable({ runs, now, chosen, onChoose }: Props) {
             <th scope="col">
               <span className="visually-hidden">{say.toCompare}</span>
             </th>
-            <th scope="col">{say.state}</th>
-            <th scope="col">{say.agent}</th>
+            <Head title={say.state} column="state" order={order} onSort={sort} />
+            <Head title={say.agent} column="agent" order={order} onSort={sort} />
             <th scope="col">{say.input}</th>
-            <th scope="col">{say.by}</th>
-            <th scope="col">{say.time}</th>
-            <th scope="col">{say.when}</th>
+            <Head title={say.by} column="by" order={order} onSort={sort} />
+            <Head title={say.time} column="time" order={order} onSort={sort} />
+            <Head title={say.when} column="when" order={order} onSort={sort} />
             <th scope="col">
               <span className="visually-hidden">{say.open}</span>
             </th>
           </tr>
         </thead>
         <tbody>
-          {runs.map((run) => (
+          {shown.map((run) => (
             <Row
               key={run.runId}
               run={run}
@@ -50,7 +59,23 @@ export function RunsTable({ runs, now, chosen, onChoose }: Props) {
           ))}
         </tbody>
       </table>
+      {more && order.column !== newestFirst.column && <p className={css.quiet}>{say.sortsLoaded(runs.length)}</p>}
     </div>
+  );
+}
+
+interface HeadProps {
+  title: string;
+  column: string;
+  order: Order;
+  onSort: (column: string) => void;
+}
+
+function Head({ title, column, order, onSort }: HeadProps) {
+  return (
+    <th scope="col" aria-sort={sortOf(order, column)}>
+      <SortButton title={title} column={column} order={order} onSort={onSort} />
+    </th>
   );
 }
 
