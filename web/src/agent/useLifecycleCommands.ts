@@ -17,6 +17,7 @@ export function useLifecycleCommands({ id, name, latestVersion }: Identity, list
   const published = latestVersion !== '';
   const writes = useRights().may('write');
   useCommand('agent.versions', () => navigate(versionsUrl(name)));
+  useCommand('agent.history', () => showDialog({ kind: 'draftHistory' }));
   useCommand(
     'agent.compare',
     published ? () => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' }) : undefined,

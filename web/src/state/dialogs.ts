@@ -23,7 +23,8 @@ export type OpenDialog =
   | { kind: 'editTest'; test?: string }
   | { kind: 'generateTests' }
   | { kind: 'redraft'; from: string }
-  | { kind: 'savedDraft'; revision: number }
+  | { kind: 'draftHistory' }
+  | { kind: 'savedDraft'; revision: number; back?: OpenDialog }
   | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }

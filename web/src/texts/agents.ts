@@ -13,6 +13,7 @@ export const agentHeader = {
   toggleConfiguration: 'Toggle configuration',
   newDraftFromThisVersion: 'New draft from this version…',
   versions: 'Versions',
+  history: 'History of the draft…',
   compareWith: (latestVersion: string) => `Compare with ${latestVersion}`,
   discardTheDraft: 'Discard the draft…',
   moreAbout: (name: string) => `More about ${name}`,

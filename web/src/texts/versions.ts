@@ -66,6 +66,7 @@ export const redraftDialog = {
 
 export const savedDrafts = {
   title: 'Saved drafts',
+  history: 'History of the draft',
   about: 'The last 50 saves of the draft, and saves with a label. Each can become the draft again.',
   listOf: (name: string) => `Saved drafts of ${name}`,
   theList: 'the saved drafts',
@@ -80,12 +81,16 @@ export const savedDrafts = {
   nothing: 'no differences',
   saved: 'Saved',
   by: (person: string) => `by ${person}`,
+  actions: 'Actions',
+  compare: 'Compare…',
+  compareNamed: (revision: number) => `Compare revision ${revision} with the draft`,
 };
 
 export const savedDraftDialog = {
   title: (revision: number) => `Saved draft, revision ${revision}`,
   about: (when: string, person: string | undefined) => `Saved ${when}${person === undefined ? '' : ` by ${person}`}.`,
   theSave: 'the saved draft',
+  back: 'All saves',
   notLoaded: (reason: string) => `The saved draft could not be loaded. ${reason}`,
   same: 'It is the same as the draft.',
   differences: 'Differences from the draft',

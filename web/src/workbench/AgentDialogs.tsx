@@ -37,6 +37,10 @@ const DeprecateDialog = lazy(() =>
   import('../features/versions/DeprecateDialog').then((m) => ({ default: m.DeprecateDialog })),
 );
 
+const DraftHistoryDialog = lazy(() =>
+  import('../features/versions/DraftHistoryDialog').then((m) => ({ default: m.DraftHistoryDialog })),
+);
+
 const SavedDraftDialog = lazy(() =>
   import('../features/versions/SavedDraftDialog').then((m) => ({ default: m.SavedDraftDialog })),
 );
@@ -68,7 +72,10 @@ export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
       {open.kind === 'editor' && <EditorSettings />}
       {open.kind === 'reference' && <Reference />}
       {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
-      {open.kind === 'savedDraft' && <SavedDraftDialog key={open.revision} revision={open.revision} />}
+      {open.kind === 'draftHistory' && <DraftHistoryDialog />}
+      {open.kind === 'savedDraft' && (
+        <SavedDraftDialog key={open.revision} revision={open.revision} {...(open.back && { back: open.back })} />
+      )}
       {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
     </Suspense>
   );

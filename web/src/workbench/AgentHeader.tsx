@@ -1,4 +1,4 @@
-import { Ellipsis, PanelRight, Play, Square } from 'lucide-react';
+import { Ellipsis, History, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useFacts } from '../api/queries';
 import { useRights } from '../api/rights';
@@ -50,6 +50,16 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         </span>
         {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
       </div>
+      {edits && (
+        <IconButton
+          small
+          label={say.history}
+          className={css.history}
+          onClick={() => showDialog({ kind: 'draftHistory' })}
+        >
+          <History size={14} aria-hidden />
+        </IconButton>
+      )}
       {edits && <SaveStatus agent={agent} />}
       <Grow />
       <div className={css.actions}>
@@ -108,6 +118,7 @@ function More({ agent }: { agent: OpenAgent }) {
         : [ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version })]),
     { kind: 'rule' },
     { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
+    ...(version === undefined ? [ask(say.history, { kind: 'draftHistory' })] : []),
     ...(published && version === undefined
       ? [
           ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),

@@ -4,7 +4,7 @@ import { keys, queryClient, refreshFacts, useDraftSave, useDraftSaves } from '..
 import { useRights } from '../../api/rights';
 import type { Agent, Draft } from '../../api/types';
 import { labelDraftSave, restoreDraftSave } from '../../api/verbs';
-import { closeDialog, useCloseOwn } from '../../state/dialogs';
+import { closeDialog, showDialog, useCloseOwn, type OpenDialog } from '../../state/dialogs';
 import { notify } from '../../state/notices';
 import { common } from '../../texts/common';
 import { ago } from '../../texts/format';
@@ -18,13 +18,14 @@ import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
 import { TextDiff } from '../../diff/TextDiff';
+import { saveOpenDraft } from '../../draft/openSession';
 import { mergeParts, type Part } from '../../draft/merge';
 import { contentOf } from '../../draft/session';
 import comparison from '../../diff/Comparison.module.css';
 import css from './SavedDraftDialog.module.css';
 
 /** Compares a save with the draft, labels it, and makes it the draft again. */
-export function SavedDraftDialog({ revision }: { revision: number }) {
+export function SavedDraftDialog({ revision, back }: { revision: number; back?: OpenDialog }) {
   const { name } = useOpenAgent();
   const found = useDraftSave(name, revision);
   const task = useTask();
@@ -36,6 +37,7 @@ export function SavedDraftDialog({ revision }: { revision: number }) {
 
   const restore = ({ id, draft }: Agent): void =>
     task.run(async () => {
+      await saveOpenDraft(id);
       const restored = await restoreDraftSave(id, draft.revision, revision);
       queryClient.setQueryData(keys.agent(name), restored);
       refreshFacts(name);
@@ -50,6 +52,11 @@ export function SavedDraftDialog({ revision }: { revision: number }) {
       onClose={closeDialog}
       foot={
         <>
+          {back && (
+            <Button look="quiet" onClick={() => showDialog(back)}>
+              {say.back}
+            </Button>
+          )}
           <Button onClick={closeDialog}>{common.cancel}</Button>
           {writes && (
             <Button

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useDraftSaves } from '../../api/queries';
 import type { Agent, DraftSave } from '../../api/types';
-import { showDialog } from '../../state/dialogs';
+import { showDialog, type OpenDialog } from '../../state/dialogs';
 import { ago } from '../../texts/format';
 import { savedDrafts as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
@@ -11,41 +11,51 @@ import { Waiting } from '../../ui/Waiting';
 import sheet from '../../ui/Sheet.module.css';
 import css from '../../agent/Versions.module.css';
 
-/** The saves of the draft, newest first. Each opens a dialog that compares and restores it. */
+/** The section of the versions page with the saves of the draft. */
 export function SavedDrafts({ agent: { name } }: { agent: Agent }) {
-  const saves = useDraftSaves(name);
-  const [now] = useState(() => Date.now());
   return (
     <section className={sheet.section} aria-labelledby="saved-drafts">
       <h2 id="saved-drafts">{say.title}</h2>
       <p className={sheet.quiet}>{say.about}</p>
+      <SaveTable name={name} />
+    </section>
+  );
+}
+
+/** The saves of the draft, newest first. Each opens a dialog that compares and restores it. */
+export function SaveTable({ name, back }: { name: string; back?: OpenDialog }) {
+  const saves = useDraftSaves(name);
+  const [now] = useState(() => Date.now());
+  const show = (revision: number): void => showDialog({ kind: 'savedDraft', revision, ...(back && { back }) });
+  return (
+    <>
       <NotLoaded found={saves} why={say.notLoaded} />
       {saves.isPending && <Waiting shape="rows" what={say.theList} retry />}
       {saves.data && (
         <DataTable
           label={say.listOf(name)}
           items={saves.data}
-          columns={columnsOf(saves.data[0]?.revision, now)}
+          columns={columnsOf(saves.data[0]?.revision, now, show)}
           rowKey={({ revision }) => String(revision)}
           words={(save) => [save.revision, save.label ?? '', save.savedBy.name, changesOf(save)].join(' ')}
         />
       )}
-    </section>
+    </>
   );
 }
 
-const columnsOf = (current: number | undefined, now: number): TableColumn<DraftSave>[] => [
+const columnsOf = (
+  current: number | undefined,
+  now: number,
+  show: (revision: number) => void,
+): TableColumn<DraftSave>[] => [
   {
     key: 'revision',
     title: say.revision,
     by: ({ revision }) => -revision,
     cell: ({ revision, label }) => (
       <div className={css.number}>
-        <Button
-          look="link"
-          aria-label={say.show(revision)}
-          onClick={() => showDialog({ kind: 'savedDraft', revision })}
-        >
+        <Button look="link" aria-label={say.show(revision)} onClick={() => show(revision)}>
           {say.number(revision)}
         </Button>
         {revision === current && <span className={css.badge}>{say.current}</span>}
@@ -64,6 +74,17 @@ const columnsOf = (current: number | undefined, now: number): TableColumn<DraftS
         <small>{say.by(savedBy.name)}</small>
       </>
     ),
+  },
+  {
+    key: 'acts',
+    title: say.actions,
+    acts: true,
+    cell: ({ revision }) =>
+      revision !== current && (
+        <Button aria-label={say.compareNamed(revision)} onClick={() => show(revision)}>
+          {say.compare}
+        </Button>
+      ),
   },
 ];
 
