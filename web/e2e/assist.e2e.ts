@@ -318,7 +318,7 @@ test('code is suggested while typing, accepted with Tab, and cancelled by typing
     expect(silenced).toBe(false);
 
     // With the model switched off nothing is asked for, also in an editor that had suggestions.
-    await studio.command('usage', 'Usage and budgets');
+    await studio.command('usage', 'Usage, budgets and quotas');
     await page.getByRole('button', { name: 'Switch off' }).click();
     await page.getByText('The language model is off.').waitFor();
     await page.getByRole('combobox', { name: 'Model' }).selectOption('large');

@@ -90,6 +90,36 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   usage: at('/studio/usage'),
   workspaces: at('/studio/workspaces'),
   server: at('/studio/server'),
+  'server-limits': async (page) => {
+    await at('/studio/server')(page);
+    await page.getByRole('heading', { name: 'Limits of a run' }).scrollIntoViewIfNeeded();
+    await page.getByRole('heading', { name: 'Sandbox' }).evaluate((heading) => heading.scrollIntoView());
+  },
+  'usage-quotas': async (page) => {
+    await at('/studio/usage')(page);
+    await page.getByRole('list', { name: 'Quotas' }).waitFor();
+    await page.getByRole('heading', { name: 'Quotas' }).evaluate((heading) => heading.scrollIntoView());
+  },
+  'new-token': async (page) => {
+    await at('/studio/tokens')(page);
+    await page.getByRole('button', { name: 'New token…' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  connect: async (_, studio) => {
+    await studio.openAgent('slugger');
+    await studio.choose('More about slugger', 'Connect a client…');
+  },
+  'draft-history': async (page, studio) => {
+    await studio.openAgent('slugger');
+    await studio.choose('More about slugger', 'History of the draft…');
+    await page.getByRole('table', { name: 'Saved drafts of slugger' }).waitFor();
+  },
+  'saved-draft': async (page, studio) => {
+    await studio.openAgent('slugger');
+    await studio.choose('More about slugger', 'History of the draft…');
+    await page.getByRole('button', { name: 'Show revision 2' }).click();
+    await page.getByRole('region', { name: 'Changes of main.js' }).waitFor();
+  },
   account: at('/studio/account'),
   settings: at('/studio/settings/appearance'),
   keys: at('/studio/settings/keys'),
@@ -136,6 +166,11 @@ test('photographs', async () => {
     await newcomer.page.goto('/studio/');
     await newcomer.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     await photograph(newcomer, 'home-newcomer', width);
+    for (const name of ['runs', 'tokens', 'secrets', 'usage']) {
+      if (wanted && !wanted.includes(`${name}-empty`)) continue;
+      await at(`/studio/${name}`)(newcomer.page);
+      await photograph(newcomer, `${name}-empty`, width);
+    }
     await newcomer.close();
   }
   filled = await fill(atelier);

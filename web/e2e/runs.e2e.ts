@@ -35,6 +35,31 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   await studio.ended(/^Succeeded ·/);
 });
 
+test('runs are sorted by duration and back by time', async () => {
+  const slow = 'export default () => { const end = Date.now() + 60; while (Date.now() < end); }';
+  await must(atelier, 'POST', '/execute', { language: 'javascript', code: slow, input: { pace: 'slow' } });
+  await must(atelier, 'POST', '/execute', {
+    language: 'javascript',
+    code: 'export default () => 1',
+    input: { pace: 'fast' },
+  });
+  await page.goto('/studio/runs?range=1h');
+  const table = page.getByRole('region', { name: 'Runs' });
+  const durations = async (): Promise<number[]> =>
+    (await table.locator('td:nth-child(6)').allInnerTexts()).map(
+      (text) => Number.parseFloat(text) * (/^[\d.,]+\sms/.test(text) ? 1 : 1000),
+    );
+  const first = table.getByRole('row').nth(1);
+  await first.filter({ hasText: 'fast' }).waitFor();
+  await table.getByRole('button', { name: 'Duration' }).click();
+  await table.getByRole('columnheader', { name: 'Duration' }).and(page.locator('[aria-sort=descending]')).waitFor();
+  const slowest = await durations();
+  expect(slowest.length).toBeGreaterThan(1);
+  expect(slowest).toEqual([...slowest].sort((a, b) => b - a));
+  await table.getByRole('button', { name: 'When' }).click();
+  await first.filter({ hasText: 'fast' }).waitFor();
+});
+
 test('filters that leave no run are taken off in one step', async () => {
   await must(atelier, 'POST', '/execute', { language: 'javascript', code: 'throw new Error("no")', input: {} });
   await page.goto('/studio/runs?status=succeeded&agent=nobody');
@@ -210,6 +235,49 @@ test('the server says what it can run and how it is walled in', async () => {
   await page.getByRole('row', { name: /^python Python (Ready|Not ready)/ }).waitFor();
   await page.getByText(/^Level \w+/).waitFor();
   await page.getByRole('row', { name: /^Memory 256 MiB 2 GiB/ }).waitFor();
+});
+
+test('the server lists only languages that no engine runs, with the reason of each engine', async () => {
+  const engine = (runtime: string, reason?: string) => ({ runtime, available: reason === undefined, reason });
+  await page.route('**/api/v1/capabilities', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { languages: { language: string }[] };
+    const states: Record<string, object> = {
+      typescript: { available: false, engines: [engine('goja', 'Goja is off.'), engine('node')] },
+      python: { available: false, engines: [engine('python', 'No python.'), engine('e2b', 'Set E2B_API_KEY.')] },
+      bash: { available: false, reason: 'The self-test failed.', engines: undefined },
+    };
+    const languages = body.languages.map((one) => ({ ...one, ...states[one.language] }));
+    await route.fulfill({ response: answer, json: { ...body, languages } });
+  });
+  await page.goto('/studio/settings/about');
+  await page.reload();
+  await page.goto('/studio/server');
+  const missing = page.getByRole('region', { name: 'Unavailable languages' });
+  await missing.waitFor();
+  expect((await missing.innerText()).split(/\n+/)).toEqual([
+    'Unavailable languages',
+    'Python',
+    'python: No python.',
+    'e2b: Set E2B_API_KEY.',
+    'Bash',
+    'The self-test failed.',
+  ]);
+  await page.unroute('**/api/v1/capabilities');
+});
+
+test('the server shows the queue of the last hour as a picture', async () => {
+  await page.route('**/api/v1/runtimes', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { load: { waiting: number }[] };
+    body.load.forEach((minute, n) => (minute.waiting = n === 30 ? 7 : 0));
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto('/studio/server');
+  await page.getByText('at most 7 waited').waitFor();
+  await page.getByText('Schema inference also executes programs').waitFor();
+  expect(await page.getByRole('main').getByRole('img').getAttribute('aria-label')).toContain('at most 7 waited');
+  await page.unroute('**/api/v1/runtimes');
 });
 
 test('the server shows the runs of the last hour', async () => {

@@ -1,4 +1,4 @@
-// Secrets and quotas on their page, and the secret names that an agent declares.
+// Secrets on their page, quotas on the page of the usage, and the secret names that an agent declares.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -52,7 +52,6 @@ describe('secrets', () => {
       const row = page.getByRole('table', { name: 'Secrets' }).getByRole('row').filter({ hasText: name });
       await row.getByText('Sent to api.example.com:443 as Authorization').waitFor();
       await row.getByText('never', { exact: true }).waitFor();
-      await page.getByRole('list', { name: 'Quotas' }).getByText('Runs at once').waitFor();
       expect(await violations(page)).toEqual([]);
       await row.getByRole('button', { name: `Replace ${name}` }).click();
       expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('');
@@ -216,10 +215,11 @@ describe('secrets', () => {
     const answer = (await must(atelier, 'PUT', '/quotas/default', { runsPerDay: 2 })) as { limits: unknown };
     expect(answer.limits).toMatchObject({ runsPerDay: 2 });
     const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
-    await session.page.goto('/studio/secrets');
+    await session.page.goto('/studio/usage');
     const meter = session.page.getByRole('meter', { name: 'Runs today' });
     await meter.waitFor();
     expect(await meter.getAttribute('aria-valuemax')).toBe('2');
+    await session.page.getByText('Schema inference also executes programs.').waitFor();
     expect(await violations(session.page)).toEqual([]);
     await session.close();
     await must(atelier, 'PUT', '/quotas/default', {});

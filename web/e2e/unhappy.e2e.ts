@@ -165,7 +165,7 @@ describe('without a network', () => {
     { at: 'tokens', part: 'tokens', what: 'tokens', shown: /^Created$/ },
     { at: 'account', part: 'me/sessions', what: 'sessions', shown: /^This browser/ },
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
-    { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^Resets / },
+    { at: 'usage', part: 'quotas', what: 'quotas', shown: /^Resets / },
     { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
   ])(
     'what the page of $at could not load of $part comes when it is asked again, and the keys go on there',
@@ -199,7 +199,7 @@ describe('without a network', () => {
     expect(asked).toBe(0);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Retry' }).click();
-    await page.getByRole('region', { name: 'Engines' }).getByRole('rowheader').first().waitFor();
+    await page.getByRole('region', { name: 'Engines' }).getByRole('cell').first().waitFor();
   });
 
   test('an agent that could not be opened comes when there is one again', async () => {

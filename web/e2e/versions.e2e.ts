@@ -702,6 +702,29 @@ describe('saved drafts', () => {
     expect(await saves.getByRole('row').filter({ hasText: 'before hail' }).innerText()).toContain('Revision 2');
   });
 
+  test('the editor opens the history of its draft, with edits that were just typed, and restores a save', async () => {
+    await publishedAgent(atelier, 'retraced');
+    await studio.openAgent('retraced');
+    await studio.editor.focus();
+    await page.keyboard.press('ControlOrMeta+Home');
+    await page.keyboard.type('// typed just now\n');
+    await page.getByRole('button', { name: 'History of the draft…' }).click();
+    const history = dialog('History of the draft');
+    await history.getByRole('button', { name: 'Show revision 2' }).waitFor();
+    await history.getByRole('button', { name: 'Compare revision 1 with the draft' }).click();
+    const save = dialog('Saved draft, revision 1');
+    await expect
+      .poll(() => save.getByRole('region', { name: 'Changes of main.js' }).innerText())
+      .toMatch(/typed\sjust\snow/);
+    await save.getByRole('button', { name: 'All saves' }).click();
+    await history.getByRole('button', { name: 'Show revision 1' }).click();
+    await save.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('Revision 1 is the draft again. Revision 2 stays in the saved drafts.').waitFor();
+    await expect.poll(() => page.locator('.view-lines').first().innerText()).not.toMatch(/typed\sjust\snow/);
+    const { draft } = (await must(atelier, 'GET', '/code-agents/retraced')) as { draft: { files: unknown } };
+    expect(JSON.stringify(draft.files)).not.toContain('typed just now');
+  });
+
   test('a save is not restored over a draft that another person saved meanwhile', async () => {
     await publishedAgent(atelier, 'contested');
     await saveDraft(atelier, 'contested', program('Fog'));

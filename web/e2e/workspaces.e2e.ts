@@ -157,6 +157,7 @@ describe('pages that are not for everybody', () => {
     for (const name of [/^Replace/, /^Remove/, /^New secret/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
+    await page.goto('/studio/usage');
     await page.getByText('Server administrators can change them.').waitFor();
     await page.goto('/studio/tokens');
     await page.getByRole('button', { name: 'All agents' }).click();

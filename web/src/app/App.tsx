@@ -320,7 +320,7 @@ function Pages() {
           </Guarded>
         </Route>
         <Route path="/secrets">
-          <Guarded what={say.secretsAndQuotas} needs="read">
+          <Guarded what={say.secrets} needs="read">
             <Framed what={say.theSecrets}>
               <SecretsPage />
             </Framed>

@@ -156,7 +156,7 @@ function User({ theme }: { theme: Theme }) {
         [
           ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
           ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
-          ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
+          ...only(mayAnywhere('read'), say.secrets, () => runCommand('secrets')),
           ...only(mayAnywhere('read'), say.packages, () => runCommand('packages')),
           ...only(mayAnywhere('read'), say.usage, () => runCommand('usage')),
           ...only(mayAnywhere('read'), say.rules, () => runCommand('rules')),

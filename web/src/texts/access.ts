@@ -208,4 +208,5 @@ export const tokensPage = {
   made: 'Created',
   actions: 'Actions',
   never: 'never',
+  neverAdmin: 'It may do everything and never expires. Prefer fewer scopes or an expiry.',
 };

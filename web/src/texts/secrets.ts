@@ -9,6 +9,8 @@ export const quotaList = {
   changedByTheServer: 'The limits of this workspace. Server administrators can change them.',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
+  counts:
+    'Schema inference also executes programs. It counts as a run here, but it is not in the list of runs and not in the usage of the month.',
   resets: (until: string) => `Resets ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
 };
 
@@ -21,7 +23,14 @@ export const secretsPage = {
   theSecrets: 'the secrets',
   notLoaded: (reason: string) => `The secrets could not be loaded. ${reason}`,
   noneYet: 'No secrets yet.',
-  makeOne: (command: ReactNode) => rich`No secrets yet. Create one here, or pipe it into ${command}.`,
+  makeOne: (command: ReactNode) => rich`Create a secret here, or pipe its value into ${command}.`,
+  askForOne: 'Ask a person with the scope write to create a secret.',
+  declareIt:
+    'Add its name to an agent, under Secrets in the configuration. A version gets only the secrets it declares.',
+  readIt: (code: ReactNode) =>
+    rich`The program reads the value as ${code}, or as an environment variable of the same name.`,
+  orBindIt:
+    'Or send the secret to one host as a header. Then the program calls the host without ever seeing the value.',
   nameOf: (name: string, agent: string) => `${name} of ${agent}`,
   removed: (name: string) => `Removed ${name}`,
   allAgents: 'All agents',
@@ -83,7 +92,7 @@ export const words = {
     more > 0 ? `Declared by ${versions.join(', ')} and ${number(more)} more` : `Declared by ${versions.join(', ')}`,
   runsAtOnce: 'Runs at once',
   runsToday: 'Runs today',
-  processorTimeToday: 'Processor time today',
+  processorTimeToday: 'CPU time today',
   storage: 'Storage',
   processorTime: (seconds: number) => `${number(Math.round(seconds))} s`,
   usedOf: (used: string, limit: string) => `${used} of ${limit}`,

@@ -1,4 +1,8 @@
+import type { ReactNode } from 'react';
 import { bytes, form, measured, milliseconds, number } from './format';
+import { rich } from './rich';
+
+const months = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 export const usagePage = {
   pageTitle: 'Usage and budgets · Atelier',
@@ -10,6 +14,8 @@ export const usagePage = {
   theUsage: 'the usage',
   notLoaded: (reason: string) => `The usage could not be loaded. ${reason}`,
   nothing: 'Nothing was used in this month.',
+  idle: (names: string) => `Not used in the last twelve months: ${names}.`,
+  monthName: (month: string) => months.format(new Date(`${month}-01T00:00:00Z`)),
   cost: (amount: string, currency: string) => `${amount} ${currency}`,
   total: (cost: string, month: string) => `${cost} in ${month}`,
   perUnits: (price: string, per: number, unit: string) =>
@@ -23,7 +29,13 @@ export const usagePage = {
   theBudgets: 'the budgets',
   budgetsNotLoaded: (reason: string) => `The budgets could not be loaded. ${reason}`,
   noBudgets: 'This workspace has no budgets.',
-  noBudgetsAsk: 'This workspace has no budgets. An administrator can create one here, or with',
+  noBudgetsAsk: (command: ReactNode) => rich`An administrator can create a budget here, or with ${command}.`,
+  chooseMeter: (command: ReactNode) =>
+    rich`Choose what to limit, such as runs, CPU time or cost, and an amount for each month. Create the budget here, or with ${command}.`,
+  warnsFirst: 'The Studio, the log and the webhook warn at 50 and 80 percent, and when the budget is used up.',
+  thenRefuses: 'Choose whether a used-up budget only warns, refuses runs at other services, or refuses all runs.',
+  perMonth: (meter: string) => `${meter} per month`,
+  warnsAt: (percent: number) => `Warns at ${String(percent)} percent`,
   newBudget: 'New budget…',
   change: 'Change',
   changeNamed: (name: string) => `Change ${name}`,

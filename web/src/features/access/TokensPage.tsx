@@ -1,3 +1,4 @@
+import { Ban, Clock, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { explain } from '../../api/http';
 import { refreshTokens, useTokens } from '../../api/queries';
@@ -11,6 +12,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { Check } from '../../ui/Field';
@@ -110,13 +112,14 @@ const columnsOf = (now: number): TableColumn<Token>[] => [
     key: 'used',
     title: say.lastUse,
     by: ({ lastUsedAt }) => -time(lastUsedAt),
-    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? say.never : ago(lastUsedAt, now)),
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === undefined ? <span className={css.quiet}>{say.never}</span> : ago(lastUsedAt, now),
   },
   {
     key: 'ends',
     title: say.end,
     by: ({ expiresAt }) => (expiresAt === undefined ? Infinity : time(expiresAt)),
-    cell: (token) => endOf(token, now),
+    cell: (token) => <End token={token} now={now} />,
   },
   {
     key: 'made',
@@ -158,14 +161,31 @@ function Revoke({ token, now }: { token: Token; now: number }) {
   );
 }
 
-function endOf(token: Token, now: number): string {
-  const { expiresAt, revokedAt } = token;
+/** When a token ends. A token for everything that never ends has a warning. */
+function End({ token, now }: { token: Token; now: number }) {
+  const { expiresAt, revokedAt, scopes } = token;
   switch (tokenState(token, now)) {
     case 'open':
-      return expiresAt === undefined ? say.never : day(expiresAt);
+      if (expiresAt !== undefined) return day(expiresAt);
+      if (!scopes.includes('admin')) return say.never;
+      return (
+        <span title={say.neverAdmin}>
+          <StateMark look="warn" icon={TriangleAlert}>
+            {say.never}
+          </StateMark>
+        </span>
+      );
     case 'expired':
-      return say.expired(ago(expiresAt ?? '', now));
+      return (
+        <StateMark look="quiet" icon={Clock}>
+          {say.expired(ago(expiresAt ?? '', now))}
+        </StateMark>
+      );
     case 'revoked':
-      return say.wasRevoked(ago(revokedAt ?? '', now));
+      return (
+        <StateMark look="quiet" icon={Ban}>
+          {say.wasRevoked(ago(revokedAt ?? '', now))}
+        </StateMark>
+      );
   }
 }

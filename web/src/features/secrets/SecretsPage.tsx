@@ -12,15 +12,15 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../../frame/Page';
-import { QuotaList } from './QuotaList';
 import css from './SecretsPage.module.css';
 import { SetSecretDialog } from '../../agent/SetSecretDialog';
 import { declaredBy } from './usedBy';
 
-/** The secrets and quotas of the workspace. */
+/** The secrets of the workspace. */
 export function SecretsPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -29,7 +29,6 @@ export function SecretsPage() {
     <Page>
       <Column>
         <Secrets />
-        <QuotaList />
       </Column>
     </Page>
   );
@@ -57,9 +56,12 @@ function Secrets() {
       {found.isPending && <Waiting shape="rows" what={say.theSecrets} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && secrets.length === 0 && (
-        <p className={entries.lead}>
-          {may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.noneYet}
-        </p>
+        <Steps title={say.noneYet}>
+          {may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.askForOne}
+          {say.declareIt}
+          {say.readIt(<code>ctx.env.NAME</code>)}
+          {say.orBindIt}
+        </Steps>
       )}
       {secrets.length > 0 && (
         <DataTable
@@ -115,7 +117,8 @@ const columnsOf = (now: number): TableColumn<Secret>[] => [
     key: 'used',
     title: say.lastUse,
     by: ({ lastUsedAt }) => (lastUsedAt === undefined ? 0 : -Date.parse(lastUsedAt)),
-    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? say.never : ago(lastUsedAt, now)),
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === undefined ? <span className={css.quiet}>{say.never}</span> : ago(lastUsedAt, now),
   },
   { key: 'acts', title: say.actions, acts: true, cell: (secret) => <Actions secret={secret} /> },
 ];

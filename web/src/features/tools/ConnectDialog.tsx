@@ -49,6 +49,8 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
   // Code mode needs a token without a restriction to agents.
   const fits = secret !== undefined && (secret.restricted ? restricted : true) ? secret.text : undefined;
   const { file, text } = snippetOf(client, offer, fits);
+  const { mayAnywhere } = useRights();
+  const offersToken = client !== 'chatgpt' && fits === undefined && mayAnywhere('admin');
   const url = addressOf(offer);
   const title = say.clients[client];
   return (
@@ -58,7 +60,7 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
       about={say.about}
       onClose={onClose}
       foot={
-        <Button look="primary" onClick={onClose}>
+        <Button {...(offersToken ? {} : { look: 'primary' })} onClick={onClose}>
           {common.done}
         </Button>
       }
@@ -114,7 +116,7 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
       )}
       <section className={css.snippet} aria-label={say.configuration(title)}>
         <div className={css.head}>
-          <h3>{file === undefined ? title : <code>{file}</code>}</h3>
+          <h3 className={css.step}>{file === undefined ? title : <code>{file}</code>}</h3>
           <CopyButton text={text} label={say.copyConfiguration} wording={say.copy} />
         </div>
         <p className={css.hint}>{say.where[client]}</p>
@@ -157,6 +159,7 @@ function Token({ name, agents, secret, use, onMade }: TokenProps) {
   if (secret !== undefined) {
     return (
       <section className={css.token} aria-label={say.token}>
+        <h3 className={css.step}>{say.token}</h3>
         <p role="status">
           {say.created}{' '}
           {use === 'written'
@@ -174,6 +177,7 @@ function Token({ name, agents, secret, use, onMade }: TokenProps) {
   }
   return (
     <section className={css.token} aria-label={say.token}>
+      <h3 className={css.step}>{say.token}</h3>
       <p>
         {agents.length === 0
           ? say.tokenScope(scope)
@@ -185,7 +189,7 @@ function Token({ name, agents, secret, use, onMade }: TokenProps) {
           : say.askAdministrator(<code>{tokenCommand(agents.map((agent) => agent.name))}</code>)}
       </p>
       {mayAnywhere('admin') && (
-        <Button disabled={task.busy} onClick={make}>
+        <Button look="primary" disabled={task.busy} onClick={make}>
           {say.createToken}
         </Button>
       )}

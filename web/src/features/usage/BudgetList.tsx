@@ -1,3 +1,4 @@
+import { CircleX, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { explain } from '../../api/http';
 import { refreshBudgets, useBudgets } from '../../api/queries';
@@ -13,6 +14,8 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import entries from '../../ui/Entries.module.css';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
+import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { BudgetDialog } from './BudgetDialog';
 import css from './UsagePage.module.css';
@@ -31,20 +34,22 @@ export function BudgetList({ currency }: { currency: string }) {
           <h2 id="budgets">{say.budgets}</h2>
           <p className={entries.lead}>{say.aboutBudgets}</p>
         </div>
-        {changes && found.isSuccess && <Button onClick={() => setMaking(true)}>{say.newBudget}</Button>}
+        {changes && found.isSuccess && (
+          <Button look="primary" onClick={() => setMaking(true)}>
+            {say.newBudget}
+          </Button>
+        )}
       </div>
       {found.isPending && <Waiting shape="text" what={say.theBudgets} retry />}
       <NotLoaded found={found} why={say.budgetsNotLoaded} />
       {found.data?.length === 0 && (
-        <p className={entries.lead}>
-          {changes ? (
-            say.noBudgets
-          ) : (
-            <>
-              {say.noBudgetsAsk} <code>atelier budget set</code>.
-            </>
-          )}
-        </p>
+        <Steps title={say.noBudgets}>
+          {changes
+            ? say.chooseMeter(<code>atelier budget set</code>)
+            : say.noBudgetsAsk(<code>atelier budget set</code>)}
+          {say.warnsFirst}
+          {say.thenRefuses}
+        </Steps>
       )}
       {found.data && found.data.length > 0 && (
         <ul className={css.budgets} aria-label={say.budgets}>
@@ -73,8 +78,20 @@ function Row({ budget, currency, taken, changes }: RowProps) {
   return (
     <li className={css.budget}>
       <p className={css.budgetHead}>
-        <strong>{name}</strong> <span>{meterName(meter)}</span>
-        <span className={css.amount}>{summary}</span>
+        <strong>{name}</strong> <span>{say.perMonth(meterName(meter))}</span>
+        <span className={css.amount}>
+          {exceeded ? (
+            <StateMark look={refuse === 'none' ? 'warn' : 'err'} icon={CircleX}>
+              {summary}
+            </StateMark>
+          ) : percent >= nearly ? (
+            <StateMark look="warn" icon={TriangleAlert}>
+              {summary}
+            </StateMark>
+          ) : (
+            summary
+          )}
+        </span>
       </p>
       <div
         className={classes(css.bar, exceeded && css.full, !exceeded && percent >= nearly && css.nearly)}
@@ -86,6 +103,9 @@ function Row({ budget, currency, taken, changes }: RowProps) {
         aria-valuetext={summary}
       >
         <div style={{ width: `${String(Math.min(100, percent))}%` }} />
+        {[50, nearly].map((at) => (
+          <i key={at} style={{ left: `${String(at)}%` }} title={say.warnsAt(at)} />
+        ))}
       </div>
       <div className={css.foot}>
         {exceeded ? (

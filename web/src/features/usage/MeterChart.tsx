@@ -19,7 +19,7 @@ export function MeterChart({ reading, currency }: { reading: MeterReading; curre
         </figcaption>
         <div className={css.plot} role="img" aria-label={say.chart(name, text(amount), text(most))}>
           {history.map((point, n) => (
-            <span key={point.month} className={css.place} title={say.bar(point.month, text(point.amount))}>
+            <span key={point.month} className={css.place} title={say.bar(monthOf(point.month), text(point.amount))}>
               <span
                 className={classes(css.column, n === history.length - 1 && css.now)}
                 style={{
@@ -30,14 +30,19 @@ export function MeterChart({ reading, currency }: { reading: MeterReading; curre
           ))}
         </div>
         <p className={css.months} aria-hidden>
-          <span>{history[0]?.month}</span>
-          <span>{history.at(-1)?.month}</span>
+          <span>{monthOf(history[0]?.month)}</span>
+          <span>{monthOf(history.at(-1)?.month)}</span>
         </p>
-        <p className={css.price}>
-          {cost > 0 && <strong>{say.cost(measured(cost, 2), currency)}</strong>}{' '}
-          {price > 0 && say.perUnits(say.cost(String(price), currency), per, unit)}
-        </p>
+        {(cost > 0 || price > 0) && (
+          <p className={css.price}>
+            {cost > 0 && <strong>{say.cost(measured(cost, 2), currency)}</strong>}{' '}
+            {price > 0 && say.perUnits(say.cost(String(price), currency), per, unit)}
+          </p>
+        )}
       </figure>
     </li>
   );
 }
+
+/** A month of the API, such as 2026-11, in words. */
+const monthOf = (month = ''): string => (month === '' ? '' : say.monthName(month));

@@ -1,3 +1,4 @@
+import { CircleCheck, CircleMinus } from 'lucide-react';
 import { useState } from 'react';
 import { explain } from '../../api/http';
 import { switchLanguageModel, useLanguageModel } from '../../api/languageModel';
@@ -8,6 +9,7 @@ import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import entries from '../../ui/Entries.module.css';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 
 /** The language model of the workspace and its tokens of the month. Administrators switch it off and on. */
@@ -42,7 +44,16 @@ export function ModelSwitch() {
       </div>
       {found.isPending && <Waiting shape="text" what={say.theModel} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
-      {state && <p role="status">{summaryOf(state)}</p>}
+      {state && (
+        <p role="status">
+          <StateMark
+            look={state.allowed && state.on ? 'ok' : 'quiet'}
+            icon={state.allowed && state.on ? CircleCheck : CircleMinus}
+          >
+            {summaryOf(state)}
+          </StateMark>
+        </p>
+      )}
       {administers && state.models.length > 1 && (
         <Field label={say.model} hint={say.modelHint}>
           {(control) => (

@@ -1,15 +1,18 @@
+import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useUsage } from '../../api/queries';
+import type { Usage } from '../../api/types';
 import { usageTableUrl } from '../../api/verbs';
 import { Column, Page } from '../../frame/Page';
 import { measured } from '../../texts/format';
-import { usagePage as say } from '../../texts/usage';
+import { meterName, usagePage as say } from '../../texts/usage';
 import entries from '../../ui/Entries.module.css';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { BudgetList } from './BudgetList';
 import { MeterChart } from './MeterChart';
 import { ModelSwitch } from './ModelSwitch';
+import { QuotaList } from './QuotaList';
 import css from './UsagePage.module.css';
 
 /** Shows the usage, the costs and the budgets of the workspace in a month. */
@@ -24,21 +27,16 @@ export function UsagePage() {
   return (
     <Page>
       <Column>
-        <section className={entries.section}>
-          <div className={entries.head}>
-            <div>
-              <h1>{say.title}</h1>
-              <p className={entries.lead}>{say.lead}</p>
-            </div>
-          </div>
-        </section>
+        <div className={css.title}>
+          <h1>{say.title}</h1>
+          <p className={entries.lead}>{say.lead}</p>
+        </div>
         {usage && <BudgetList currency={usage.currency} />}
-        <ModelSwitch />
         <section className={entries.section} aria-labelledby="meters">
-          <h2 id="meters">{say.meters}</h2>
           <div className={css.tools}>
+            <h2 id="meters">{say.meters}</h2>
             <label className={css.month}>
-              {say.month}{' '}
+              <span className="visually-hidden">{say.month}</span>
               <input
                 type="month"
                 value={month}
@@ -53,23 +51,38 @@ export function UsagePage() {
               <strong>{say.total(say.cost(measured(usage.cost, 2), usage.currency), usage.month)}</strong>
             )}
             <a className={css.csv} href={usageTableUrl(month)} download>
+              <Download size={14} aria-hidden />
               {say.csv}
             </a>
           </div>
           {found.isPending && <Waiting shape="table" what={say.theUsage} retry />}
           <NotLoaded found={found} why={say.notLoaded} />
-          {usage && (
-            <>
-              {usage.meters.every((reading) => reading.amount === 0) && <p className={entries.lead}>{say.nothing}</p>}
-              <ul className={css.meters} aria-label={say.meters}>
-                {usage.meters.map((reading) => (
-                  <MeterChart key={reading.meter} reading={reading} currency={usage.currency} />
-                ))}
-              </ul>
-            </>
-          )}
+          {usage && <Meters usage={usage} />}
         </section>
+        <QuotaList />
+        <ModelSwitch />
       </Column>
     </Page>
+  );
+}
+
+/** A chart for each meter with use in the last twelve months, and the names of the others. */
+function Meters({ usage: { meters, currency } }: { usage: Usage }) {
+  const used = meters.filter(({ history }) => history.some(({ amount }) => amount > 0));
+  const idle = meters.filter((reading) => !used.includes(reading));
+  return (
+    <>
+      {meters.every(({ amount }) => amount === 0) && <p className={entries.lead}>{say.nothing}</p>}
+      {used.length > 0 && (
+        <ul className={css.meters} aria-label={say.meters}>
+          {used.map((reading) => (
+            <MeterChart key={reading.meter} reading={reading} currency={currency} />
+          ))}
+        </ul>
+      )}
+      {used.length > 0 && idle.length > 0 && (
+        <p className={css.quiet}>{say.idle(idle.map(({ meter }) => meterName(meter)).join(', '))}</p>
+      )}
+    </>
   );
 }

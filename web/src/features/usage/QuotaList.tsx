@@ -6,7 +6,7 @@ import { classes } from '../../ui/classes';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
-import css from './SecretsPage.module.css';
+import css from './UsagePage.module.css';
 import { quotaRows } from '../../api/quotas';
 import type { QuotaRow } from '../../api/quotas';
 
@@ -15,9 +15,9 @@ export function QuotaList() {
   const found = useQuotas();
   const { runsServer } = useRights();
   return (
-    <section className={entries.section}>
+    <section className={entries.section} aria-labelledby="quotas">
       <div>
-        <h2>{say.quotas}</h2>
+        <h2 id="quotas">{say.quotas}</h2>
         <p className={entries.lead}>
           {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}
         </p>
@@ -31,7 +31,8 @@ export function QuotaList() {
               <Bar key={row.name} row={row} />
             ))}
           </ul>
-          <p className={entries.lead}>{say.resets(found.data.until)}</p>
+          <p className={css.quiet}>{say.resets(found.data.until)}</p>
+          <p className={css.quiet}>{say.counts}</p>
         </>
       )}
     </section>
@@ -44,8 +45,8 @@ function Bar({ row: { name, used, limit, summary } }: { row: QuotaRow }) {
   const share = limit > 0 ? Math.min(1, used / limit) : 0;
   return (
     <li className={css.quota}>
-      <span>{name}</span>
-      <span className={css.amount}>{summary}</span>
+      <span className={css.quiet}>{name}</span>
+      <strong>{summary}</strong>
       {limit > 0 && (
         <div
           className={classes(css.bar, share >= 1 && css.full, share >= nearly && share < 1 && css.nearly)}
