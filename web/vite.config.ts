@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { docsFonts } from './scripts/docsFonts';
 import { fewerMonacoFeatures } from './scripts/monacoFeatures';
 import { preloadEditor } from './scripts/preload';
 import { asciiScripts } from './scripts/asciiScripts';
@@ -22,6 +23,7 @@ export default defineConfig({
     shortPythonWorker(),
     shortTypeScriptWorker(),
     asciiScripts(),
+    docsFonts(),
   ],
   resolve: {
     // monaco-vim imports Monaco's file names from before 0.56, and its browser entry bundles half of Monaco.

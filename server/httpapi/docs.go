@@ -15,8 +15,8 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// getDocs serves the API's description as one HTML page without external resources. Its scripts are
-// files of the Studio: without them it has no search and the theme of the system.
+// getDocs serves the API's description as one HTML page without external resources. Its scripts and
+// fonts are files of the Studio: without them it has no search and the theme and fonts of the system.
 func (a *API) getDocs() {
 	a.router.Get("/docs", a.document("text/html; charset=utf-8", func() ([]byte, error) {
 		page, err := template.New("docs").Parse(docsPage)
@@ -24,13 +24,14 @@ func (a *API) getDocs() {
 			return nil, err
 		}
 		var text bytes.Buffer
-		err = page.Execute(&text, docsOf(a.huma.OpenAPI()))
+		err = page.Execute(&text, docsOf(a.huma.OpenAPI(), a.BasePath+Base))
 		return text.Bytes(), err
 	}))
 }
 
 type docs struct {
 	Title, Version, About string
+	Base                  string // path of the API
 	Groups                []docGroup
 	Schemas               []docSchema
 }
@@ -55,8 +56,8 @@ type docAnswer struct{ Status, About, Schema string }
 
 type docSchema struct{ Name, About, Text string }
 
-func docsOf(api *huma.OpenAPI) docs {
-	page := docs{Title: api.Info.Title, Version: api.Info.Version, About: api.Info.Description}
+func docsOf(api *huma.OpenAPI, base string) docs {
+	page := docs{Title: api.Info.Title, Version: api.Info.Version, About: api.Info.Description, Base: base}
 	for _, tag := range api.Tags {
 		page.Groups = append(page.Groups, docGroup{Name: tag.Name, About: tag.Description, Routes: routesOf(api, tag.Name)})
 	}

@@ -296,6 +296,10 @@ test('the page of the API searches and opens linked parts', async () => {
     await page.emulateMedia({ colorScheme });
     await page.locator(`:root[data-theme='${colorScheme}']`).waitFor({ state: 'attached' });
   }
+  await page.getByRole('button', { name: 'Switch theme' }).click();
+  await page.locator(':root[data-theme=light]').waitFor({ state: 'attached' });
+  expect(await page.evaluate(async () => (await document.fonts.load("13px 'Inter Variable'")).length)).toBe(1);
+  await page.evaluate(() => localStorage.removeItem('atelier.theme'));
 });
 
 test('A24 the input of a sample and saved inputs belong to the agent, not to one browser', async () => {

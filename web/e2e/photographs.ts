@@ -136,6 +136,14 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   'not-found': at('/studio/nowhere'),
   'no-agent': (page) => page.goto('/studio/a/nope'),
   docs: (page) => page.goto('/docs'),
+  'docs-open': async (page) => {
+    await page.goto('/docs#createAgent');
+    await page.locator('#createAgent[open]').waitFor();
+  },
+  error: async (page) => {
+    await page.route(/SkillsPage-.*\.js/, (route) => route.abort());
+    await at('/studio/skills')(page);
+  },
 };
 
 const wanted = process.env['ATELIER_SCREENS']?.split(',');

@@ -1,3 +1,4 @@
+import { Compass } from 'lucide-react';
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from '../api/base';
@@ -389,6 +390,7 @@ function NotFound() {
   }, []);
   return (
     <Empty
+      icon={Compass}
       title={say.pageNotFound}
       actions={
         <>

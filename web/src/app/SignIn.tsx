@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Terminal } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { keep, readStored } from '../api/storage';
 import { listSignInMethods } from '../api/verbs';
-import { signIn as said } from '../texts/app';
+import { signIn as said, tokenForm } from '../texts/app';
 import { Button } from '../ui/Button';
 import button from '../ui/Button.module.css';
 import { classes } from '../ui/classes';
@@ -52,6 +53,7 @@ export function SignIn() {
         <div className={css.brand}>
           <Mark size={32} />
           <h1>{said.signInToAtelier}</h1>
+          <p>{said.lead}</p>
         </div>
         {refused !== undefined && (
           <p role="alert" className={css.refused}>
@@ -75,6 +77,12 @@ export function SignIn() {
         <Button look="link" onClick={() => setWay(way === 'password' ? 'token' : 'password')}>
           {way === 'password' ? said.useALinkOr : said.useANameAnd}
         </Button>
+        {way !== 'password' && (
+          <p className={css.foot}>
+            <Terminal size={16} aria-hidden />
+            <span>{tokenForm.openTheLinkThatPrinted(<code>atelier serve</code>)}</span>
+          </p>
+        )}
       </div>
     </main>
   );

@@ -30,10 +30,9 @@ export function TokenForm({ look }: { look: 'plain' | 'primary' }) {
 
   return (
     <form className={css.form} onSubmit={(e) => void submit(e)}>
-      <p>{say.openTheLinkThatPrinted(<code>atelier serve</code>)}</p>
-      <p>{say.orPasteAToken}</p>
       <TextField
         label={say.token}
+        hint={say.tokenHint}
         error={state.kind === 'failed' ? state.message : undefined}
         mono
         type="password"

@@ -1,5 +1,5 @@
 import { FileMinus, FilePen, FilePlus, type LucideIcon } from 'lucide-react';
-import type { ReactNode, Ref } from 'react';
+import { useMemo, type ReactNode, type Ref } from 'react';
 import { diffFile as say } from '../texts/compare';
 import css from './Changes.module.css';
 import { countsOf } from './unified';
@@ -27,7 +27,7 @@ const icons: Record<string, LucideIcon> = {
 /** A changed file as a box: its path, the counts of its lines and its buttons, then its content. */
 export function DiffFile({ path, kind, unified, rank: Heading = 'h3', acts, ref, children }: Props) {
   const Icon = icons[kind] ?? FilePen;
-  const { added, removed } = countsOf(unified);
+  const { added, removed } = useMemo(() => countsOf(unified), [unified]);
   return (
     <section ref={ref} aria-label={path} className={css.file}>
       <div className={css.fileHead}>

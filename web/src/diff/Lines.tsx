@@ -1,9 +1,10 @@
+import { useMemo } from 'react';
 import css from './Changes.module.css';
 import { linesOf } from './unified';
 
 /** Shows a unified diff without the names of its files. The numbers are drawn, so that copied text has none. */
 export function Lines({ text }: { text: string }) {
-  const lines = linesOf(text);
+  const lines = useMemo(() => linesOf(text), [text]);
   return (
     <pre className={css.lines} data-one-sided={lines.every(({ kind }) => kind === 'added')}>
       {lines.map(({ kind, before, after, text: line }, i) => (

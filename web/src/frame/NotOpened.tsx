@@ -1,5 +1,6 @@
+import { SearchX, Trash2, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { isMissing } from '../api/http';
 import { useAgentListing } from '../api/listing';
 import { useRights } from '../api/rights';
@@ -11,7 +12,9 @@ import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 import { Retry } from '../ui/Retry';
 import { restore } from '../agent/restore';
+import css from './NotOpened.module.css';
 import { Page } from './Page';
+import { similar } from './similar';
 
 /** Explains why an agent or version cannot be shown, and offers actions. */
 export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; error: Error; onRetry: () => void }) {
@@ -25,7 +28,8 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
         <Missing name={name} />
       ) : (
         <Empty
-          title={missing ? say.notFound : say.couldNotOpen}
+          icon={missing ? SearchX : TriangleAlert}
+          title={missing ? say.versionNotFound : say.couldNotOpen}
           actions={
             <>
               {missing ? (
@@ -56,6 +60,7 @@ function Missing({ name }: { name: string }) {
     const { by = '', comment = '' } = gone.deletion ?? {};
     return (
       <Empty
+        icon={Trash2}
         title={say.deletedAgent}
         actions={
           <>
@@ -74,7 +79,9 @@ function Missing({ name }: { name: string }) {
   }
   return (
     <Empty
-      title={say.notFound}
+      icon={SearchX}
+      title={say.agentNotFound}
+      more={<Similar name={name} />}
       actions={
         <>
           {may('write') && (
@@ -88,5 +95,23 @@ function Missing({ name }: { name: string }) {
     >
       {say.thereIsNoAgent(<strong>{name}</strong>)}
     </Empty>
+  );
+}
+
+/** Agents of the workspace whose names are like the one asked for. */
+function Similar({ name }: { name: string }) {
+  const listing = useAgentListing({ order: 'updated' });
+  const names = listing.kind === 'loaded' ? listing.items.map((agent) => agent.name) : [];
+  const found = similar(name, names);
+  if (found.length === 0) return null;
+  return (
+    <nav className={css.similar} aria-label={say.similar}>
+      <span>{say.similar}</span>
+      {found.map((one) => (
+        <Link key={one} href={agentUrl(one)}>
+          {one}
+        </Link>
+      ))}
+    </nav>
   );
 }

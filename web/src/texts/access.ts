@@ -27,6 +27,7 @@ export const browserNames = {
 export const invitationPage = {
   pageTitle: 'Invitation · Atelier',
   invitation: 'Invitation',
+  joinThe: (workspace: string) => `Join ${workspace}`,
   linkIsNotWhole: 'The link is incomplete: the part after the # is missing. Open it as it was sent.',
   mayBeAMember: 'If you have an account here, sign in with it.',
   signIn: 'Sign in',
@@ -34,6 +35,12 @@ export const invitationPage = {
   theInvitation: 'the invitation',
   invited: (workspace: ReactNode, role: ReactNode, invitedBy: string) =>
     rich`You are invited to the workspace ${workspace} as ${role}, by ${invitedBy}.`,
+  may: {
+    viewer: 'You see agents, their code, versions and runs.',
+    developer: 'You create, change, run and publish agents, and set secrets.',
+    approver: 'You write and publish agents, promote and install skills, and import archives.',
+    administrator: 'You may do everything, including people and tokens.',
+  },
   joinAs: (name: string) => `Join as ${name}`,
   joinAsSomebodyElse: 'Join as someone else',
   chooseANameAndAPassword: 'Choose a name and password.',
@@ -140,7 +147,7 @@ export const roles = {
 
 export const roleList = {
   roles: 'Roles',
-  lead: 'Each role may do what the roles before it may do.',
+  lead: 'Each role includes the ones before it.',
 };
 
 export const scopes = {

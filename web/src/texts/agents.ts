@@ -227,7 +227,10 @@ export const nameFaults = {
 
 export const notOpened = {
   notFound: 'Not found',
+  agentNotFound: 'Agent not found',
+  versionNotFound: 'Version not found',
   couldNotOpen: 'Not opened',
+  similar: 'Did you mean',
   deletedAgent: 'Deleted agent',
   allAgents: 'All agents',
   openTheDraft: 'Open the draft',
@@ -236,7 +239,8 @@ export const notOpened = {
   wasDeleted: (name: ReactNode, when: string, by: string, why: string) =>
     rich`${name} was deleted ${when}${by === '' ? '' : ` by ${by}`}${why === '' ? '.' : `: ${why}`}`,
   restoreIt: 'Restore it',
-  thereIsNoAgent: (name: ReactNode) => rich`No agent named “${name}”.`,
+  thereIsNoAgent: (name: ReactNode) =>
+    rich`There is no agent named “${name}” in this workspace. Create it, or check the link.`,
   createIt: 'Create it',
 };
 

@@ -95,8 +95,9 @@ export const brand = {
 export const errorBoundary = {
   title: 'The page stopped',
   allAgents: 'All agents',
-  thePageStopped: (reason: string) =>
-    `Your edits are stored in this browser. Reload to go on. If it happens again, report this: ${reason}`,
+  thePageStopped: 'Your edits are stored in this browser. Reload to go on. If it happens again, send the report below.',
+  report: 'What happened',
+  copyReport: 'Copy report',
   reload: 'Reload',
 };
 
@@ -141,6 +142,7 @@ export const signIn = {
   tooManyFailures: 'Too many failed sign-ins from here. Wait a minute, then try again.',
   serverFailed: 'The server could not sign you in. Its log says why.',
   signInToAtelier: 'Sign in to Atelier',
+  lead: 'Write code agents, run them in a sandbox, publish them as tools.',
   waysNotLoaded: (reason: string) => `The other ways to sign in could not be loaded. ${reason}`,
   signInWith: (name: string) => `Sign in with ${name}`,
   useALinkOr: 'Use a link or a token',
@@ -159,8 +161,8 @@ export const tokenForm = {
   pasteTheTokenFirst: 'Paste a token first.',
   opensNothing: 'This token does not work here: it is incomplete, has expired or was revoked.',
   openTheLinkThatPrinted: (command: ReactNode) =>
-    rich`Open the link that ${command} printed when it started. It works once; every start of the server prints a new one.`,
-  orPasteAToken: 'Or paste a token. You can then do what the token allows.',
+    rich`First time here? Open the link that ${command} printed. It works once; every start prints a new one.`,
+  tokenHint: 'You can do what the token allows.',
   token: 'Token',
   signIn: 'Sign in',
 };

@@ -45,7 +45,7 @@ export const projectsPage = {
   name: 'Name',
   files: 'Files',
   size: 'Size',
-  changes: 'Version',
+  changes: 'Changes',
   change: 'Change',
   lastChange: 'Last change',
   summary: 'Summary',

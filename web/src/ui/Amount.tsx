@@ -1,14 +1,16 @@
 import { number } from '../texts/format';
 import css from './Amount.module.css';
 
-/** A number of a table and a bar that compares it with the largest number of the column. */
+/** A number of a table and a bar that compares it with the largest number of the column; 0 compares with nothing. */
 export function Amount({ value, most }: { value: number; most: number }) {
   return (
     <span className={css.amount}>
       <span>{number(value)}</span>
-      <span className={css.track} aria-hidden>
-        <span className={css.bar} style={{ width: `${shareOf(value, most)}%` }} />
-      </span>
+      {most > 0 && (
+        <span className={css.track} aria-hidden>
+          <span className={css.bar} style={{ width: `${shareOf(value, most)}%` }} />
+        </span>
+      )}
     </span>
   );
 }

@@ -1,9 +1,10 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown, Search } from 'lucide-react';
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { usePhone } from '../state/layout';
 import { dataTable as say } from '../texts/ui';
 import { classes } from './classes';
 import css from './DataTable.module.css';
-import { narrowed, ordered, type Order } from './tableOrder';
+import { narrowed, ordered, phoneOrder, type Order } from './tableOrder';
 
 export interface TableColumn<T> {
   /** The key of the column and of its order. */
@@ -46,7 +47,7 @@ const filterFrom = 5;
 export function DataTable<T>({
   label,
   items,
-  columns,
+  columns: given,
   rowKey,
   words,
   order: first,
@@ -55,6 +56,8 @@ export function DataTable<T>({
   middle = false,
   most = Infinity,
 }: Props<T>) {
+  const phone = usePhone();
+  const columns = phone ? phoneOrder(given) : given;
   const [order, setOrder] = useState(first);
   const [typed, setTyped] = useState('');
   const by = columns.find(({ key }) => key === order?.column)?.by;

@@ -1,20 +1,31 @@
+import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import css from './Empty.module.css';
 
 interface Props {
   /** The heading of a page that has nothing else. */
   title?: string;
+  /** A picture above the heading of a page that has nothing else. */
+  icon?: LucideIcon;
   children: ReactNode;
   actions?: ReactNode;
+  /** Anything below the actions: other ways on, details of an error. */
+  more?: ReactNode;
 }
 
 /** An empty state: one sentence and actions. */
-export function Empty({ title, children, actions }: Props) {
+export function Empty({ title, icon: Icon, children, actions, more }: Props) {
   return (
     <div className={css.empty}>
+      {Icon && (
+        <span className={css.icon}>
+          <Icon size={24} strokeWidth={1.75} aria-hidden />
+        </span>
+      )}
       {title !== undefined && <h1>{title}</h1>}
       <p>{children}</p>
       {actions !== undefined && <div className={css.actions}>{actions}</div>}
+      {more}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { narrowed, ordered } from './tableOrder';
+import { narrowed, ordered, phoneOrder } from './tableOrder';
 
 describe('tables', () => {
   it('sort versions by their numbers, in both directions', () => {
@@ -27,4 +27,10 @@ describe('tables', () => {
     expect(narrowed(items, 'api WEATHER', self)).toEqual(['API_KEY of weather']);
     expect(narrowed(items, 'api slugger', self)).toEqual([]);
   });
+});
+
+it('on a phone the buttons follow the first column, as they are seen', () => {
+  const columns = [{ key: 'name' }, { key: 'role' }, { key: 'since' }, { key: 'acts', acts: true }];
+  expect(phoneOrder(columns).map(({ key }) => key)).toEqual(['name', 'acts', 'role', 'since']);
+  expect(phoneOrder([])).toEqual([]);
 });

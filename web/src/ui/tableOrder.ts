@@ -33,3 +33,10 @@ export function narrowed<T>(items: readonly T[], typed: string, words: (item: T)
     return wanted.every((word) => text.includes(word));
   });
 }
+
+/** The columns of a phone: the buttons come second, as they are seen, so that Tab follows the eye. */
+export function phoneOrder<T extends { acts?: boolean }>(columns: readonly T[]): T[] {
+  const [first, ...rest] = columns;
+  if (!first) return [];
+  return [first, ...rest.filter(({ acts = false }) => acts), ...rest.filter(({ acts = false }) => !acts)];
+}

@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../api/http';
 import { useSession } from '../../api/queries';
 import { acceptInvitation, readInvitation } from '../../api/verbs';
+import { Mark } from '../../frame/Brand';
 import css from '../../frame/SignIn.module.css';
 import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
@@ -13,6 +14,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask, type Task } from '../../ui/useTask';
 import { complaint } from './complaint';
+import { roleIcons, roles } from './roles';
 
 /** The page of an invitation link. The secret after the # is removed from the address at once. */
 export function InvitationPage() {
@@ -25,13 +27,10 @@ export function InvitationPage() {
   return (
     <main className={css.page}>
       <div className={css.card}>
-        <h1>{say.invitation}</h1>
-        {secret === '' && <Fault message={say.linkIsNotWhole} />}
-        {secret !== '' && invited.isError && <Unread found={invited} />}
-        {(secret === '' || invited.isError) && <WayOn />}
-        {secret !== '' && invited.isPending && <Waiting shape="text" what={say.theInvitation} retry />}
-        {invited.data && (
-          <>
+        <div className={css.brand}>
+          <Mark size={32} />
+          <h1>{invited.data ? say.joinThe(invited.data.workspace) : say.invitation}</h1>
+          {invited.data && (
             <p>
               {say.invited(
                 <strong>{invited.data.workspace}</strong>,
@@ -39,11 +38,37 @@ export function InvitationPage() {
                 invited.data.invitedBy,
               )}
             </p>
+          )}
+        </div>
+        {secret === '' && <Fault message={say.linkIsNotWhole} />}
+        {secret !== '' && invited.isError && <Unread found={invited} />}
+        {(secret === '' || invited.isError) && <WayOn />}
+        {secret !== '' && invited.isPending && <Waiting shape="text" what={say.theInvitation} retry />}
+        {invited.data && (
+          <>
+            <RoleCard role={invited.data.role} />
             <Join secret={secret} />
           </>
         )}
       </div>
     </main>
+  );
+}
+
+/** What the offered role may do. */
+function RoleCard({ role }: { role: string }) {
+  const known = roles.find(([name]) => name === role);
+  if (!known) return null;
+  const [name] = known;
+  const Icon = roleIcons[name];
+  return (
+    <dl className={css.facts}>
+      <div>
+        <Icon size={16} aria-hidden />
+        <dt>{name}</dt>
+        <dd>{say.may[name]}</dd>
+      </div>
+    </dl>
   );
 }
 

@@ -15,7 +15,11 @@ export function ProjectFileDialog({ project, path, onClose }: { project: string;
       title={path}
       wide
       onClose={onClose}
-      foot={found.data?.binary === false && <CopyButton text={text} label={say.copyFile(path)} wording={say.copy} />}
+      foot={
+        found.data?.binary === false ? (
+          <CopyButton text={text} label={say.copyFile(path)} wording={say.copy} />
+        ) : undefined
+      }
     >
       {found.isPending && <Waiting shape="text" what={path} retry />}
       <NotLoaded found={found} why={say.fileNotLoaded} />

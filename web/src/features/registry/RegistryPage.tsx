@@ -1,4 +1,4 @@
-import { Copy as CopyIcon, TriangleAlert, X } from 'lucide-react';
+import { Copy as CopyIcon, Search, TriangleAlert, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
@@ -89,15 +89,18 @@ function Browse() {
       >
         <Field label={say.searchTheRegistry} hideLabel>
           {(control) => (
-            <input
-              {...control}
-              type="search"
-              placeholder={say.placeholder}
-              maxLength={200}
-              value={typed.text}
-              onFocus={() => (begun.current = false)}
-              onChange={(e) => typed.type(e.target.value)}
-            />
+            <span className={css.search}>
+              <Search size={14} aria-hidden />
+              <input
+                {...control}
+                type="search"
+                placeholder={say.placeholder}
+                maxLength={200}
+                value={typed.text}
+                onFocus={() => (begun.current = false)}
+                onChange={(e) => typed.type(e.target.value)}
+              />
+            </span>
           )}
         </Field>
         <Field label={say.language} hideLabel>
@@ -150,7 +153,7 @@ function Browse() {
             // A list that has more pages cannot be sorted here.
             columns={columnsOf({
               now,
-              most: Math.max(1, ...items.map(({ usageCount }) => usageCount)),
+              most: items.length > 1 ? Math.max(1, ...items.map(({ usageCount }) => usageCount)) : 0,
               onTag: (one) => narrow({ tag: one }),
               whole: 'items' in listing && listing.more === undefined,
             })}
@@ -227,7 +230,8 @@ function About({ agent, onTag }: { agent: AgentSummary; onTag: (tag: string) => 
         <Link className={css.name} href={listedUrl(publisher, name)}>
           {name}
         </Link>
-        <p>{description === '' ? title : description}</p>
+        {title !== '' && title !== name && <span className={css.title}>{title}</span>}
+        {description !== '' && description !== title && <p>{description}</p>}
         {tags.length > 0 && (
           <ul className={css.tags}>
             {tags.map((one) => (

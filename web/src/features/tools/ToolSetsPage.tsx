@@ -66,7 +66,7 @@ export function ToolSetsPage() {
             <DataTable
               label={say.toolSets}
               items={sets}
-              columns={columnsOf(now, Math.max(...sets.map(({ tools }) => tools.length)))}
+              columns={columnsOf(now, sets.length > 1 ? Math.max(...sets.map(({ tools }) => tools.length)) : 0)}
               rowKey={({ id }) => id}
               words={({ name, title, description }) => `${name} ${title} ${description}`}
             />
