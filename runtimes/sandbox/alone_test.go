@@ -12,8 +12,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// mapsEverything is a program with native code that may start no other. It maps all free memory until the kernel has
-// only low addresses left, writes a path to the address that the filter lets pass, and executes it.
+// mapsEverything is a Python program that tries to execute a file although its filter allows only its own start. It maps
+// all free memory until the kernel has only low addresses left, writes a path to the address that the filter accepts,
+// and executes it.
 const mapsEverything = `
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -34,8 +35,8 @@ os.write(1, os.strerror(ctypes.get_errno()).encode())
 os._exit(0)
 `
 
-// TestHostileExecute runs that program. It succeeds where it may execute every file that it sees, which shows that the
-// filter alone does not refuse it.
+// TestHostileExecute runs mapsEverything. The control case may execute every visible file, and there the program must
+// succeed: this shows that the filter alone does not prevent the attack.
 func TestHostileExecute(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// TestLauncherRefuses tests the server's side of a launcher that is used up, silent or sends invalid data.
+// TestLauncherRefuses checks how the server handles a launcher that has retired, does not answer or sends invalid data.
 func TestLauncherRefuses(t *testing.T) {
 	t.Parallel()
 	box := &Sandbox{
@@ -30,14 +30,14 @@ func TestLauncherRefuses(t *testing.T) {
 		t.Errorf("waited for a launcher: %v", err)
 	}
 	if _, err := box.launcher(t.Context(), Profile{Launcher: "two", Filter: "none"}); err == nil {
-		t.Error("a launcher with a filter that is not")
+		t.Error("a launcher with an unknown filter was started")
 	}
 	process := &Jail{sandbox: box, ended: make(chan struct{}), gone: make(chan struct{})}
-	close(process.ended) // no process needs to be killed
+	close(process.ended) // so that Kill does not look for a process
 	s := &launcher{sandbox: box, name: "three", jail: process, who: box.ids.many(hostID{}), children: map[int64]*Jail{}, idle: time.NewTimer(time.Hour), used: time.Now(), born: time.Now()}
 	s.send = func([]byte, []byte) error { return io.ErrClosedPipe }
 	if _, err := s.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
-		t.Errorf("an order that nobody got: %v", err)
+		t.Errorf("an order that could not be sent: %v", err)
 	}
 	box.launchers.named[s.name] = s
 	if _, err := box.prepareChild(t.Context(), Profile{Launcher: s.name}); err == nil {
@@ -46,7 +46,7 @@ func TestLauncherRefuses(t *testing.T) {
 	box.announce("four")
 	box.succeed(Profile{Launcher: "four", Filter: "none"}, s)
 	if s.retired || box.launchers.making["four"] != nil {
-		t.Error("a launcher without a successor has retired, or somebody still waits for the successor")
+		t.Error("a launcher without a successor has retired, or a caller still waits for the successor")
 	}
 	for free := false; !free; { // the only user is released when the lost children are destroyed
 		id, err := box.ids.acquire()
@@ -84,14 +84,14 @@ func TestLauncherRefuses(t *testing.T) {
 	s.mu.Unlock()
 	s.retireIdle()
 	if _, err := s.child(t.Context(), Profile{}); !errors.Is(err, errRetired) {
-		t.Errorf("a retired launcher was asked: %v", err)
+		t.Errorf("a retired launcher received a request: %v", err)
 	}
 	s.forks, s.born = true, time.Now().Add(-ageOfServer)
 	if s.usable() || !s.ageing() {
 		t.Error("a fork server does not age")
 	}
 	if _, err := hostPID(-1); err == nil {
-		t.Error("nothing has a process")
+		t.Error("hostPID accepted an invalid descriptor")
 	}
 	file, err := os.Open(os.DevNull)
 	if err != nil {
@@ -99,6 +99,6 @@ func TestLauncherRefuses(t *testing.T) {
 	}
 	defer file.Close()
 	if _, err := hostPID(int(file.Fd())); err == nil {
-		t.Error("a file has a process")
+		t.Error("hostPID accepted the descriptor of a file")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// PID returns the number of process 1 on the host.
+// PID returns the process ID that process 1 has on the host.
 func (j *Jail) PID() int { return j.process.Pid }
 
 // Groups returns the directories of the control groups on the host.
@@ -80,7 +80,7 @@ func (s *Sandbox) OpenHalf(tb testing.TB, ofServer bool) {
 	s.halves[FilterProgram] = half
 }
 
-// Launchers counts the launchers that the sandbox knows.
+// Launchers returns the number of launchers that the sandbox has registered.
 func (s *Sandbox) Launchers() int {
 	s.launchers.mu.Lock()
 	defer s.launchers.mu.Unlock()
@@ -122,7 +122,8 @@ func SlackOfJails(slack int) int {
 	return <-inherited
 }
 
-// KillNext kills the processes of the next jails while they are set up, until so many are killed or done is closed.
+// KillNext kills process 1 of each new jail during its set-up. It stops after the given number of jails, or when done is
+// closed.
 func (s *Sandbox) KillNext(jails int, done <-chan struct{}) {
 	s.mu.Lock()
 	known := maps.Clone(s.jails)
@@ -146,7 +147,8 @@ func (s *Sandbox) KillNext(jails int, done <-chan struct{}) {
 	}
 }
 
-// KillNextChildren kills the next child processes of a launcher, until so many are killed or done is closed.
+// KillNextChildren kills each new child process of a launcher. It stops after the given number of processes, or when done
+// is closed.
 func (j *Jail) KillNextChildren(processes int, done <-chan struct{}) {
 	known := map[string]bool{}
 	for first := true; processes > 0; first = false {

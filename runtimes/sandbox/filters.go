@@ -5,9 +5,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// policies returns the policy of each filter. Where no control group counts memory, programs may not create files that
-// exist only in memory, because these belong to no process whose memory could be measured. Their sockets also keep the
-// default size of their buffers, so that the watch knows how much a socket can hold.
+// policies returns the policy of each filter. If no control group counts memory, programs may not create files that exist
+// only in memory, because the watch measures memory per process and would miss them. They also may not change the size of
+// socket buffers, so that the watch knows how many bytes a socket can hold.
 func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 	program, alone, installer := seccomp.Program(), seccomp.Alone(), seccomp.Installer()
 	if mode == cgroups.None {

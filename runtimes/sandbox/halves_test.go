@@ -11,8 +11,8 @@ import (
 	pool "github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestHalfAFilterIsNoticed lets either part of the filter of fork servers allow everything. The self-test at the start
-// of a server must report it, although the process still has two filters.
+// TestHalfAFilterIsNoticed replaces one of the two filters of a fork server by a filter that allows every call. The
+// self-test at the start of a server must report this, although the process still has two filters.
 func TestHalfAFilterIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

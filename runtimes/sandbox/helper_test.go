@@ -12,13 +12,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// hostileVar and guestsVar name binaries that are already built, for a test process whose user cannot build.
+// hostileVar and guestsVar are environment variables with the paths of binaries that are already built. A test process
+// whose user cannot build uses them.
 const (
 	hostileVar = "ATELIER_TEST_HOSTILE"
 	guestsVar  = "ATELIER_TEST_GUESTS"
 )
 
-// guestsExe returns the binary with the real roles.
+// guestsExe returns the path of the binary with the roles that the product uses.
 func guestsExe(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv(guestsVar); path != "" {
@@ -58,7 +59,7 @@ type answer struct {
 	Code  int      `json:"code"`
 }
 
-// prisoner is a jail with the hostile role in it.
+// prisoner is a jail that runs the hostile role, with the connection to it.
 type prisoner struct {
 	*sandbox.Jail
 	in  *frames.Reader
@@ -81,7 +82,7 @@ func worker(l runtimes.Limits) sandbox.Profile {
 	return sandbox.Profile{Role: "worker", Filter: sandbox.FilterWorker, Limits: l}
 }
 
-// jail prepares a jail, and checks at the end of the test that nothing of it is left.
+// jail prepares a jail. At the end of the test it checks that no process or control group of the jail is left.
 func jail(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *prisoner {
 	t.Helper()
 	j, err := box.Prepare(t.Context(), profile)
@@ -93,7 +94,7 @@ func jail(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *prisoner
 	return p
 }
 
-// end kills the jail and looks for remains on the host.
+// end kills the jail and checks that no process or control group of it is left on the host.
 func (p *prisoner) end(t *testing.T) sandbox.Exit {
 	t.Helper()
 	members := p.members()
@@ -112,7 +113,7 @@ func (p *prisoner) end(t *testing.T) sandbox.Exit {
 	return exit
 }
 
-// members returns the processes of the jail on the host, with their start times, because numbers are reused.
+// members returns the processes of the jail on the host, with their start times, because process IDs are reused.
 func (p *prisoner) members() []string {
 	if !p.counted() {
 		return nil
@@ -173,7 +174,7 @@ func (p *prisoner) attack(t *testing.T, syscallProgram string) answer {
 	return a
 }
 
-// counted reports whether a control group counts the jail. Otherwise a watch does, which sees less.
+// counted reports whether a control group counts the jail's usage. Otherwise a watch does, which misses short peaks.
 func (p *prisoner) counted() bool { return len(p.Groups()) > 0 }
 
 // run runs a program in the jail.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestHidden finds the private files beneath mounts as the server of an ordinary user does.
+// TestHidden checks that hidden finds the private files below mounts if the server's user is not root.
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestHidden(t *testing.T) {
 		t.Errorf("searched again: %v, %v", again, err)
 	}
 	if _, err := box.hidden([]Mount{{Host: dir, Path: "/more"}}); err == nil || !strings.Contains(err.Error(), "chmod -R o+rX") {
-		t.Errorf("a jail with too many covers: %v", err)
+		t.Errorf("a jail with too many hidden files: %v", err)
 	}
 	box.ids.pool = true
 	if found, err := box.hidden([]Mount{mount}); err != nil || found != nil {

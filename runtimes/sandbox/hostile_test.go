@@ -27,7 +27,7 @@ func TestHostileFiles(t *testing.T) {
 		"/proc/sys/kernel/core_pattern", "/proc/kcore", "/proc/kallsyms", "/proc/keys", "/proc/sysrq-trigger", "/proc/cmdline",
 		"/proc/self/../1/root", "/dev/vda", "/dev/mem", "/dev/kmsg", "/dev/ptmx", "/dev/tty", "/../../etc/shadow",
 	} {
-		// Process 1 may read more because it asks about itself, so a program tries it as well.
+		// Process 1 may read its own files below /proc/1, so there only the program's attempt below counts.
 		if !strings.HasPrefix(path, "/proc/1/") {
 			if got := p.do(t, request{Do: "read", Path: path}); got.Error == "" {
 				t.Errorf("read %s: %d bytes", path, len(got.Text))
@@ -81,7 +81,7 @@ func TestHostileMounts(t *testing.T) {
 	writable := []string{"/work", "/tmp", "/dev/shm", "/proc"}
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	if len(lines) < 10 {
-		t.Fatalf("the table is too short to be true:\n%s", table)
+		t.Fatalf("the table has too few lines:\n%s", table)
 	}
 	for _, line := range lines {
 		fields := strings.Fields(line)
@@ -101,8 +101,8 @@ func TestHostileMounts(t *testing.T) {
 	}
 }
 
-// TestHostilePrivileges reads on the host which privileges each thread of process 1, and a program that it started,
-// still has.
+// TestHostilePrivileges reads from the host's /proc which privileges each thread of process 1 still has. It also checks a
+// program that process 1 started.
 func TestHostilePrivileges(t *testing.T) {
 	t.Parallel()
 	for name, profile := range map[string]sandbox.Profile{"program": program(limits()), "worker": worker(limits())} {
@@ -223,7 +223,7 @@ func TestHostileNeighbours(t *testing.T) {
 		t.Errorf("signals: %+v", got)
 	}
 	if got := p.do(t, request{Do: "list", Path: "/work"}); got.Error != "" {
-		t.Errorf("process 1 is not well: %+v", got)
+		t.Errorf("process 1 does not answer after the signals: %+v", got)
 	}
 }
 
@@ -290,9 +290,9 @@ func TestHostileMemory(t *testing.T) {
 			p := jail(t, box, program(limits()))
 			attack(t, p)
 			if name == "memory files" && !p.counted() {
-				return // refused if no control group counts them
+				return // the filter refuses these files if no control group counts memory
 			}
-			most := int64(400 << 20) // tolerance of a watch
+			most := int64(400 << 20) // a watch measures at intervals, so it notices the limit late
 			if p.counted() {
 				most = 160 << 20
 			}
@@ -372,7 +372,7 @@ try:
 except OSError as e: print("stopped after", len(made), e.errno, flush=True)
 for pid in made: os.kill(pid, 9)
 `)
-	// Without control groups the kernel's own limit is higher, and the watch ends the jail.
+	// Without control groups the process limit of the kernel (RLIMIT_NPROC) is higher, and the watch ends the jail.
 	if p.counted() {
 		var made, errno int
 		if _, err := fmt.Sscanf(strings.TrimSpace(got.Text), "stopped after %d %d", &made, &errno); err != nil || made < 15 || made > 24 {
@@ -383,7 +383,7 @@ for pid in made: os.kill(pid, 9)
 		t.Errorf("usage is %+v", p.Usage())
 	}
 	if exit := p.end(t); exit.Stderr != "" {
-		t.Errorf("process 1 suffered: %s", exit.Stderr)
+		t.Errorf("process 1 wrote an error: %s", exit.Stderr)
 	}
 	control := jail(t, box, program(l))
 	if got := control.bash(t, "for i in 1 2 3 4 5; do sleep 0 & done; wait; echo fine"); got.Text != "fine\n" || control.Usage().PidsLimited {
@@ -408,7 +408,7 @@ func TestHostileDisk(t *testing.T) {
 		p.bash(t, "rm -rf /work/* /tmp/* /dev/shm/*")
 	}
 	if usage := p.Usage(); usage.OOMKilled {
-		t.Error("a full disk was taken for full memory")
+		t.Error("a full disk was reported as exhausted memory")
 	}
 	if got := p.bash(t, "head -c 7M /dev/zero > /work/big && stat -c %s /work/big"); got.Text != "7340032\n" {
 		t.Errorf("control: %+v", got)
@@ -425,10 +425,10 @@ func TestHostileDaemon(t *testing.T) {
 	}
 	if p.counted() {
 		if members := p.members(); len(members) < 5 {
-			t.Errorf("the daemons are not there: %v", members)
+			t.Errorf("the daemons did not start: %v", members)
 		}
 	}
-	p.end(t) // looks for the processes
+	p.end(t) // checks that the processes are gone
 }
 
 func TestHostilePersistence(t *testing.T) {
@@ -443,7 +443,8 @@ func TestHostilePersistence(t *testing.T) {
 	}
 }
 
-// TestHostileTrace ends process 1 by a stack overflow, which no recover catches. The first line must be kept.
+// TestHostileTrace ends process 1 by a stack overflow, which recover cannot catch. Exit.Stderr must contain the first
+// line of the trace.
 func TestHostileTrace(t *testing.T) {
 	t.Parallel()
 	l := limits()
@@ -451,14 +452,14 @@ func TestHostileTrace(t *testing.T) {
 	p := jail(t, newBox(t), worker(l))
 	p.send(t, request{Do: "recurse"})
 	if _, err := p.receive(t); err == nil {
-		t.Fatal("an endless recursion came back")
+		t.Fatal("an endless recursion returned")
 	}
 	exit := p.Wait()
 	if exit.Code != 2 || !regexp.MustCompile(`goroutine stack exceeds.*limit`).MatchString(exit.Stderr) {
 		t.Errorf("ended with %+v", exit)
 	}
 	if len(exit.Stderr) > 20<<10 {
-		t.Errorf("%d bytes of trace are kept", len(exit.Stderr))
+		t.Errorf("%d bytes of the trace are stored", len(exit.Stderr))
 	}
 }
 

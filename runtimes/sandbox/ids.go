@@ -22,7 +22,7 @@ func newIDs(base, count int) *ids {
 		return &ids{own: hostID{uid: os.Geteuid(), gid: os.Getegid()}}
 	}
 	pool := &ids{pool: true, base: hostID{uid: base, gid: base, pooled: true}, size: count}
-	// Two servers on one host do not know of each other, so each starts at a random place.
+	// Two servers on one host do not coordinate their ids. A random first id makes it unlikely that they use the same one.
 	first := rand.IntN(count)
 	for n := range count {
 		id := base + (first+n)%count
@@ -31,10 +31,10 @@ func newIDs(base, count int) *ids {
 	return pool
 }
 
-// single returns the identity of a jail that knows only one user.
+// single returns the identity of a jail whose user namespace contains only one user.
 func (i *ids) single(id hostID) identity { return identity{hostID: id, first: id, users: 1} }
 
-// many returns the identity of a launcher, which knows every user that its children can get.
+// many returns the identity of a launcher. Its user namespace contains every user that its children can get.
 func (i *ids) many(id hostID) identity {
 	if !i.pool {
 		return identity{hostID: id, first: id, users: 1, launcher: true}
@@ -63,5 +63,5 @@ func (i *ids) release(id hostID) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.free = append(i.free, id) // reused as late as possible, so that the kernel has time to drop its counts
+	i.free = append(i.free, id) // at the end of the queue: the kernel gets time to reset the counters of this user
 }

@@ -59,14 +59,14 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	if !errors.Is(unfiltered{unix.ENOSYS}, unix.ENOSYS) {
-		t.Error("the reason is lost")
+		t.Error("the reason is missing")
 	}
 	if none := old.judge(unix.EPERM); none.Level != LevelNone || none.String() != LevelNone || none.Lacks[0].Mechanism != Namespaces {
 		t.Errorf("%+v", none)
 	}
 }
 
-// TestWatchStartsANewPeak resets the peak where no control group keeps it.
+// TestWatchStartsANewPeak checks that ResetPeak works for a jail that a watch measures.
 func TestWatchStartsANewPeak(t *testing.T) {
 	t.Parallel()
 	w := newWatch(os.Getpid(), true, func() { t.Error("killed without a limit") })
@@ -101,7 +101,8 @@ func TestMoreJailsThanUsers(t *testing.T) {
 	}
 }
 
-// TestNoGroupNoJail checks that a jail without limits does not start.
+// TestNoGroupNoJail checks that a jail does not start if its control group cannot be created, because it would have no
+// limits.
 func TestNoGroupNoJail(t *testing.T) {
 	t.Parallel()
 	groups, err := cgroups.Open()
@@ -122,7 +123,8 @@ func TestNoGroupNoJail(t *testing.T) {
 	}
 }
 
-// TestStartKeepsItsBinary starts a jail when the descriptor of our binary directly follows the passed descriptors.
+// TestStartKeepsItsBinary checks that a jail starts even if the descriptor of our binary has the number right after the
+// passed descriptors.
 func TestStartKeepsItsBinary(t *testing.T) {
 	t.Parallel()
 	null, err := os.Open(os.DevNull)

@@ -29,15 +29,15 @@ type Exit struct {
 	Signal int   // signal that ended process 1, 0 for none
 	Code   int   // exit code of process 1
 	Usage  Usage // final usage
-	// Stderr holds the head and tail of process 1's own stderr, such as "fatal error: stack overflow". After a job it
-	// may hold text chosen by a program, including secrets of the program. Logs and people therefore get Summary.
+	// Stderr is the head and tail of process 1's own stderr, such as "fatal error: stack overflow". After a job it
+	// may contain text chosen by a program, including secrets of the program. So logs and users get Summary instead.
 	Stderr string
-	// Orphaned reports that the launcher ended and all its children with it. This child did not cause its own end.
+	// Orphaned reports that this child died because its launcher ended. The child's program did not cause its end.
 	Orphaned bool
 }
 
-// Reserves above the limits for process 1, on top of its usage when it is ready. In a child they are for the
-// interpreter.
+// Reserves that Limit adds to the limits of a program for process 1, in addition to its usage when it is ready. In a
+// child, process 1 is the interpreter.
 const (
 	ownMemory     = 24 << 20 // for the job, the result and Go's work on them; or for an idle interpreter
 	diskMargin    = 16 << 20 // lets a full disk be noticed before its memory is full
@@ -61,7 +61,7 @@ type Jail struct {
 	process *os.Process // process 1, if the server is its parent
 
 	launcher     *launcher // parent of process 1 otherwise
-	number       int64     // number of the child within its launcher
+	number       int64     // ID of the child in the messages of its launcher
 	ready        chan struct{}
 	reported     string       // reason why the child was never ready; set before gone is closed
 	network      net.Listener // set when ready is closed; nil if there is none
@@ -71,8 +71,8 @@ type Jail struct {
 	killed       bool
 	destroyTimer *time.Timer // ends a launcher that does not destroy the child
 
-	ended chan struct{} // closed when process 1 and every other process are dead
-	gone  chan struct{} // closed when nothing of the jail is left
+	ended chan struct{} // closed when every process of the jail is dead
+	gone  chan struct{} // closed when the jail's resources are released too
 	exit  Exit          // set before gone is closed
 	once  sync.Once     // closes conn only once
 }
@@ -136,7 +136,7 @@ func (j *Jail) Usage() Usage {
 	return j.exit.Usage
 }
 
-// CPU reads only the CPU time of Usage.
+// CPU returns the CPU field of Usage. It is cheaper, because it reads no other counter.
 func (j *Jail) CPU() time.Duration {
 	now, alive := alive(j, j.cpu)
 	if alive {
@@ -146,8 +146,8 @@ func (j *Jail) CPU() time.Duration {
 	return j.exit.Usage.CPU
 }
 
-// alive reads counters and reports whether they still belonged to the jail. The counters may be removed during the read
-// and then return 0, or may count for another child already. The last valid counts are then in exit.
+// alive calls read and reports whether the counters still belong to the jail. If the jail is gone, its counters may be
+// removed and read as 0, or may already count another child. The last valid counts are then in exit.
 func alive[T any](j *Jail, read func() T) (now T, ok bool) {
 	j.mu.Lock()
 	if ok = j.state != childDestroyed; ok {
@@ -207,19 +207,19 @@ func (j *Jail) Kill() {
 		j.killChild()
 		return
 	}
-	// Process 1 comes first: its namespace ends with it, whatever its members do. The handle is a pidfd and cannot hit
-	// another process.
+	// Kill process 1 first: the kernel then kills every process of its PID namespace. The handle is a pidfd, so the
+	// signal cannot reach another process with a reused ID.
 	_ = j.process.Signal(syscall.SIGKILL)
 	if j.group != nil {
 		j.group.Kill()
 	}
 }
 
-// Done returns a channel that is closed when process 1 and every other process have ended.
+// Done returns a channel that is closed when every process of the jail has ended.
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
-// Wait blocks until every process is dead and nothing of the jail is left on the host, then closes Conn. Callers that
-// wait for a killed jail no longer read from it. So a launcher that still writes for its child must not block on that.
+// Wait blocks until every process is dead and the jail's resources on the host are released, then closes Conn. After Kill
+// it closes Conn at once, because the caller no longer reads, and a launcher that still writes for the child would block.
 func (j *Jail) Wait() Exit {
 	if j.wasKilled() {
 		j.once.Do(func() { _ = j.conn.Close() })
@@ -239,7 +239,7 @@ func (j *Jail) attend(stderr *os.File) {
 	}()
 	state, err := j.process.Wait()
 	close(j.ended)
-	<-read // every writer is dead
+	<-read // ends, because every process that could write is dead
 	err = errors.Join(err, stderr.Close())
 	j.exit.Usage = j.usage()
 	j.exit.Stderr = output.String()
@@ -282,7 +282,7 @@ func (j *Jail) release() error {
 	return err
 }
 
-// begin registers a jail that is about to start, so that Close waits for it and knows it afterwards.
+// begin announces a jail that is about to start. Close waits until its start has ended, and then kills it.
 func (s *Sandbox) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ type childState int
 const (
 	childAsked     childState = iota
 	childIsReady              // process 1 has set everything up
-	childDestroyed            // the launcher holds nothing of it any more
+	childDestroyed            // the launcher has released all resources of the child
 )
 
 // childReady stores the handles on a ready child: the pidfd of its process 1, and the listener in its network.
@@ -57,8 +57,8 @@ func (j *Jail) open() error {
 	return nil
 }
 
-// killChild kills process 1 of a child, and with it every process of its namespace. The kernel does that whatever state
-// the launcher is in. Only the launcher can destroy the child, so a launcher that does not is ended itself.
+// killChild kills process 1 of a child, and with it every process of its PID namespace. This works even if the launcher
+// hangs. But only the launcher can release the resources of the child. If it does not, notDestroyed ends the launcher.
 func (j *Jail) killChild() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,7 +84,7 @@ func (j *Jail) notDestroyed() {
 	}
 }
 
-// exited reports whether the process of a handle is dead.
+// exited reports whether the process of a pidfd is dead.
 func exited(pidfd int) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
 	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
@@ -112,7 +112,7 @@ func (j *Jail) childEnded(n wire.Notice) {
 	if before == childIsReady {
 		_ = unix.Close(j.handle)
 	}
-	if j.network != nil { // closes connections that still wait there
+	if j.network != nil { // closing the listener also closes connections that are not accepted yet
 		_ = j.network.Close()
 	}
 	j.reported = n.Error

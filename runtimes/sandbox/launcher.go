@@ -19,9 +19,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed.
-// Knowledge from one run must not serve later runs for long. Without a fork server, children share nothing that a
-// program could see.
+// Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed. A
+// program that finds these out could use them to attack later runs, so a fork server is replaced often. Without a fork
+// server, children share nothing that a program could see.
 const (
 	forksPerServer = 1000
 	ageOfServer    = 10 * time.Minute
