@@ -218,8 +218,9 @@ func (j *Jail) Kill() {
 // Done returns a channel that is closed when every process of the jail has ended.
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
-// Wait blocks until every process is dead and the jail's resources on the host are released, then closes Conn. After Kill
-// it closes Conn at once, because the caller no longer reads, and a launcher that still writes for the child would block.
+// Wait blocks until every process is dead and the jail's resources on the host are released, then closes Conn. If the jail
+// is a killed child of a launcher, Wait closes Conn first: callers no longer read from it, and the launcher would block if
+// it still wrote for the child.
 func (j *Jail) Wait() Exit {
 	if j.wasKilled() {
 		j.once.Do(func() { _ = j.conn.Close() })

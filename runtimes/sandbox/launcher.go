@@ -29,22 +29,22 @@ const (
 	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child by then is broken
 )
 
-// Limits of a launcher itself, in addition to wire.LauncherMemory. It holds the files of its children's jobs (at most 12 MiB for each child) and an
-// unfinished host call of each (4 MiB with its copies). It also reads jobs, within JobMemory. Results pass through it in
-// pieces. The number of its children bounds all of this to less than its memory, whatever their programs do.
+// Limits of a launcher itself, in addition to wire.LauncherMemory. For each child, a launcher stores the files of the
+// child's job (at most 12 MiB) and one unfinished host call (4 MiB with its copies). It reads jobs within JobMemory, and
+// forwards results in pieces. So with maxChildren children it stays below its memory limit, whatever their programs do.
 const (
 	launcherTasks = 512
 	maxChildren   = 64
 )
 
-// launchers holds the launchers, by the names that profiles give them.
+// launchers is the set of launchers, by Profile.Launcher.
 type launchers struct {
 	mu     sync.Mutex
 	named  map[string]*launcher
 	making map[string]chan struct{} // closed when the pending launcher is ready or has failed
 }
 
-// launcher is the server's side of a process that starts children.
+// launcher is the server's handle for a process that starts children.
 type launcher struct {
 	sandbox *Sandbox
 	name    string
@@ -79,7 +79,7 @@ func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, err
 	}
 }
 
-// launcher returns the launcher of that name, and makes one if needed.
+// launcher returns the launcher named in the profile. If there is none, it starts one or waits for the one being started.
 func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, error) {
 	for {
 		s.launchers.mu.Lock()
@@ -87,7 +87,7 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 		if current != nil && current.usable() {
 			if current.ageing() && s.launchers.making[profile.Launcher] == nil {
 				s.announce(profile.Launcher)
-				go s.succeed(profile, current) //nolint:gosec // it serves the next ones, not only this caller
+				go s.succeed(profile, current) //nolint:gosec // not bound to ctx: the successor is for later callers
 			}
 			s.launchers.mu.Unlock()
 			return current, nil
@@ -107,7 +107,7 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 	}
 }
 
-// announce records that a launcher of that name is being started. The caller holds the lock.
+// announce records that a launcher with this name is being started. The caller holds the lock.
 func (s *Sandbox) announce(name string) { s.launchers.making[name] = make(chan struct{}) }
 
 // fillLauncher starts the launcher that announce recorded, and wakes the goroutines that wait for it.
@@ -123,7 +123,7 @@ func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher,
 	return made, err
 }
 
-// forgetLauncher removes a dead launcher from the list. Names come and go, because each fork server has its own.
+// forgetLauncher removes a dead launcher from the map. Otherwise the map would grow, because fork servers get new names.
 func (s *Sandbox) forgetLauncher(dead *launcher) {
 	s.launchers.mu.Lock()
 	defer s.launchers.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Sandbox) forgetLauncher(dead *launcher) {
 	}
 }
 
-// succeed replaces a launcher while it still works, so that no caller has to wait for its successor.
+// succeed starts the successor of a launcher that still starts children, so that no caller has to wait for the successor.
 func (s *Sandbox) succeed(profile Profile, old *launcher) {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTime)
 	defer cancel()
@@ -235,7 +235,7 @@ func (s *launcher) retireIdle() {
 	s.retire()
 }
 
-// child asks for a jail and waits until it is set up.
+// child requests a jail from the launcher and waits until the jail is set up.
 func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	j, request, theirs, err := s.request(profile)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	}
 	if err = errors.Join(s.send(request, unix.UnixRights(theirs.list()...)), theirs.conn.Close()); err != nil {
 		unsent := wire.Notice{Gone: true, Error: err.Error()}
-		if disconnected(err) { // before the server notices the end of the launcher, and the next attempt needs another one
+		if disconnected(err) { // retire the launcher now: the server has not noticed its end, and the next attempt would use it
 			unsent.Signal = int(unix.SIGKILL)
 			s.mu.Lock()
 			s.retireOnce()
@@ -258,20 +258,20 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 		return j, j.open()
 	case <-j.gone:
 		err = fmt.Errorf("start a jail: %s", j.reported)
-		if j.exit.Signal == int(unix.SIGKILL) { // or its launcher was killed
+		if j.exit.Signal == int(unix.SIGKILL) { // the child or its launcher was killed
 			err = errors.Join(errKilled, err)
 		}
 		return nil, err
 	case <-ctx.Done():
 	}
 	err = ctx.Err()
-	if errors.Is(context.Cause(ctx), errSlow) { // the cause of the delay would also delay later children
+	if errors.Is(context.Cause(ctx), errSlow) { // a launcher that is slow for this child would be slow for later ones too
 		err = errSlow
 		s.mu.Lock()
 		s.retireOnce()
 		s.mu.Unlock()
 	}
-	go func() { // the child may still start
+	go func() { // kill the child if it still starts later
 		select {
 		case <-j.ready:
 			j.Kill()
@@ -282,7 +282,8 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	return nil, err
 }
 
-// request acquires the resources of a child and registers it, before the launcher can send any notice about it.
+// request acquires the resources of a child and registers the child. This must happen before the launcher can send a
+// notice about it.
 func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs passed, err error) {
 	box := s.sandbox
 	if err := box.begin(); err != nil {
@@ -355,7 +356,7 @@ func (s *launcher) handleNotice(message []byte, fds []int) {
 // launcherEnded is the reason for children that ended with their launcher.
 const launcherEnded = "its launcher ended"
 
-// ended destroys every child of a dead launcher: they died with it.
+// ended marks every child of a dead launcher as destroyed, because the kernel killed them with the launcher.
 func (s *launcher) ended() {
 	s.jail.Kill()
 	exit := s.jail.Wait()
@@ -378,8 +379,8 @@ func (s *launcher) ended() {
 	}
 }
 
-// forget removes a child that is gone from the list. A child that crashed its interpreter may have tested knowledge
-// about the memory layout that all children share. So later children come from a new fork server.
+// forget removes a destroyed child from the list. If the child crashed, its program may have tried to find out the memory
+// layout that all children of a fork server share. So later children come from a new fork server.
 func (s *launcher) forget(j *Jail, signal int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -391,8 +392,8 @@ func (s *launcher) forget(j *Jail, signal int) {
 	}
 }
 
-// passed holds the descriptors sent with an order: the child's end of its connection, and the files by which its
-// process joins its group. The group keeps owning these files.
+// passed is the set of descriptors sent with an order: the child's end of its connection, and the files through which its
+// process joins its control group. The group still owns these files and closes them.
 type passed struct {
 	conn        *os.File
 	descriptors []*os.File
@@ -406,7 +407,7 @@ func (p passed) list() []int {
 	return all
 }
 
-// hostPID returns the number of the process behind a handle, as this process sees it.
+// hostPID returns the ID of a pidfd's process, as this process sees it.
 func hostPID(pidfd int) (int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", pidfd))
 	if err != nil {
@@ -417,5 +418,5 @@ func hostPID(pidfd int) (int, error) {
 			return strconv.Atoi(strings.TrimSpace(value))
 		}
 	}
-	return 0, errors.New("the handle says no process")
+	return 0, errors.New("the pidfd names no process")
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// child is a jail of a launcher, with its conversation.
+// child is a jail of a launcher, with the connection to it.
 type child struct {
 	*sandbox.Jail
 	in  *frames.Reader
@@ -88,14 +88,14 @@ func (c *child) finish(t *testing.T) frames.Result {
 	}
 }
 
-// TestHostileChildren runs programs of one launcher that look for each other. Each must be process 1 of its own
-// namespace, without privileges and on its own disk, and if possible with its own user.
+// TestHostileChildren runs two programs of one launcher that look for each other. Each must be process 1 of its own PID
+// namespace, have no privileges and its own disk, and have its own user if the server is root.
 func TestHostileChildren(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
 	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	if first.Launcher().PID() != second.Launcher().PID() {
-		t.Fatal("two launchers of one name")
+		t.Fatal("two launchers have one name")
 	}
 	look := `echo secret >/work/mark; echo secret >/tmp/mark; echo secret >/dev/shm/mark
 		echo $$ $(id -u) $(id -un) $(grep -h -e ^Cap -e ^NoNewPrivs -e ^Seccomp: /proc/self/status | tr -d '\n\t') $(ls /proc | grep -c '^[0-9]') $(ls /proc/self/fd | wc -l)`
@@ -118,8 +118,8 @@ func TestHostileChildren(t *testing.T) {
 	}
 }
 
-// TestHostilePorts checks that two children of one launcher do not meet at a port of their network namespace, and that
-// neither sees the sockets of the other.
+// TestHostilePorts checks that two children of one launcher cannot connect to each other through a port, and that neither
+// sees the sockets of the other.
 func TestHostilePorts(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -131,7 +131,7 @@ except OSError as e: print(e, flush=True)
 time.sleep(600)'`
 	for range 3 {
 		if reported := newChild(t, box, "one").begin(t, bind); reported != "bound 1" {
-			t.Errorf("a child said %q", reported)
+			t.Errorf("a child wrote %q", reported)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestLauncherDies(t *testing.T) {
 			t.Errorf("%+v", exit)
 		}
 		if err := c.Limit(runtimes.DefaultLimits()); err == nil && len(groups) > 0 {
-			t.Error("the limits of a dead child were changed, in a group that may be another's")
+			t.Error("Limit worked for a dead child; its group may already belong to another child")
 		}
 	}
 	for _, dir := range groups {
@@ -185,7 +185,7 @@ func TestLauncherDies(t *testing.T) {
 	}
 }
 
-// TestChildThatCannotStart checks that an impossible job ends its child, with the reason in the launcher's own words.
+// TestChildThatCannotStart checks that a job that cannot start ends its child, and that the launcher reports the reason.
 func TestChildThatCannotStart(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -231,8 +231,8 @@ func TestKilledBeforeItsJob(t *testing.T) {
 	}
 }
 
-// TestHostileResult kills a child whose last frame is half written, because its result is larger than the server wants
-// to read. The launcher must not wait for a reader of the rest, or all its children would end.
+// TestHostileResult kills a child whose result is too large for the server, so that its last frame is only half written.
+// The launcher must not wait until the rest is read: it would hang, and all its children would end.
 func TestHostileResult(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -262,8 +262,8 @@ func TestHostileResult(t *testing.T) {
 	}
 }
 
-// TestHostileUnfinishedResults runs programs of one launcher that each send almost all of the largest result, and never
-// its end. The launcher must not hold these bytes: it has a fixed memory limit, and its end would end every child.
+// TestHostileUnfinishedResults runs programs of one launcher that each send almost the largest result, but never its last
+// bytes. The launcher must not buffer these bytes: it would exceed its memory limit, and its end would end every child.
 func TestHostileUnfinishedResults(t *testing.T) {
 	t.Parallel()
 	const programs, size, most = 44, 15 << 20, 512 << 20
@@ -337,8 +337,8 @@ func TestHostileJobs(t *testing.T) {
 	}
 }
 
-// TestLauncherIsFull checks that a launcher with many children starts no more. What it holds for them is bounded by
-// their number.
+// TestLauncherIsFull checks that a launcher with maxChildren children starts no more. This limit bounds the memory that a
+// launcher needs for its children.
 func TestLauncherIsFull(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -351,8 +351,8 @@ func TestLauncherIsFull(t *testing.T) {
 	}
 }
 
-// TestResultOnce checks that a program whose result is a file sends no second result in its end message. Its launcher
-// would have to hold both.
+// TestResultOnce checks that a result in the end message is dropped if the program also wrote a result file. Otherwise
+// the launcher would need memory for both.
 func TestResultOnce(t *testing.T) {
 	t.Parallel()
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
@@ -363,7 +363,7 @@ func TestResultOnce(t *testing.T) {
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
-	if result := c.finish(t); string(result.Parts) != "7\n" { // and the frame was small enough to read
+	if result := c.finish(t); string(result.Parts) != "7\n" { // finish also fails if the frame is too large to read
 		t.Errorf("%+v", result)
 	}
 }
@@ -373,7 +373,7 @@ func TestResultOnce(t *testing.T) {
 func TestCallsInOneWrite(t *testing.T) {
 	t.Parallel()
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
-	// No output is read before the program reports its start.
+	// The launcher reads no output before the program reports its start.
 	syscallProgram := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
 	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
@@ -429,8 +429,8 @@ func TestCallAfterMuch(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeItsJob sends a stop signal to waiting children, as a host does to every process of a service. Until
-// they execute programs they share the launcher's memory, and must not run a handler in it.
+// TestSignalBeforeItsJob sends signals to waiting children, as a host does to every process of a service that stops.
+// Until children execute programs they share the launcher's memory, so they must not run a signal handler in it.
 func TestSignalBeforeItsJob(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -452,14 +452,14 @@ func TestSignalBeforeItsJob(t *testing.T) {
 	}
 }
 
-// TestLauncherThatDestroysNoChild checks that a launcher that ignores a dead child is ended, so that waiting ends. Its
-// other children must be reported as orphaned.
+// TestLauncherThatDestroysNoChild checks that the server kills a launcher that does not destroy a dead child, so that
+// Wait returns. The launcher's other children must be reported as orphaned.
 func TestLauncherThatDestroysNoChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
 	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	if first.Exited() {
-		t.Error("a child that waits is taken for dead")
+		t.Error("a waiting child is reported as dead")
 	}
 	first.Launcher().Stop(t)
 	first.Kill()
@@ -481,8 +481,8 @@ func TestLauncherThatDestroysNoChild(t *testing.T) {
 	}
 }
 
-// TestLauncherIsReplaced checks that an ageing launcher starts children until its successor is ready, and ends with its
-// last child.
+// TestLauncherIsReplaced checks that an ageing launcher starts children until its successor is ready, and that it exits
+// after its last child has ended.
 func TestLauncherIsReplaced(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -490,14 +490,14 @@ func TestLauncherIsReplaced(t *testing.T) {
 	first.Age()
 	second := newChild(t, box, "one")
 	if first.Launcher() != second.Launcher() {
-		t.Error("somebody had to wait for the successor")
+		t.Error("a caller had to wait for the successor")
 	}
 	for !first.Retired() {
 		runtime.Gosched()
 	}
 	third := newChild(t, box, "one")
 	if third.Launcher() == first.Launcher() {
-		t.Error("it still starts children")
+		t.Error("the replaced launcher still starts children")
 	}
 	for _, c := range []*child{first, second, third} {
 		if reported := c.begin(t, "echo here"); reported != "here" {
@@ -522,8 +522,8 @@ func TestLauncherThatCannotStart(t *testing.T) {
 	newChild(t, box, "one")
 }
 
-// TestHostileStderrOfALauncher checks that output of a program before its start goes to the launcher's stderr. None of
-// it may be in the log when the launcher ends.
+// TestHostileStderrOfALauncher makes a program write a secret to the launcher's stderr before it reports its start. The
+// secret must not be in the log when the launcher ends.
 func TestHostileStderrOfALauncher(t *testing.T) {
 	t.Parallel()
 	const secret = "correct-horse-battery"
@@ -543,17 +543,17 @@ func TestHostileStderrOfALauncher(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kind, _, err := c.in.Read(); err == nil {
-		t.Fatalf("a program that never was ready sent %q", byte(kind))
+		t.Fatalf("a program that never reported its start sent %q", byte(kind))
 	}
 	c.Wait()
 	launcher := c.Launcher()
 	launcher.Kill()
 	if exit := launcher.Wait(); !strings.Contains(exit.Stderr, secret) {
-		t.Errorf("the launcher's last words are %q: there is nothing to hide", exit.Stderr)
+		t.Errorf("the launcher's stderr is %q, so the test checks nothing", exit.Stderr)
 	}
 	for text := range log.come {
 		if doesWithout := redact.New([]string{secret}).Text(text); doesWithout != text {
-			t.Errorf("told: %s", text)
+			t.Errorf("the log contains the secret: %s", text)
 		}
 		if strings.Contains(text, "a launcher ended unexpectedly") {
 			return

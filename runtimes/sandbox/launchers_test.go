@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// mute returns a launcher whose process never answers, in a sandbox that knows it.
+// mute returns a launcher whose process never answers. It is registered in a new sandbox.
 func mute(groups *cgroups.Tree) *launcher {
 	box := &Sandbox{
 		ids: newIDs(1, 1), groups: groups, log: slog.New(slog.DiscardHandler), jails: map[*Jail]struct{}{},
@@ -38,15 +38,15 @@ func TestSilentLauncher(t *testing.T) {
 	leave(errors.New("somebody left"))
 	left := mute(unusable())
 	if _, err := left.child(impatient, Profile{Limits: runtimes.DefaultLimits()}); !errors.Is(err, context.Canceled) || !left.usable() {
-		t.Errorf("a launcher is blamed for who left: %v", err)
+		t.Errorf("the launcher was retired although the caller cancelled: %v", err)
 	}
 	slow, giveUp := context.WithCancelCause(t.Context())
 	giveUp(errSlow)
 	if _, err := s.sandbox.prepareChild(slow, Profile{Launcher: s.name, Limits: runtimes.DefaultLimits()}); !errors.Is(err, errSlow) {
-		t.Errorf("a child came: %v", err)
+		t.Errorf("the launcher returned a child: %v", err)
 	}
 	if s.usable() {
-		t.Error("the next child is to come from the same launcher")
+		t.Error("a slow launcher must not start the next child")
 	}
 	late := exec.Command("/usr/bin/cat")
 	stdin, err := late.StdinPipe()
@@ -65,12 +65,12 @@ func TestSilentLauncher(t *testing.T) {
 	if err := late.Wait(); err == nil || late.ProcessState.Exited() {
 		t.Errorf("the late child ended with %v", err)
 	}
-	close(s.jail.ended) // the launcher ends with its last child; it has no process here
+	close(s.jail.ended) // simulates the end of the launcher, which has no process in this test
 	s.handleNotice([]byte(`{"id":1,"gone":true}`), nil)
 }
 
-// TestSetUp_ProcessKilled_NextAttemptSucceeds checks that the end of a child, or of its launcher, that somebody killed is
-// distinguished from a failure, and that a dying launcher gets no further orders.
+// TestSetUp_ProcessKilled_NextAttemptSucceeds checks that a set-up returns errKilled if the child or its launcher was
+// killed from outside, and another error if it failed. A dying launcher gets no further orders.
 func TestSetUp_ProcessKilled_NextAttemptSucceeds(t *testing.T) {
 	t.Parallel()
 	child := mute(unusable())
@@ -97,8 +97,8 @@ func TestSetUp_ProcessKilled_NextAttemptSucceeds(t *testing.T) {
 	}
 }
 
-// TestOrdersThatAreNotSent checks that a child with a missing resource is not ordered, and that its other resources are
-// released.
+// TestOrdersThatAreNotSent checks that no order is sent if a resource of the child is missing, and that the resources
+// already acquired are released.
 func TestOrdersThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	asked := func(s *launcher) error {
@@ -108,14 +108,14 @@ func TestOrdersThatAreNotSent(t *testing.T) {
 	closed := mute(unusable())
 	closed.sandbox.closed = true
 	if asked(closed) == nil {
-		t.Error("a sandbox that is closed asks for a child")
+		t.Error("a closed sandbox requested a child")
 	}
 	crowded := mute(unusable())
 	if _, err := crowded.sandbox.ids.acquire(); err != nil {
 		t.Fatal(err)
 	}
 	if os.Geteuid() == 0 && asked(crowded) == nil {
-		t.Error("two children have one user")
+		t.Error("two children got the same user")
 	}
 	groups, err := cgroups.Open()
 	if err != nil {
@@ -135,7 +135,7 @@ func TestOrdersThatAreNotSent(t *testing.T) {
 	}
 }
 
-// TestForkServerRetires retires an old fork server, and checks that a retired one is not used.
+// TestForkServerRetires checks that a fork server retires after many children and after a long time.
 func TestForkServerRetires(t *testing.T) {
 	t.Parallel()
 	for name, grow := range map[string]func(*launcher){
@@ -146,11 +146,11 @@ func TestForkServerRetires(t *testing.T) {
 		close(s.jail.ended)
 		s.forks = true
 		if !s.usable() || s.ageing() {
-			t.Fatal("a new fork server is old")
+			t.Fatal("a new fork server is not usable")
 		}
 		grow(s)
 		if !s.ageing() || s.usable() || !s.retired {
-			t.Errorf("%s: it goes on", name)
+			t.Errorf("%s: the fork server is still usable", name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Level struct {
 	Lacks   []Lack   // the deciding lack comes first
 }
 
-// Lack is one mechanism that this host does not provide for a jail.
+// Lack describes a mechanism of the jail that this host does not provide.
 type Lack struct {
 	Mechanism string // one of Mechanisms, or "" for the host as a whole
 	Effect    string // one sentence: the missing mechanism and the effect
@@ -33,7 +33,8 @@ type Lack struct {
 	Allowed   bool   // the mechanism is required, and the operator named it in Options.AllowWeak
 }
 
-// String returns the level with the names of the missing mechanisms, as stored with every run: reduced(users, cgroups).
+// String returns the level with the names of the missing mechanisms, such as "reduced(users, cgroups)". The server stores
+// it with every run.
 func (l Level) String() string {
 	if l.Level != LevelReduced {
 		return l.Level
@@ -56,10 +57,10 @@ func (l Level) Weak() []Lack {
 	return weak
 }
 
-// scopedLandlock is the first version that keeps signals and abstract sockets within a jail.
+// scopedLandlock is the first landlock version that can block signals and abstract Unix sockets across jails.
 const scopedLandlock = 6
 
-// judge computes the level from the findings made when the sandbox was created.
+// judge computes the level of isolation from the result of the probe and the mechanisms that New found.
 func (s *Sandbox) judge(probe error) Level {
 	var lacks []Lack
 	if probe != nil {
@@ -115,12 +116,12 @@ func (s *Sandbox) judge(probe error) Level {
 
 const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that allows seccomp(2)"
 
-// unfiltered is the error of a host that can set up jails, but without a filter of system calls.
+// unfiltered is the error for a host that can set up jails, but only without a seccomp filter.
 type unfiltered struct{ error }
 
 func (u unfiltered) Unwrap() error { return u.error }
 
-// explain turns the error of a failed jail set-up into sentences with a remedy.
+// explain turns the error of a failed set-up into a Lack, which names the mechanism, the effect and the remedy.
 func explain(err error) Lack {
 	nothing := func(mechanism, remedy, format string, args ...any) Lack {
 		return Lack{Mechanism: mechanism, Effect: "The sandbox is not available" + fmt.Sprintf(format, args...), Remedy: remedy}

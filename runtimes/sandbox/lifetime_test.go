@@ -27,7 +27,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestUnusableBinary simulates hosts that cannot set up a jail. Nothing may run, and the error must give the reason.
+// TestUnusableBinary creates sandboxes whose binary cannot be the process of a jail. Prepare must fail and give the reason.
 func TestUnusableBinary(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -65,7 +65,8 @@ func TestUnusableBinary(t *testing.T) {
 	}
 }
 
-// TestLinkedWithCgo builds the binary as go build does on a host with a C compiler.
+// TestLinkedWithCgo checks that a binary linked with cgo, the default of go build on a host with a C compiler, gets
+// LevelNone with the reason.
 func TestLinkedWithCgo(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("gcc"); err != nil || os.Getenv(hostileVar) != "" {
@@ -105,7 +106,7 @@ func TestPrepareFails(t *testing.T) {
 	}{
 		"mount of nothing":             {t.Context(), missing, "copy mount /nowhere: no such file"},
 		"role with the wider filter":   {t.Context(), crossed, `no role "program" with filter "worker"`},
-		"unknown filter":               {t.Context(), stranger, `no filter "none"`},
+		"unknown filter":               {t.Context(), stranger, `unknown filter "none"`},
 		"cancelled before it is ready": {cancelled, worker(limits()), "context canceled"},
 	}
 	for name, tt := range tests {
@@ -119,8 +120,8 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
-// TestKilledDuringSetUp_Repeated checks that a jail, or a launcher, whose process is killed while it is set up is made
-// again. The run that asked for it failed, although its program had not begun.
+// TestKilledDuringSetUp_Repeated checks that Prepare repeats the set-up if the process of the jail or of its launcher is
+// killed meanwhile. Repeating is safe, because no program has begun.
 func TestKilledDuringSetUp_Repeated(t *testing.T) {
 	t.Parallel()
 	child := program(limits())
@@ -147,8 +148,8 @@ func TestKilledDuringSetUp_Repeated(t *testing.T) {
 	}
 }
 
-// TestChildKilledDuringSetUp_Repeated kills processes of children while their launcher sets them up. A child that was set
-// up is not missed before its job.
+// TestChildKilledDuringSetUp_Repeated kills processes of children while their launcher sets them up. Prepare must repeat
+// the set-up.
 func TestChildKilledDuringSetUp_Repeated(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -175,7 +176,7 @@ func TestChildKilledDuringSetUp_Repeated(t *testing.T) {
 	}
 }
 
-// TestNoLimitNoJail checks that a limit which the kernel rejects is not skipped.
+// TestNoLimitNoJail checks that Prepare fails if the kernel rejects a limit.
 func TestNoLimitNoJail(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
@@ -208,7 +209,7 @@ func TestLimitAgain(t *testing.T) {
 	}
 }
 
-// TestAbandoned closes the server's end of the socket while process 1 computes and does not read.
+// TestAbandoned closes the server's end of the socket while process 1 computes and does not read. Process 1 must end.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -230,7 +231,7 @@ func TestRoleReturns(t *testing.T) {
 	}
 }
 
-// TestRoleCloses closes the socket from within: a role that cannot continue must not hang there.
+// TestRoleCloses makes the role close the socket from inside the jail. Process 1 must then exit and not hang.
 func TestRoleCloses(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -272,7 +273,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// serverVar makes this test binary a server that prepares jails, prints their names and waits to be killed.
+// serverVar is an environment variable. If it is set, this test binary is a server that prepares jails, prints their
+// process IDs and groups, and waits to be killed.
 const serverVar = "ATELIER_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -349,19 +351,20 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// jailed reports whether a process is a living process 1 of a jail. A zombie only waits for its parent.
+// jailed reports whether a process is a live process 1 of a jail. A zombie counts as dead.
 func jailed(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	return err == nil && strings.Contains(string(text), "Name:\thostiletest") && !strings.Contains(string(text), "State:\tZ")
 }
 
-// profileVar names a profile. The profile of the ordinary user goes to the same folder, where make test looks for it.
+// profileVar is an environment variable with the path of a coverage profile. The profile of the ordinary user is written to
+// the same directory, where make test looks for it.
 const profileVar = "ATELIER_TEST_JAIL_PROFILE"
 
-// TestOrdinaryUser runs the whole suite again as a user without privileges.
+// TestOrdinaryUser runs all tests of this package again as a user without privileges.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("this is the ordinary user")
+		t.Skip("already running as an ordinary user")
 	}
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "atelier-ordinary-")
@@ -378,7 +381,8 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	exe, guests, tests := filepath.Join(dir, "hostile"), filepath.Join(dir, "guests"), filepath.Join(dir, "tests")
 	for from, to := range map[string]string{hostileExe(t): exe, guestsExe(t): guests, self: tests} {
-		// Done by another program: a process that another test starts meanwhile would hold the file open for writing.
+		// A separate program copies the file. If this process wrote it, a process that another test forks meanwhile could
+		// inherit the descriptor, and executing the file would fail with ETXTBSY.
 		if text, err := exec.Command("install", "-m", "755", from, to).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}

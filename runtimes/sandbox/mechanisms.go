@@ -24,8 +24,8 @@ const AllowFlag = "--allow-weak-sandbox"
 // Weakenable returns the required mechanisms that Options.AllowWeak may name.
 func Weakenable() []string { return []string{Seccomp} }
 
-// Removable returns the mechanisms that Options.Without may name. Users are not among them: as root, a guest would then
-// have no other user than root.
+// Removable returns the mechanisms that Options.Without may name. Users is not one of them: without it, programs of a
+// server that runs as root would run as root too.
 func Removable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroups, Proc} }
 
 func checkNames(given, known []string, what string) error {
@@ -37,7 +37,7 @@ func checkNames(given, known []string, what string) error {
 	return nil
 }
 
-// doesWithout reports whether to behave as on a host that lacks a mechanism.
+// doesWithout reports whether the sandbox must behave as if the host lacked a mechanism.
 func (o Options) doesWithout(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
 
 // simulateMissing returns the error of a jail set-up on a host that lacks the mechanisms in Options.Without.
@@ -53,8 +53,8 @@ func (s *Sandbox) simulateMissing() error {
 	return nil
 }
 
-// chooseMechanisms tries to set up a jail, first with every mechanism and then without optional ones, until it works.
-// It leaves the sandbox configured for this host.
+// chooseMechanisms tries to set up a jail, first with every mechanism and then without /proc, seccomp or both, until it
+// works. It stores the working combination in s.
 func (s *Sandbox) chooseMechanisms(try func() error) error {
 	ways := []struct{ noProc, weakSeccomp bool }{{false, false}, {true, false}, {false, true}, {true, true}}
 	var first error

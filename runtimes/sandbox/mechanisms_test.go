@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// TestWithoutMechanism simulates hosts that lack a mechanism. A missing required mechanism prevents every jail and
-// names the flag. Other missing mechanisms are reported.
+// TestWithoutMechanism simulates hosts that lack a mechanism. A missing required mechanism prevents every jail, and the
+// error names the flag that accepts this. A missing optional mechanism is only reported.
 func TestWithoutMechanism(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -40,7 +40,7 @@ func TestWithoutMechanism(t *testing.T) {
 				t.Fatalf("%+v, kept as %s", level, level)
 			}
 			if len(tt.without) == 0 && (len(level.Weak()) > 0 || strings.Contains(level.String(), sandbox.Seccomp)) {
-				t.Errorf("what is there counts as missing: %+v", level)
+				t.Errorf("a working mechanism is reported as missing: %+v", level)
 			}
 			for _, profile := range []sandbox.Profile{program(limits()), worker(limits())} {
 				if tt.level == sandbox.LevelNone {
@@ -55,8 +55,8 @@ func TestWithoutMechanism(t *testing.T) {
 	}
 }
 
-// TestWithoutMechanismForReal checks that Options.Without really removes a mechanism, so that tests that use it are
-// valid.
+// TestWithoutMechanismForReal checks that a program really has no seccomp filter if Options.Without names it. Other tests
+// rely on that.
 func TestWithoutMechanismForReal(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t), Without: []string{sandbox.Seccomp}, AllowWeak: []string{sandbox.Seccomp}})
@@ -73,7 +73,7 @@ func TestMechanismsHaveNames(t *testing.T) {
 	t.Parallel()
 	for _, options := range []sandbox.Options{{Without: []string{"gravity"}}, {AllowWeak: []string{sandbox.Namespaces}}} {
 		if _, err := sandbox.New(t.Context(), options); err == nil {
-			t.Errorf("%+v is fine", options)
+			t.Errorf("%+v was accepted", options)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func answerOnce(listener net.Listener, word string) <-chan string {
 
 const ask = `exec 9<>/dev/tcp/127.0.0.1/3128 && echo "$1" >&9 && read -r answer <&9 && echo "got $answer"`
 
-// TestNetworkOfAChild checks that each child has one way out, at the same address, and that it leads to the owner of
-// its jail.
+// TestNetworkOfAChild checks that each child can connect only to ProxyAddress, and that the connection arrives at the
+// listener of its own jail.
 func TestNetworkOfAChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
@@ -79,11 +79,12 @@ func TestNetworkEndsWithItsJail(t *testing.T) {
 	c.Kill()
 	c.Wait()
 	if err := <-over; err == nil {
-		t.Error("somebody came")
+		t.Error("Accept returned a connection")
 	}
 }
 
-// attempts holds attempts to reach anything but the proxy, and to become a user who could. Each must fail.
+// attempts is a Python program that tries to reach other addresses than the proxy, and to gain the privileges for that.
+// Each attempt must fail.
 const attempts = `
 import ctypes, errno, fcntl, os, socket, struct
 through = []
@@ -143,11 +144,12 @@ func TestHostileProgramWithNetwork(t *testing.T) {
 		t.Error(reported)
 	}
 	if seen := packets(); len(seen) > 0 {
-		t.Errorf("packets for others were seen: %v", seen)
+		t.Errorf("packets to other destinations were sent: %v", seen)
 	}
 }
 
-// TestCaptureSees is the control of the test above: it must see a query to a name server that does not answer.
+// TestCaptureSees checks that capture works, because TestHostileProgramWithNetwork relies on it. It must record a DNS
+// query that nobody answers.
 func TestCaptureSees(t *testing.T) {
 	t.Parallel()
 	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
@@ -156,7 +158,7 @@ func TestCaptureSees(t *testing.T) {
 		t.Error(reported)
 	}
 	if seen := packets(); len(seen) == 0 && unix.Geteuid() == 0 {
-		t.Error("nothing was seen")
+		t.Error("no packet was captured")
 	}
 }
 
@@ -176,7 +178,7 @@ func (c *child) output(t *testing.T) string {
 	}
 }
 
-// ownAddress returns an address of this machine other than loopback, if there is one.
+// ownAddress returns an address of this machine that is not a loopback address, if there is one.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -191,14 +193,14 @@ func ownAddress(t *testing.T) string {
 	return "192.0.2.1"
 }
 
-// capture records every packet in the network namespace of a listener. foreign returns those that are not TCP within
-// the loopback. This needs root.
+// capture records every packet in the network namespace of a listener. foreign returns the packets that are not TCP
+// between loopback addresses. Only root can capture; for other users foreign returns nil.
 func capture(t *testing.T, listener net.Listener) (foreign func() []string) {
 	t.Helper()
 	if unix.Geteuid() != 0 {
 		return func() []string { return nil }
 	}
-	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of it would block Accept
+	socket, err := listener.(*net.TCPListener).SyscallConn() // File would set the socket to blocking mode
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// maxTasks is the absolute limit of tasks in a jail: the highest configurable limit plus the jail's own threads. The
-// control group counts exactly. This limit is a second barrier, and the only one without control groups.
+// maxTasks is the absolute limit of processes and threads in a jail: the highest configurable limit plus the jail's own
+// threads. It is an RLIMIT_NPROC. The limit of the control group is lower and exact; without control groups only maxTasks
+// applies.
 const maxTasks = 1024
 
 func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
@@ -61,7 +62,7 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config wire.Setup
 	return j, nil
 }
 
-// discard ends a jail that was set up but cannot be used, and adds to the reason whether its process was killed meanwhile.
+// discard ends a jail that cannot be used. It adds errKilled to the error if the process was killed meanwhile.
 func (j *Jail) discard(err error) error {
 	killed := disconnected(err)
 	select {
@@ -77,20 +78,20 @@ func (j *Jail) discard(err error) error {
 	return err
 }
 
-// disconnected reports whether an error says that the process at the other end of a connection is ending. Its connections
-// close before its parent notices the end.
+// disconnected reports whether an error means that the process at the other end of a connection is ending. The kernel
+// closes the connections of a process before its parent notices the end.
 func disconnected(err error) bool {
 	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, net.ErrClosed)
 }
 
-// configure makes all decisions for the jailed side.
+// configure converts a profile into the set-up that process 1 of the jail applies.
 func (s *Sandbox) configure(profile Profile) (wire.Setup, error) {
 	code, ok := s.filters[profile.Filter]
 	if !ok {
-		return wire.Setup{}, fmt.Errorf("no filter %q", profile.Filter)
+		return wire.Setup{}, fmt.Errorf("unknown filter %q", profile.Filter)
 	}
 	if profile.Network && (profile.Launcher == "" || profile.Forks != nil) {
-		return wire.Setup{}, errors.New("a network is for programs that a launcher executes")
+		return wire.Setup{}, errors.New("only a profile with a launcher and without a fork server can have a network")
 	}
 	config := wire.Setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
 	if !s.weakSeccomp {
@@ -133,8 +134,8 @@ func diskOf(profile Profile) int64 {
 	return max(profile.DiskBytes, 1<<12)
 }
 
-// perJailTasks is the first kernel version that counts processes of a user per user namespace. In older kernels, all
-// jails and the server would share one count.
+// perJailTasks is the first kernel version that counts the processes of a user per user namespace. In older kernels, all
+// jails and the server share one count, so no limit is set.
 const perJailTasks = 5_014
 
 // start runs process 1 in its group. Process 1 then waits for the set-up.
@@ -157,7 +158,7 @@ func (s *Sandbox) start(role string, config wire.Setup) (*Jail, error) {
 	return j, nil
 }
 
-// enter takes an id and a group, starts process 1 and moves it into the group before it does anything.
+// enter acquires a user id and a control group, starts process 1 and moves it into the group. Process 1 waits meanwhile.
 func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
@@ -194,12 +195,12 @@ func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (e
 	return nil
 }
 
-// leastOOMScore is the score by which the kernel prefers the processes of jails when memory runs out, so that the server
-// and its other runs survive.
+// leastOOMScore is the lowest oom_score_adj of a jail. If the host runs out of memory, the kernel kills processes with a
+// high score first, so the server survives.
 const leastOOMScore = 500
 
-// jailScore returns the score of jails for a server with its own score, as the kernel writes it. A jail is never below the
-// server, whose score may be higher in a container.
+// jailScore returns the oom_score_adj of jails. own is the server's oom_score_adj, as read from /proc. A jail's score is
+// never lower than the server's, which may be high in a container.
 func jailScore(own []byte) string {
 	n, _ := strconv.Atoi(strings.TrimSpace(string(own))) // 0 if it is unknown
 	return strconv.Itoa(max(n, leastOOMScore))
@@ -211,7 +212,7 @@ var readJailScore = sync.OnceValue(func() string {
 	return jailScore(own)
 })
 
-// raiseOOMScore raises the score of process 1, which every process of the jail inherits.
+// raiseOOMScore raises the oom_score_adj of process 1. Every process of the jail inherits it.
 func (s *Sandbox) raiseOOMScore(pid int) {
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(readJailScore()), 0); err != nil {
 		s.log.LogAttrs(context.Background(), slog.LevelDebug, "raise the score of a jail for lack of memory", slog.Any("error", err))

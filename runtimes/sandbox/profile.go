@@ -5,14 +5,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// The words of a jail's set-up, which the jailed side has too.
+// Types of a jail's set-up. They are defined in wire, because the code inside the jail uses them too.
 type (
 	Filter  = wire.Filter
 	Mount   = wire.Mount
 	Command = wire.Command
 )
 
-// Filters and paths of jails are described in wire.
+// Filters and paths of jails. Package wire documents them.
 const (
 	FilterWorker    = wire.FilterWorker
 	FilterCompiler  = wire.FilterCompiler
@@ -30,17 +30,17 @@ const (
 //
 // A jail with FilterProgram, FilterAlone or FilterInstaller gets a root with a synthetic /etc, a minimal /dev, Mounts,
 // and the sized tmpfs in WorkDir, TempDir and SharedDir. If one of Mounts is /usr, then /bin, /lib and the like follow as
-// the host has them. A jail with FilterWorker or FilterCompiler gets an empty root.
+// on the host. A jail with FilterWorker or FilterCompiler gets an empty root.
 type Profile struct {
 	Role      string          // one of the Roles that our binary passes to Main
 	Filter    wire.Filter     //
 	Mounts    []wire.Mount    // only for foreign programs
-	DiskBytes int64           // size of the private tmpfs; only for foreign programs, 0 takes it from Limits
+	DiskBytes int64           // size of the private tmpfs; only for foreign programs; default: Limits.DiskBytes
 	Limits    runtimes.Limits // limits before the first call of Jail.Limit
 	Proc      bool            // mount a /proc that shows only the jail's own processes
 
-	// Executables lists the only files that the program may execute, in addition to the filter's decision. nil allows
-	// every file that it sees. It needs landlock.
+	// Executables lists the only files that the program may execute, if the filter allows execution at all. nil allows
+	// every visible file. Landlock enforces the list, so it has no effect on a host without landlock.
 	Executables []string
 
 	// Launcher names the process that starts the jail, together with other jails of the same name. "" starts the jail

@@ -1,6 +1,6 @@
-// Package sandbox provides the jail. It starts copies of our own binary behind namespaces, a private root, seccomp,
-// landlock and control groups. It measures and kills the processes in them. It knows roles and limits, but no
-// programming language.
+// Package sandbox provides jails. A jail is a process of our own binary that is isolated by namespaces, a private root,
+// seccomp, landlock and control groups. The package also measures and kills the processes in jails. It handles roles and
+// limits, and is independent of programming languages.
 package sandbox
 
 import (
@@ -24,9 +24,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Options configure a Sandbox. The zero value is fine for a server.
+// Options configure a Sandbox. The zero value selects the defaults of a server.
 type Options struct {
-	Exe       string // our binary; default: the running one
+	Exe       string // path of our binary; default: the running binary
 	UIDBase   int    // as root: first host uid and gid of jails, one per live jail; default 200000
 	UIDCount  int    // default 512
 	Log       *slog.Logger
@@ -63,9 +63,9 @@ type Sandbox struct {
 	jails     map[*Jail]struct{}
 }
 
-// New tests which mechanisms the host can enforce, by setting up a real jail. It also removes the remains of a killed
-// server. It fails only if the server itself is broken. A host that cannot jail anything gets LevelNone, and every
-// Prepare then fails.
+// New sets up a test jail to find out which mechanisms the host can enforce. It also removes the control groups that a
+// killed server left. If the host cannot set up any jail, New still succeeds: the level is LevelNone, and every Prepare
+// fails.
 func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Exe == "" {
 		options.Exe = "/proc/self/exe"
@@ -146,8 +146,8 @@ func (s *Sandbox) Level() Level {
 	return Level{Level: s.level.Level, Missing: slices.Clone(s.level.Missing), Lacks: slices.Clone(s.level.Lacks)}
 }
 
-// Prepare starts a jail and returns it when it is set up and its role waits for a job. An error means that the server
-// failed, and has the code sandbox_unavailable. The jail outlives ctx.
+// Prepare starts a jail and returns it when it is set up and its role waits for a job. Its errors have the code
+// sandbox_unavailable: the server failed, not the caller. The jail outlives ctx.
 func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	if s.level.Level == LevelNone {
 		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: s.level.Missing[0]}
@@ -163,7 +163,7 @@ func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	}
 }
 
-// Close kills every jail, waits for them and removes everything that the sandbox made on the host.
+// Close kills every jail, waits for their end and removes the control groups and other resources of the sandbox.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -182,12 +182,12 @@ func (s *Sandbox) Close() error {
 	return errors.Join(s.groups.Close(), s.exe.Close())
 }
 
-// setupAttempts bounds how often a jail is set up again because somebody killed its process, or its launcher, meanwhile.
-// No program has begun by then.
+// setupAttempts is the maximum number of attempts to set up a jail whose process, or launcher, is killed meanwhile.
+// Repeating is safe, because no program has begun.
 const setupAttempts = 3
 
-// errKilled is in the error of a set-up whose process was killed.
+// errKilled is part of the error if the process was killed during its set-up.
 var errKilled = errors.New("the process was killed")
 
-// setupTime bounds the set-up of a jail on a very busy machine.
+// setupTime is the timeout of a set-up. It is long enough for a very busy machine.
 const setupTime = 20 * time.Second

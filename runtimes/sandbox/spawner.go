@@ -11,19 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner is the only thread that starts jails. The kernel kills a jail when the thread that started it ends
-// (Pdeathsig). So the thread must live as long as the server, which Go guarantees only for a locked thread. Jails also
-// inherit its session keyring, because no namespace covers keyrings. So the thread has its own keyring, which is empty
-// and revoked.
+// spawner starts all jails on one thread. The kernel kills a jail when the thread that started it ends (Pdeathsig). So
+// the thread must live as long as the server, which Go guarantees only for a locked thread. Jails also inherit the
+// thread's session keyring, because no namespace isolates keyrings. So the thread gets an empty, revoked keyring.
 type spawner struct {
 	requests chan func()
 	stop     sync.Once
 	stopped  chan struct{}
 }
 
-// lateSlack is the timer slack of process 1, in nanoseconds. It is the value of the server's
-// monitoring thread (see internal/gctuning). Process 1 of a jail is a Go process too, and its monitoring thread took a
-// twelfth of the time of a Python run. Programs get wire.UsualSlack.
+// lateSlack is the timer slack of process 1, in nanoseconds. Process 1 of a jail is a Go process, and with the default
+// slack its monitoring thread used a twelfth of the CPU time of a Python run. The server's monitoring thread has the same
+// slack (see internal/gctuning). Programs get wire.UsualSlack.
 const lateSlack = 1_000_000
 
 func newSpawner() *spawner {
@@ -56,8 +55,8 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 		return nil, err
 	}
 	defer null.Close()
-	// Go's child places temporary descriptors after the last of Files, and would overwrite the descriptor of the
-	// binary.
+	// The child process of os.StartProcess puts temporary descriptors after the last of Files, and would overwrite the
+	// descriptor of the binary. So the connection gets a higher number than the binary.
 	beyond, err := unix.FcntlInt(frames.Fd(), unix.F_DUPFD_CLOEXEC, int(exe.Fd())+1)
 	if err != nil {
 		return nil, fmt.Errorf("duplicate the connection: %w", err)
@@ -91,11 +90,11 @@ type hostID struct {
 	pooled   bool // from the pool of ids, which only root has
 }
 
-// identity holds the user of process 1 and the host users that its namespace knows. That is one user, or for a launcher
-// as root every user of its children.
+// identity is the user of process 1, and the host users that its user namespace maps: one user, or every user of the pool
+// for a launcher of a server that is root.
 type identity struct {
 	hostID
-	first    hostID // appears as insideID in the jail
+	first    hostID // mapped to wire.InsideID in the jail
 	users    int
 	launcher bool
 	network  bool // launcher only: it sets up networks
@@ -103,11 +102,11 @@ type identity struct {
 
 func (i identity) inside() int { return wire.InsideID + i.uid - i.first.uid }
 
-// attributes returns the new namespaces, the users in them, and the capabilities for the set-up. Process 1 drops the
-// capabilities before its role serves. It makes the namespace of control groups itself, once it is in its groups.
+// attributes returns the namespaces, users and capabilities with which process 1 starts. Process 1 drops the capabilities
+// before its role serves. It creates its cgroup namespace itself, after the server has put it into its groups.
 func attributes(who identity) *syscall.SysProcAttr {
 	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	if who.launcher { // to make children, and to manage files that other users of the namespace own
+	if who.launcher { // to start children, and to manage files that other users of the namespace own
 		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
 	}
 	if who.network {

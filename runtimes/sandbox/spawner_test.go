@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// TestSlackOfJails checks the timer slack: process 1 of a jail may wake late, whatever its server has, but a program
-// has the default.
+// TestSlackOfJails checks that process 1 of a jail gets a timer slack of 1 ms, whatever slack the server has, and that a
+// program gets the default of the kernel.
 func TestSlackOfJails(t *testing.T) {
 	t.Parallel()
 	if got := sandbox.SlackOfJails(50_000); got != 1_000_000 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Summary describes Stderr for a log: its size, and which of Go's fatal messages it contains. It repeats no text that a
-// program could have written.
+// Summary describes Stderr for a log: its size, and which of Go's fatal messages it contains. It quotes nothing else,
+// because a program could have written secrets to Stderr.
 func (e Exit) Summary() string {
 	if e.Stderr == "" {
 		return "nothing on stderr"

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// none is a pointer or descriptor that is never valid. An allowed call fails with EBADF or EFAULT and does no harm. A
-// refused call fails with the filter's own error number.
+// none is a pointer or descriptor that is never valid. An allowed call with it fails with EBADF or EFAULT and does no
+// harm. A refused call fails with the error number of the filter.
 const none = ^uintptr(0)
 
-// TestHostileSyscalls makes forbidden calls in the real jail, with arguments that cannot work.
+// TestHostileSyscalls makes forbidden system calls in a program's jail, with invalid arguments. Each must fail with the
+// error number of the filter.
 func TestHostileSyscalls(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -66,7 +67,7 @@ func TestHostileSyscalls(t *testing.T) {
 	})
 }
 
-// TestHostileWorkerSyscalls does the same in a worker's jail, which allows very few calls.
+// TestHostileWorkerSyscalls makes forbidden system calls in a worker's jail, whose filter allows very few calls.
 func TestHostileWorkerSyscalls(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -116,17 +117,17 @@ func errnoName(number int) string {
 	return fmt.Sprintf("%s (%d)", unix.ErrnoName(syscall.Errno(number)), number)
 }
 
-// TestHostileForeignABI makes calls through other machines' tables, which a filter that only checks numbers would
-// allow.
+// TestHostileForeignABI makes system calls through the x32 ABI, whose numbers differ. A filter that checks only numbers,
+// but not the ABI, would allow them.
 func TestHostileForeignABI(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("x32 is of amd64")
+		t.Skip("only amd64 has the x32 ABI")
 	}
 	p := jail(t, newBox(t), program(limits()))
 	p.send(t, request{Do: "syscall", Number: 0x40000000 + unix.SYS_GETPID})
 	if _, err := p.receive(t); err == nil {
-		t.Fatal("a call of x32 came back")
+		t.Fatal("an x32 call returned")
 	}
 	if exit := p.Wait(); exit.Signal != int(unix.SIGSYS) {
 		t.Errorf("ended with %+v, want signal SIGSYS", exit)

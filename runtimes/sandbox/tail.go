@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// The first lines of a Go trace show the cause, the last lines the place. Both ends are kept.
+// Sizes of the two ends of a Go trace that are stored. The first lines show the cause, the last lines the place.
 const (
 	headBytes = 8 << 10
 	tailBytes = 8 << 10
 )
 
-// ends keeps the head and the tail of a stream.
+// ends is a writer that stores the head and the tail of a stream and drops the middle.
 type ends struct {
 	mu      sync.Mutex
 	head    []byte

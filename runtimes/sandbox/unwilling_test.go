@@ -18,11 +18,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// TestStartRefuses tries to start a jail with invalid settings.
+// TestStartRefuses checks that invalid options and profiles return an error and start no jail.
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := New(t.Context(), Options{Exe: "/nowhere"}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a binary that is not: %v", err)
+		t.Errorf("a missing binary: %v", err)
 	}
 	s := &Sandbox{filters: map[Filter][]byte{FilterProgram: nil}, groups: unusable(), options: Options{Without: []string{Proc}}}
 	if _, err := s.configure(Profile{Filter: FilterProgram, Network: true}); err == nil || !strings.Contains(err.Error(), "network") {
@@ -32,7 +32,7 @@ func TestStartRefuses(t *testing.T) {
 		t.Errorf("%+v", host)
 	}
 	if _, err := seccomp.Encode(seccomp.Program().Refuse("no call of that name")); err == nil {
-		t.Error("a filter of a call that is not")
+		t.Error("a filter with an unknown system call was compiled")
 	}
 	closed, err := os.Open(os.DevNull)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// cancelling is the connection of a jail whose server cancels just as the jail becomes ready.
+// cancelling is the connection of a jail. It cancels the caller's context just when the jail becomes ready.
 type cancelling struct {
 	net.Conn
 	cancel context.CancelFunc
@@ -58,7 +58,8 @@ func (c cancelling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestReadyTooLate checks that a cancelled caller gets no jail whose connection has a deadline.
+// TestReadyTooLate checks that Prepare fails if its caller cancels just when the jail becomes ready. The connection then
+// already has a deadline and is useless.
 func TestReadyTooLate(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
@@ -78,18 +79,18 @@ func TestReadyTooLate(t *testing.T) {
 	}
 }
 
-// TestStrangeChildren uses children with an unexpected process.
+// TestStrangeChildren checks children whose process does not exist, does not end, or ends while resources are missing.
 func TestStrangeChildren(t *testing.T) {
 	t.Parallel()
 	if err := (&Jail{state: childIsReady, handle: -1}).open(); err == nil {
-		t.Error("a process that is not is watched")
+		t.Error("open watches a process that does not exist")
 	}
 	alive, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(alive)
-	process := &Jail{ended: make(chan struct{})} // the test would notice a Kill of it
+	process := &Jail{ended: make(chan struct{})} // has no process, so Kill would panic
 	j := &Jail{state: childIsReady, handle: alive, destroyTimer: time.NewTimer(0), launcher: &launcher{jail: process}}
 	<-j.destroyTimer.C
 	j.notDestroyed()

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// hostView lists the host files of a program: its own mounts, of /usr only the parts that interpreters need, the
-// top-level names that belong to /usr, the few files that the dynamic linker and the C library need, and harmless
+// hostView returns the files of the host that a program sees. These are its own mounts, of /usr only usrParts, top-level
+// names such as /bin that belong to /usr, the few files that the dynamic linker and the C library need, and harmless
 // devices. It runs in the server.
 func hostView(mounts []Mount, users int) (view []Mount, links map[string]string, files map[string]string, devices []string) {
 	view, links = splitUsr(mounts)
@@ -47,8 +47,8 @@ func hostView(mounts []Mount, users int) (view []Mount, links map[string]string,
 	return view, links, files, devices
 }
 
-// passwd returns the passwd file with the users of a jail. Each child of a launcher has its own user, and sees it under
-// the same name.
+// passwd returns the /etc/passwd of a jail. The children of a launcher have different user ids, but all ids have the same
+// user name.
 func passwd(users int) string {
 	var b strings.Builder
 	b.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\n")

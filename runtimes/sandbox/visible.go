@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usr is the directory of the host of which programs see only some parts.
+// usr is the host directory of which programs see only usrParts.
 const usr = "/usr"
 
 // usrParts returns the parts of /usr that programs see: programs, libraries, and the data that interpreters load.
-// Settings, such as the tokens in /usr/local/etc, sources and documents are not among them.
+// Settings (such as tokens in /usr/local/etc), sources and documents are not among them.
 func usrParts() []string {
 	return []string{
 		"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec",
@@ -44,7 +44,7 @@ func splitUsr(mounts []Mount) (parts []Mount, links map[string]string) {
 			name := path.Join(usr, part)
 			info, err := os.Lstat(name)
 			switch {
-			case err != nil: // this host does not have it
+			case err != nil: // this part does not exist on this host
 			case info.IsDir():
 				parts = append(parts, Mount{Host: name, Path: name})
 			case info.Mode()&fs.ModeSymlink != 0:
@@ -57,17 +57,18 @@ func splitUsr(mounts []Mount) (parts []Mount, links map[string]string) {
 	return parts, links
 }
 
-// privatePaths holds the private files beneath mounts, by mount.
+// privatePaths is a cache of the private files below each mount.
 type privatePaths struct {
 	mu    sync.Mutex
 	found map[Mount][]string
 }
 
-// maxHidden bounds the private files of a jail, because each needs a mount.
+// maxHidden is the maximum number of private files of a jail. Each one needs a mount, which makes the set-up slower.
 const maxHidden = 200
 
-// hidden returns the paths in a jail that only some users of the host may read, but the server's user among them.
-// Programs are this user if only root could give them another. The result is found once for each mount.
+// hidden returns the paths in a jail that the server's user may read, but not every user of the host. If the server is
+// not root, programs run as the server's user and could read these paths, so the jail must hide them. The result is
+// cached for each mount.
 func (s *Sandbox) hidden(mounts []Mount) ([]string, error) {
 	if s.ids.pool {
 		return nil, nil // programs have a user that owns nothing
@@ -92,12 +93,12 @@ func (s *Sandbox) hidden(mounts []Mount) ([]string, error) {
 	return all, nil
 }
 
-// privateIn lists the private files and directories beneath a mount.
+// privateIn returns the private files and directories below a mount.
 func privateIn(m Mount) []string {
 	var found []string
 	_ = filepath.WalkDir(m.Host, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // a directory that the server cannot read is closed to programs as well
+			return nil // programs cannot read a directory that the server cannot read
 		}
 		if name == m.Host || entry.Type()&fs.ModeSymlink != 0 {
 			return nil

@@ -35,8 +35,8 @@ func TestHostileUsr(t *testing.T) {
 	}
 }
 
-// TestHostilePrivateFiles mounts a directory with files that only their owner may read. If the server is an ordinary
-// user, programs have the owner's user.
+// TestHostilePrivateFiles mounts a directory with files that only their owner may read. A program must not read them,
+// even if the server is an ordinary user and the program therefore runs as the owner.
 func TestHostilePrivateFiles(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "atelier-private-") // jails of a server that is root enter it as another user
@@ -73,8 +73,8 @@ func TestHostilePrivateFiles(t *testing.T) {
 	}
 }
 
-// TestHostileLocks checks that a program cannot lock files of the host, where its locks would reach programs of the host
-// and of other workspaces. Its own files it can lock, which databases need.
+// TestHostileLocks checks that a program cannot lock files of the host, because such locks would block programs of the
+// host and of other workspaces. It can lock its own files, which databases need.
 func TestHostileLocks(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
@@ -93,6 +93,6 @@ print("database", db.execute("select count(*) from t").fetchone()[0])
 `)
 	want := "usr Function not implemented\ndevice Function not implemented\nexclusive Bad file descriptor\nown worked\ndatabase 0\n"
 	if got.Text != want {
-		t.Errorf("said\n%s", got.Text)
+		t.Errorf("the program wrote\n%s", got.Text)
 	}
 }

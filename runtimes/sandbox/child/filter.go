@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Halved returns both halves of a fork server's filter, or none if programs have no filter at all.
+// Halved returns both parts of a fork server's filter. They are empty if the set-up has no filter. It is an error if only
+// the complete filter or only its parts are present.
 func Halved(config wire.Setup) (wire.Halves, error) {
 	if (len(config.Seccomp) > 0) != (len(config.Halves.Server) > 0) {
 		return wire.Halves{}, wire.ErrHalf
@@ -21,14 +22,15 @@ func Halved(config wire.Setup) (wire.Halves, error) {
 	return config.Halves, config.Halves.Check()
 }
 
-// installFilter installs the filter on all threads at once. The filter forbids every call of the set-up.
+// installFilter installs the filter on all threads at once. It must run last, because the filter forbids the calls of the
+// set-up.
 func installFilter(config wire.Setup) error {
 	if len(config.Seccomp) == 0 || config.Launcher {
-		return nil // the server runs without a filter, as its options ask; children of a launcher install theirs during their set-up
+		return nil // Options.AllowWeak permits no filter, or this is a launcher, whose children install their filter themselves
 	}
 	length := len(config.Seccomp) / seccomp.InstructionSize
 	if len(config.Seccomp)%seccomp.InstructionSize != 0 || length > seccomp.MaxInstructions {
-		return errors.New("the filter is cut")
+		return errors.New("the filter is truncated")
 	}
 	instructions := make([]unix.SockFilter, length)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&instructions[0])), len(config.Seccomp)), config.Seccomp)
@@ -39,16 +41,17 @@ func installFilter(config wire.Setup) error {
 		return errno
 	}
 	if thread != 0 {
-		return fmt.Errorf("thread %d did not take the filter", thread)
+		return fmt.Errorf("thread %d could not install the filter", thread)
 	}
 	return nil
 }
 
-// spareThreads is the number of threads made before programs run. The Go runtime then seldom needs a new thread while a
-// program holds every process of the limit. Go aborts if it cannot create a thread it needs.
+// spareThreads is the number of threads created before programs run. Go aborts if it cannot create a thread that it
+// needs, for example while a program has used up the process limit. With spare threads it seldom needs a new one then.
 const spareThreads = 6
 
-// warmThreads creates threads by locking that many goroutines to their threads at once. The runtime keeps the threads.
+// warmThreads makes the Go runtime create spareThreads threads, by locking that many goroutines to threads at the same
+// time. The runtime keeps the threads for later.
 func warmThreads(config wire.Setup) error {
 	if config.Filter.Ours() || config.Launcher {
 		return nil

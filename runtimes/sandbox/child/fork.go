@@ -21,15 +21,15 @@ import (
 type SyscallProgram struct {
 	calls   []call
 	failure failure
-	kept    [][]byte // memory that calls point to
-	Path    []byte   // required place of the program's path; nil for anywhere
+	kept    [][]byte // references to the memory that calls point to, so that it is not collected
+	Path    []byte   // memory where the program's path must be stored, see MapPath; nil for any memory
 }
 
 // call is one system call in the layout that the child reads: 9 words.
 type call struct {
 	trap  uintptr
 	args  [6]uintptr
-	says  uintptr // descriptor for the report that this call failed
+	says  uintptr // descriptor to which the child reports a failure of this call
 	least uintptr // smallest result that counts as success
 }
 
@@ -46,9 +46,9 @@ const (
 	callSize     = unsafe.Sizeof(call{})
 )
 
-// Positions of the last calls of a syscall program, from its end. These calls execute the program.
+// Indexes of the last calls of a syscall program, relative to its end. These calls execute the program.
 const (
-	callRead  = iota - 6 // waits until the launcher has filled in the program
+	callRead  = iota - 6 // waits until Become has set the program
 	callClear            // closes procFD and above, so that callOpen gets number procFD
 	callOpen             // opens the file for stdin
 	callStdin
@@ -56,16 +56,16 @@ const (
 	callExec
 )
 
-// NewSyscallProgram makes the table of a child. The child makes the calls of sequence, reports that it is ready, waits,
-// and then executes the program that become sets.
+// NewSyscallProgram returns the table of a child. The child makes the calls of sequence, reports that it is ready, waits,
+// and then executes the program that Become sets.
 func NewSyscallProgram(sequence []call) *SyscallProgram {
 	s := &SyscallProgram{failure: failure{mark: ReportFailed}}
 	ready, word, none := []byte{ReportReady}, make([]byte, 8), make([]byte, 8)
 	untouched := make([]byte, 32) // a struct sigaction with the default action of the kernel
 	s.kept = append(s.kept, ready, word, none, untouched)
 	s.calls = append(s.calls, sequence...)
-	// The signal handlers of the launcher are Go code. A signal that is pending when the child unblocks signals must
-	// not reach one.
+	// The signal handlers of the launcher are Go code, which the child cannot run. So reset every signal to its default
+	// action before signals are unblocked.
 	for number := syscall.Signal(1); number <= 64; number++ {
 		if number != syscall.SIGKILL && number != syscall.SIGSTOP {
 			s.calls = append(s.calls, call{trap: unix.SYS_RT_SIGACTION, args: [6]uintptr{uintptr(number), address(untouched), 0, 8}})
@@ -86,7 +86,7 @@ func NewSyscallProgram(sequence []call) *SyscallProgram {
 	return s
 }
 
-// Become sets the program that the child executes. The child reads it once it is released.
+// Become sets the program that the child executes. It must be called before the waiting child is released.
 func (s *SyscallProgram) Become(program wire.Command, stdin string) {
 	last := len(s.calls)
 	exec := &s.calls[last+callExec].args
@@ -106,7 +106,7 @@ func (s *SyscallProgram) text(text string) uintptr {
 	return address(memory)
 }
 
-// list returns the address of a list of addresses of the texts, with a final 0.
+// list stores the texts and a null-terminated array of their addresses (argv or envp). It returns the array's address.
 func (s *SyscallProgram) list(texts []string) uintptr {
 	memory := make([]byte, 0, 8*(len(texts)+1))
 	for _, text := range texts {
@@ -117,12 +117,12 @@ func (s *SyscallProgram) list(texts []string) uintptr {
 	return address(memory)
 }
 
-// address returns the address of memory. The address stays valid while a reference to the memory exists: Go moves
-// stacks, but not the heap.
+// address returns the address of memory. The address stays valid as long as a reference to the memory exists, because Go
+// does not move the heap.
 func address(memory []byte) uintptr { return uintptr(unsafe.Pointer(&memory[0])) }
 
-// ReadReport reads a message of the child during its set-up: ready, or the call that failed. io.EOF means that the
-// child executed its program, or was killed.
+// ReadReport reads the child's report on its set-up. It returns nil if the child is ready, and an error that names the
+// failed call otherwise. io.EOF means that the child executed its program or was killed.
 func ReadReport(from io.Reader, sequence []Step) error {
 	reported := make([]byte, unsafe.Sizeof(failure{}))
 	if _, err := io.ReadFull(from, reported[:1]); err != nil {
@@ -132,27 +132,27 @@ func ReadReport(from io.Reader, sequence []Step) error {
 		return nil
 	}
 	if _, err := io.ReadFull(from, reported[1:]); err != nil {
-		return io.ErrUnexpectedEOF // this end of file does not mean that the program was executed
+		return io.ErrUnexpectedEOF // not io.EOF, which would mean that the child executed its program
 	}
 	number := binary.NativeEndian.Uint64
 	return failedAt(sequence, failure{at: number(reported[8:]), value: int64(number(reported[16:]))})
 }
 
-// failedAt turns a child's report of a failure into an error. The calls after the sequence only execute the program.
+// failedAt converts a child's failure report into an error. Calls after the sequence belong to executing the program.
 func failedAt(sequence []Step, reported failure) error {
 	at := int(reported.at / uint64(callSize))
-	name := "become the program"
+	name := "execute the program"
 	if at < len(sequence) {
 		name = sequence[at].name
 	}
 	if reported.value >= 0 {
-		return fmt.Errorf("%s: nothing came", name)
+		return fmt.Errorf("%s: end of file", name)
 	}
 	return fmt.Errorf("%s: %w", name, syscall.Errno(-reported.value))
 }
 
-// Start starts the child in a new process namespace. pidfd becomes readable when the child and every process in its
-// namespace are dead. The caller must keep s alive until then.
+// Start starts the child in a new PID namespace. pidfd becomes readable when the child and every process in its namespace
+// are dead. The caller must keep a reference to s until then, because the child reads its memory.
 func (s *SyscallProgram) Start() (pid, pidfd int, err error) {
 	handle := new(int32)
 	*handle = -1
@@ -168,8 +168,8 @@ func (s *SyscallProgram) Start() (pid, pidfd int, err error) {
 	return result, int(*handle), nil
 }
 
-// startChild starts a child that makes the calls one after the other. It returns the child's process number, or a
-// negative error number.
+// startChild starts a child that makes the calls one after the other. It returns the child's process ID, or a negative
+// error number.
 //
 //go:noescape
 func startChild(flags uintptr, handle *int32, first *call, says *failure) int
@@ -185,5 +185,5 @@ func beforeFork()
 //go:linkname afterFork syscall.runtime_AfterFork
 func afterFork()
 
-// ErrNoProgram reports a command without an absolute path.
+// ErrNoProgram is the error for a command whose program is missing or is not an absolute path.
 var ErrNoProgram = errors.New("start program: no absolute path")

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hide covers private files and directories in the new root. A covered file is a device on a mount without devices, which
-// no program can open. A path that is gone meanwhile needs no cover.
+// hide mounts something unreadable over each private file and directory in the new root. A file is covered by a device
+// node on a mount with nodev, which no program can open. A path that was removed meanwhile is skipped.
 func hide(paths []string) error {
 	for _, name := range paths {
 		name = relative(name)

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Rights on files, by the version of the interface that added them.
+// Rights on files that every version of landlock supports.
 const (
 	readFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 
@@ -20,20 +20,20 @@ const (
 	makeOthers = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
 )
 
-// Rights of programs on their disk, and in /proc, where a thread sets its own name.
+// Rights of programs on their disk, and in /proc, where a thread must be able to write its own name.
 const (
 	DiskAccess = readFiles | writeFiles | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	ProcAccess = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// landlock limits file access in addition to mounts. Mounts decide which files are visible. Landlock decides which
-// operations are allowed, even on a file that entered in another way. A worker can access no files. The server chose
-// the version. A right that the kernel does not know is an error here; nothing is skipped silently.
+// landlock restricts file access in addition to mounts. Mounts decide which files are visible. Landlock decides which
+// operations are allowed, even on a file that became visible by mistake. A worker can access no files. The server chose
+// the landlock version. If the kernel does not support one of its rights, the set-up fails.
 //
 // TCP is not restricted for programs. Their network namespace is empty, and "network is unreachable" is a clearer error
 // than "permission denied".
 func landlock(config wire.Setup) error {
-	if config.Landlock == 0 || config.Launcher { // a launcher has to mount; its children get their own rules
+	if config.Landlock == 0 || config.Launcher { // landlock would forbid a launcher to mount; its children get their own rules
 		return nil
 	}
 	attr := RulesFor(config)
@@ -53,7 +53,7 @@ func landlock(config wire.Setup) error {
 	return nil
 }
 
-// NewRules makes empty landlock rules and returns their descriptor.
+// NewRules creates a landlock ruleset without rules and returns its descriptor.
 func NewRules(attr unix.LandlockRulesetAttr) (int, error) {
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
@@ -62,7 +62,7 @@ func NewRules(attr unix.LandlockRulesetAttr) (int, error) {
 	return int(fd), nil
 }
 
-// RulesFor returns the rights that the rules of a jail restrict, as far as its version of landlock has them.
+// RulesFor returns the rights that the ruleset of a jail restricts: those that its version of landlock supports.
 func RulesFor(config wire.Setup) unix.LandlockRulesetAttr {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | writeFiles | makeOthers}
 	if config.Landlock >= 2 {
@@ -83,7 +83,7 @@ func RulesFor(config wire.Setup) unix.LandlockRulesetAttr {
 	return attr
 }
 
-// allowProgram lets programs read and execute the files they see, and write on the private disk.
+// allowProgram adds rules so that programs may read and execute visible files, and write to the private disk.
 func allowProgram(rules int, config wire.Setup, handled uint64) error {
 	paths := ReadOnly(config)
 	if config.Disk > 0 {
@@ -102,8 +102,8 @@ func allowProgram(rules int, config wire.Setup, handled uint64) error {
 	return nil
 }
 
-// Without returns rights on a directory: without the right to execute, if only listed files have it. The kernel checks
-// that right for a program and for its loader, not for the libraries that the loader maps.
+// Without returns the access rights without the right to execute if the set-up lists the executable files. The kernel
+// checks that right for a program and for its loader, not for the libraries that the loader maps.
 func Without(config wire.Setup, access uint64) uint64 {
 	if len(config.Execute) > 0 {
 		return access &^ unix.LANDLOCK_ACCESS_FS_EXECUTE
@@ -111,7 +111,8 @@ func Without(config wire.Setup, access uint64) uint64 {
 	return access
 }
 
-// ReadOnly returns the paths that are the same in every child of a launcher.
+// ReadOnly returns the rights on the paths that programs may only read or execute. They are the same for every child of a
+// launcher.
 func ReadOnly(config wire.Setup) map[string]uint64 {
 	paths := map[string]uint64{"/": Without(config, readFiles)}
 	for _, path := range config.Execute {
@@ -132,7 +133,7 @@ func allow(rules int, path string, access uint64) error {
 	return AllowBeneath(rules, fd, access)
 }
 
-// AllowBeneath allows rights on an open path and everything beneath it.
+// AllowBeneath adds a rule to a ruleset that allows access to an open path and to all files below it.
 func AllowBeneath(rules, fd int, access uint64) error {
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)

@@ -1,5 +1,5 @@
-// Package child is the code that becomes a jailed program. It locks up its own process, and holds the system calls that
-// a launcher's child makes between its start and its program, where no Go code can run.
+// Package child contains the code of a jailed process. LockUp isolates process 1 of a jail. SyscallProgram is the list of
+// system calls that a launcher's child makes before it executes its program, when it cannot run Go code.
 package child
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// LockUp makes the jail around this process. The order matters. The server has put process 1 into its control groups
-// before their namespace begins, so their names stay hidden. Mounting needs the capabilities, and landlock forbids
-// mounting. After seccomp, none of these calls is possible any more.
+// LockUp isolates this process. The order of the steps matters. The server put process 1 into its control groups before
+// this process creates its cgroup namespace, so the names of the groups stay hidden. Mounting needs capabilities, and
+// landlock forbids it. The seccomp filter comes last, because it forbids all of these calls.
 func LockUp(config wire.Setup) error {
 	steps := []struct {
 		name string

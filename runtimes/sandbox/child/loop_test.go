@@ -19,8 +19,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
 )
 
-// another is a fork server with only the loop. Its children print that they continued, and how many filters they have
-// in addition to its own.
+// another is a Python program that acts as a fork server with only the loop. Its children print how many descriptors are
+// open, and how many more filters they have than the fork server at its start.
 const another = `
 import ctypes, fcntl, json, os
 def filters():
@@ -90,11 +90,12 @@ func startLooping(t *testing.T, flags uintptr, filter wire.Halves) *looping {
 	return &looping{control, loopMemory, server}
 }
 
-// setFlags sets the clone flags of the loop. Its children are its own here, without their own namespace.
+// setFlags sets the clone flags of the loop. In these tests the children need no PID namespace, and their parent is the
+// fork server.
 func setFlags(image []byte, flags uintptr) { (*loopMemory)(unsafe.Pointer(&image[0])).clone[0] = flags }
 
-// order orders a child with the given number of additional descriptors. It returns the other ends of the child's stdout
-// and sync descriptor.
+// order sends an order for a child. more is the number of additional descriptors, short the number of bytes missing at
+// the end. It returns the other ends of the child's stdout and sync descriptor.
 func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.File) {
 	t.Helper()
 	stdout, out, err := os.Pipe()
@@ -142,8 +143,8 @@ func readAll(t *testing.T, from io.Reader) []byte {
 	return reported
 }
 
-// TestLoop checks that each child runs its syscall program, has only its own descriptors, and is answered with a
-// handle. A child that fails must report the failed call.
+// TestLoop checks that each child runs its syscall program and has only its own descriptors, and that the reply to the
+// order contains a pidfd of the child. A child that fails must report the failed call.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	l := startLooping(t, unix.CLONE_PIDFD, wire.Halves{})
@@ -157,26 +158,26 @@ func TestLoop(t *testing.T) {
 		if reported := readAll(t, sync); string(reported) != "R" {
 			t.Errorf("it said %q", reported)
 		}
-		if reported := readAll(t, stdout); string(reported) != "5 open, 0 filters" { // the fifth is the list itself
+		if reported := readAll(t, stdout); string(reported) != "5 open, 0 filters" { // the fifth is the open directory /proc/self/fd
 			t.Errorf("it has %q", reported)
 		}
-		_, sync = l.order(t, 1<<20, 0, 0) // there is no such descriptor
+		_, sync = l.order(t, 1<<20, 0, 0) // an invalid user id
 		_, fds = l.answer(t)
 		wire.CloseAll(fds)
 		if err := ReadReport(sync, l.loopMemory.Plan.Steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
-			t.Errorf("a step that cannot be: %v", err)
+			t.Errorf("a step that must fail: %v", err)
 		}
 	}
 	if err := l.control.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.server.Wait(); err != nil {
-		t.Errorf("nobody orders any more: %v", err)
+		t.Errorf("the fork server did not exit after the last order: %v", err)
 	}
 }
 
-// TestLoopFiltered checks that the fork server has its part of the filter when a child exists, and that the child has
-// both parts.
+// TestLoopFiltered checks that the fork server has installed its part of the filter before it forks, and that the child
+// has both parts.
 func TestLoopFiltered(t *testing.T) {
 	t.Parallel()
 	filter, err := wire.CompileHalves(seccomp.Program())
@@ -214,14 +215,14 @@ func TestLoopUnfiltered(t *testing.T) {
 // TestLoopWithoutProcesses checks that a failed fork is answered with the reason, and that the next order works.
 func TestLoopWithoutProcesses(t *testing.T) {
 	t.Parallel()
-	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, wire.Halves{}) // which the kernel refuses
+	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, wire.Halves{}) // the kernel refuses CLONE_SIGHAND without CLONE_VM
 	for range 2 {
 		stdout, _ := l.order(t, 20, 0, 0)
 		if n, fds := l.answer(t); n != (forkNotice{9, -int64(unix.EINVAL)}) || len(fds) != 0 {
 			t.Errorf("%+v with %d descriptors", n, len(fds))
 		}
 		if reported := readAll(t, stdout); len(reported) > 0 {
-			t.Errorf("somebody says %q", reported)
+			t.Errorf("a child wrote %q", reported)
 		}
 	}
 }
@@ -246,12 +247,12 @@ func TestLoopUnheard(t *testing.T) {
 	}
 }
 
-// TestLoopRefuses checks that an invalid order ends the fork server before a child exists. Its descriptors would not
-// match the calls.
+// TestLoopRefuses checks that a fork server ends without a child if an order is invalid. The descriptors would not match
+// the calls.
 func TestLoopRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ more, short int }{
-		"a descriptor more": {more: 1}, "a descriptor less": {more: -1}, "no descriptors": {more: -2},
+		"one descriptor too many": {more: 1}, "one descriptor too few": {more: -1}, "no descriptors": {more: -2},
 		"half an order": {short: 8},
 	} {
 		l := startLooping(t, unix.CLONE_PIDFD, wire.Halves{})
@@ -264,7 +265,7 @@ func TestLoopRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if reported := readAll(t, stdout); len(reported) > 0 {
-			t.Errorf("%s: somebody says %q", name, reported)
+			t.Errorf("%s: a child wrote %q", name, reported)
 		}
 	}
 }

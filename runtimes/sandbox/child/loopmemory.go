@@ -10,11 +10,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// loopMemory is the memory that the loop of a fork server works with. The loop is machine code (fork_*.s) that reads
-// orders, forks, and makes the child run its syscall program. A warm interpreter that did this itself would touch some
-// hundred pages of its memory for each child. Each of these pages would be copied, on both sides of the fork. The
-// launcher writes this memory once, with addresses of the fork server. An order replaces the end of it. The first two
-// pages hold all that the loop writes, the pages behind them all that it only reads.
+// loopMemory is the data of the loop of a fork server. The loop is machine code (fork_*.s) that reads orders, forks, and
+// makes the child run its syscall program. If the interpreter did this itself, it would write to about a hundred pages
+// for each child, and the kernel would copy each of these pages. The launcher fills this memory once, with addresses that
+// are valid in the fork server. An order overwrites the fields at its end. The first two pages contain the fields that the
+// loop writes, the following pages those that it only reads.
 type loopMemory struct {
 	control  uintptr                              // the socket of orders
 	first    uintptr                              // number of the first descriptor of an order; the others follow it
@@ -47,23 +47,24 @@ type header struct {
 	flags      uintptr
 }
 
-// forkNotice is the loop's reply to an order: the process number of the child, or a negative error number.
+// forkNotice is the loop's reply to an order. pid is the process ID of the child, or a negative error number.
 type forkNotice struct {
 	id  int64
 	pid int64
 }
 
-// maxCalls is more than any syscall program has. maxLoopMemory is the space that a fork server reserves.
+// MaxCalls is more than any syscall program has. maxLoopMemory is the number of bytes that a fork server reserves.
 const (
 	MaxCalls      = 112
 	maxLoopMemory = 64 << 10
 )
 
-// endOfCalls stands in place of a call number: the child then returns to the caller of the loop.
+// endOfCalls marks the end of the calls, in place of a call number. The child then returns to the caller of the loop.
 const endOfCalls = ^uintptr(0)
 
-// LoopPlace holds addresses and descriptors that a fork server reports: the address for the loop memory, the socket of
-// its orders, libc's number of its first thread, and its interpreter's random state. 0 means nowhere.
+// LoopPlace contains the address of the memory reserved for the loop, the descriptor of the socket for orders, and the
+// addresses of libc's thread ID and of the interpreter's random state. A fork server reports it. An address of 0 means
+// that there is none.
 type LoopPlace struct {
 	Memory  uintptr `json:"memory"`
 	Control int     `json:"control"`
@@ -74,7 +75,7 @@ type LoopPlace struct {
 // randomSize is the size of the state of a Mersenne twister, in bytes.
 const randomSize = 624 * 4
 
-// image is the wanted contents of the fork server's memory.
+// image is the future contents of the fork server's memory at address at.
 type image struct {
 	at    uintptr
 	bytes []byte
@@ -88,7 +89,7 @@ func (m *image) keep(value []byte) uintptr {
 	return m.at + uintptr(len(m.bytes)-len(value))
 }
 
-// LoopImage holds the loop memory and the parts that orders are made of.
+// LoopImage is the contents of the loop memory, with the data from which Order builds orders.
 type LoopImage struct {
 	Image   []byte
 	Plan    *Plan
@@ -97,8 +98,8 @@ type LoopImage struct {
 	numbers map[string]int // numbers of an order's descriptors in the fork server
 }
 
-// NewLoopImage makes the loop memory for a sequence of steps. Only this function adds the filter, and it adds both
-// parts. So no child gets its part of the filter without a fork server that has the other part.
+// NewLoopImage returns the loop memory for a sequence of steps. It adds both parts of the filter, and no other function
+// adds one. So a child never has its part of the filter without the part of the fork server.
 func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []string) (*LoopImage, error) {
 	if err := filter.Check(); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []
 	if len(filter.Server) > 0 {
 		program = keepFilter(memory, filter.Server)
 	}
-	if place.Random != 0 { // gives each child its own random state
+	if place.Random != 0 { // fill the random state with new random bytes in each child
 		d.rest = append(d.rest, call{trap: unix.SYS_GETRANDOM, args: [6]uintptr{place.Random, randomSize}, least: randomSize})
 	}
 	d.rest = append(d.rest, []call{
@@ -152,7 +153,7 @@ func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []
 	return d, nil
 }
 
-// Order makes the message for the child of one user, and the descriptors sent with it.
+// Order returns the message that orders a child with a user id, and the descriptors to send with it.
 func (d *LoopImage) Order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
 	for _, name := range d.names {
 		fd, ok := fds[name]

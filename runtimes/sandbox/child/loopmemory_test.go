@@ -21,9 +21,9 @@ func allSteps() []Step {
 	return Steps(wire.Setup{Filter: wire.FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}, 4)
 }
 
-// TestForkedChildrenMakeTheSameCalls checks that a fork server's child makes the same calls as a launcher's own child,
-// with the same arguments. Only addresses differ, with the same data behind them. The child's filter is the part that
-// the fork server lacks.
+// TestForkedChildrenMakeTheSameCalls checks that a child of a fork server makes the same calls, with the same arguments,
+// as a child that the launcher forks. Addresses may differ, but must point to the same data. The child installs only its
+// part of the filter, because it inherits the part of the fork server.
 func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	t.Parallel()
 	const at = 0x7f0012340000
@@ -93,23 +93,23 @@ func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 		rest = append(rest, c.trap)
 	}
 	if want := []uintptr{unix.SYS_PRCTL, unix.SYS_WRITE, unix.SYS_CLOSE_RANGE, endOfCalls}; !slices.Equal(rest, want) {
-		t.Errorf("behind the way are %v", rest)
+		t.Errorf("the calls after the sequence are %v", rest)
 	}
 }
 
-// TestLoopMemoryIsFull checks that too many calls or too much data are refused, and an order without its descriptors
-// too.
+// TestLoopMemoryIsFull checks that NewLoopImage refuses too many calls, too much data and too many descriptors, and that
+// Order refuses missing descriptors.
 func TestLoopMemoryIsFull(t *testing.T) {
 	t.Parallel()
 	for name, sequence := range map[string][]Step{
-		"too many steps": make([]Step, MaxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
+		"too many steps": make([]Step, MaxCalls), "too much data": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
 	} {
 		if _, err := NewLoopImage(LoopPlace{}, sequence, wire.Halves{}, nil); err == nil {
 			t.Errorf("%s: there is a syscall program", name)
 		}
 	}
 	if _, err := NewLoopImage(LoopPlace{}, nil, wire.Halves{}, make([]string, wire.MaxPassed+1)); err == nil {
-		t.Error("more descriptors than a message has")
+		t.Error("NewLoopImage accepted more descriptors than a message can have")
 	}
 	for _, names := range [][]string{{FDDisk}, nil} {
 		loopImage, err := NewLoopImage(LoopPlace{Thread: 8}, []Step{do("x", 1, descriptor(FDSync))}, wire.Halves{}, names)
@@ -117,12 +117,12 @@ func TestLoopMemoryIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, _, err := loopImage.Order(1, 1, nil); err == nil {
-			t.Errorf("%s: an order without", names)
+			t.Errorf("%s: Order accepted a missing descriptor", names)
 		}
 	}
 }
 
-// TestNoHalfFilter checks that neither part of the filter is used without the other.
+// TestNoHalfFilter checks that a set-up with only one of the two parts of the filter is refused.
 func TestNoHalfFilter(t *testing.T) {
 	t.Parallel()
 	code := make([]byte, seccomp.InstructionSize)
@@ -150,8 +150,8 @@ func TestNoHalfFilter(t *testing.T) {
 	}
 }
 
-// TestForkServersMayLittle checks that the filter of a fork server allows few additional calls, which the fork server
-// or the set-up needs.
+// TestForkServersMayLittle checks that the filter of a fork server allows only those additional calls that the fork server
+// or the set-up of a child needs.
 func TestForkServersMayLittle(t *testing.T) {
 	t.Parallel()
 	needed := []int{unix.SYS_CLONE3}
@@ -161,7 +161,7 @@ func TestForkServersMayLittle(t *testing.T) {
 	_, child := seccomp.Forks(seccomp.Program())
 	for name := range child.Rules {
 		if number, ok := seccomp.Arch(runtime.GOARCH).Number(name); !ok || !slices.Contains(needed, int(number)) {
-			t.Errorf("nobody needs %s", name)
+			t.Errorf("the filter allows %s without need", name)
 		}
 	}
 }

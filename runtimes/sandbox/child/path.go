@@ -9,11 +9,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// MapPath maps the page that must hold the path of any program that FilterAlone lets execute. A child shares the
-// launcher's memory until it executes the program. After that it has its own memory, and its filter forbids mapping
-// that page. So it can execute no other program.
+// MapPath maps the page at seccomp.ProgramPath. FilterAlone allows execve only if the path argument is at that address. A
+// child shares the launcher's memory, and so this page, until it executes its program. The program then has its own
+// memory, and the filter forbids mapping that page again. So it cannot execute another program.
 //
-// Go links programs for arm64 into this memory; -buildmode=pie, which the Makefile adds, keeps it free.
+// On arm64, Go by default links programs to this address. The Makefile adds -buildmode=pie to keep it free.
 func MapPath() ([]byte, error) {
 	const size = 1 << 12
 	page, err := unix.MmapPtr(-1, 0, unsafe.Add(nil, seccomp.ProgramPath), size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE)

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Securebits of capabilities(7), each with its lock: user ids carry no capabilities, changes of user ids keep none, and
-// no capability becomes ambient again.
+// Securebits of capabilities(7), each with its lock bit. They prevent that root gets capabilities by executing a file,
+// that changes of the user id change or keep capabilities, and that capabilities become ambient.
 const (
 	noRoot         = 1<<0 | 1<<1
 	noSetuidFixup  = 1<<2 | 1<<3
@@ -30,7 +30,8 @@ type rlimit struct {
 	soft, hard uint64
 }
 
-// rlimits returns the limits of every process of the jail. A server with lower limits of its own cannot grant more.
+// rlimits returns the limits of every process of the jail. Limits of the server that are lower stay in force, because
+// raising them would fail.
 func rlimits(config wire.Setup) []rlimit {
 	limits := []rlimit{
 		{unix.RLIMIT_CORE, 1, 1}, // 0 would not stop a core_pattern pipe helper on the host, 1 byte does
@@ -55,8 +56,8 @@ func rlimits(config wire.Setup) []rlimit {
 	return limits
 }
 
-// setLimits sets the soft and the hard limits. A launcher keeps the limits it needs for many children. The children set
-// theirs during their set-up.
+// setLimits sets the soft and the hard limits. A launcher sets only the limit of core files, because it needs higher limits
+// for many children. The children set all limits during their set-up.
 func setLimits(config wire.Setup) error {
 	for _, limit := range rlimits(config) {
 		if config.Launcher && limit.resource != unix.RLIMIT_CORE {
@@ -69,8 +70,8 @@ func setLimits(config wire.Setup) error {
 	return nil
 }
 
-// ForgetCapabilities empties the capability bounding set, which limits the capabilities that executing a file may give.
-// Each capability takes a call on every thread, so this comes first, while there are few threads.
+// ForgetCapabilities empties the capability bounding set, so that executing a file cannot add capabilities. It needs a
+// system call per capability and thread, so it is called early, while there are few threads.
 func ForgetCapabilities() error {
 	for capability := uintptr(0); ; capability++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
@@ -82,9 +83,9 @@ func ForgetCapabilities() error {
 	}
 }
 
-// dropPrivileges drops every capability for good, on all threads. It also hides this process from programs that run
-// under the same user. A launcher keeps the capabilities that it needs to make children. No program runs in its
-// process, and each child drops them during its set-up.
+// dropPrivileges drops every capability permanently, on all threads. It also hides this process from programs of the same
+// user. A launcher keeps the capabilities that it needs to start children: no program runs in its process, and each child
+// drops them during its set-up.
 func dropPrivileges(config wire.Setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
@@ -115,12 +116,12 @@ func dropCapabilities() error {
 	return nil
 }
 
-// hideGroups makes this process's own group the root of all groups it can see.
+// hideGroups creates a cgroup namespace, so that the process sees its own control group as the root and no other group.
 func hideGroups(wire.Setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
 
-// mapProjectIDs writes the map of project ids of this user namespace, which can be written once and by any process. A
-// launcher's children share the namespace, so one could otherwise leave a text for the others there. Where the parent
-// namespace has no such map, the kernel refuses this to everybody.
+// mapProjectIDs writes the project id map of this user namespace. Any process may write the map, but only once. A
+// launcher's children share the namespace, so without this a child could use the map to pass data to other children. If
+// the parent namespace has no such map, the kernel refuses every write, and none is needed.
 func mapProjectIDs(wire.Setup) error {
 	err := os.WriteFile("/proc/self/projid_map", []byte("0 0 1\n"), 0)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, fs.ErrNotExist) {
@@ -129,8 +130,8 @@ func mapProjectIDs(wire.Setup) error {
 	return err
 }
 
-// everyThread makes a system call on all threads of this process, because many process attributes of the kernel belong
-// to a thread. It does not work in binaries linked with cgo.
+// everyThread makes a system call on all threads of this process, because Linux stores attributes such as capabilities per
+// thread. It does not work in binaries linked with cgo.
 func everyThread(call, a, b, c uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, c, 0, 0, 0)
 	if errno == syscall.ENOTSUP {

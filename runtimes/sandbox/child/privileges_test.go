@@ -18,7 +18,7 @@ import (
 func TestLinkedWithCgo(t *testing.T) {
 	t.Parallel()
 	if everyThread(unix.SYS_GETPID, 0, 0, 0) == nil {
-		t.Skip("this test binary is not linked with cgo, and would lose its privileges")
+		t.Skip("this test binary is not linked with cgo, so the test would drop its privileges")
 	}
 	for name, err := range map[string]error{
 		"capabilities of files": ForgetCapabilities(),
@@ -37,7 +37,7 @@ func TestLinkedWithCgo(t *testing.T) {
 	}
 }
 
-// TestLandlockRefuses uses a right that no kernel knows, and a missing path.
+// TestLandlockRefuses checks that a right that no kernel supports, and a missing path, are errors.
 func TestLandlockRefuses(t *testing.T) {
 	t.Parallel()
 	version := LandlockVersion()
@@ -45,14 +45,14 @@ func TestLandlockRefuses(t *testing.T) {
 		t.Skip("this kernel has no landlock")
 	}
 	if _, err := NewRules(unix.LandlockRulesetAttr{Handled_access_fs: 1 << 63}); err == nil {
-		t.Error("there are rules for a right that is not")
+		t.Error("NewRules accepted an unknown right")
 	}
 	if err := landlock(wire.Setup{Landlock: version, Filter: wire.FilterProgram, Devices: []string{"/dev/nowhere"}}); err == nil || !strings.Contains(err.Error(), "/dev/nowhere") {
-		t.Errorf("a device that is not: %v", err)
+		t.Errorf("a missing device: %v", err)
 	}
 }
 
-// unprivileged calls a function on a thread of its own that has lost its privileges.
+// unprivileged calls a function on a separate thread without privileges.
 func unprivileged(t *testing.T, do func()) {
 	t.Helper()
 	done := make(chan unix.Errno)
@@ -71,8 +71,8 @@ func unprivileged(t *testing.T, do func()) {
 
 const nobody = 65534
 
-// TestMountsNeedPrivileges makes a root without the needed privileges. The first step of each part must return an
-// error.
+// TestMountsNeedPrivileges calls the functions that set up the root on a thread without privileges. Each must return the
+// error of its first mount.
 func TestMountsNeedPrivileges(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
@@ -94,7 +94,8 @@ func TestMountsNeedPrivileges(t *testing.T) {
 	}
 }
 
-// TestPageOfThePath checks that the page is mapped where the filter expects it, or not at all.
+// TestPageOfThePath checks that MapPath maps the page at the address that the filter expects, and fails if a page is
+// already mapped there.
 func TestPageOfThePath(t *testing.T) {
 	t.Parallel()
 	page, err := MapPath()
@@ -107,6 +108,6 @@ func TestPageOfThePath(t *testing.T) {
 		}
 	}()
 	if _, err := MapPath(); err == nil {
-		t.Error("another page is at its place")
+		t.Error("MapPath succeeded although its page is already mapped")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// changeRoot replaces the root of this process by a new, private root.
+// changeRoot replaces the root directory of this process by a new, private root.
 func changeRoot(config wire.Setup) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -35,14 +35,14 @@ func changeRoot(config wire.Setup) error {
 	return leaveOldRoot(config)
 }
 
-// tree is a detached copy of a part of the host's file system, to be mounted in the new root.
+// tree is a detached copy of a host mount (see open_tree(2)), to be mounted in the new root.
 type tree struct {
 	fd   int
 	file bool
 	path string // path in the new root
 }
 
-// copyTrees copies the mounts while the old root is still visible and not covered. It makes the copies read-only.
+// copyTrees makes read-only copies of the mounts. This must happen while the old root is still visible.
 func copyTrees(config wire.Setup) ([]tree, error) {
 	var trees []tree
 	for _, m := range config.Mounts {
@@ -73,12 +73,12 @@ func copyTree(m wire.Mount, attributes uint64) (tree, error) {
 	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
-		return tree{}, fmt.Errorf("look at %s: %w", m.Host, err)
+		return tree{}, fmt.Errorf("stat %s: %w", m.Host, err)
 	}
 	return tree{fd: fd, file: stat.Mode&unix.S_IFMT != unix.S_IFDIR, path: relative(m.Path)}, nil
 }
 
-// enterEmptyRoot mounts a small tmpfs over a directory that every host has, and makes it the working directory.
+// enterEmptyRoot mounts a small tmpfs over a directory that exists on every host, and makes it the working directory.
 func enterEmptyRoot() error {
 	for _, over := range []string{"/tmp", "/mnt", "/srv", "/home", "/sys"} {
 		if info, err := os.Stat(over); err != nil || !info.IsDir() {
@@ -147,7 +147,7 @@ func putTree(t tree) error {
 	return unix.Close(t.fd)
 }
 
-// put creates the directories above path in the new root, then calls what for path.
+// put creates the parent directories of path in the new root, then calls what with the relative path.
 func put(path string, what func(path string) error) error {
 	path = relative(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -156,8 +156,9 @@ func put(path string, what func(path string) error) error {
 	return what(path)
 }
 
-// addDisk mounts the only writable tmpfs, and shows its directories at their paths. One file system for all directories
-// gives one limit. The root of the tmpfs is hidden again, so the directories are not visible twice.
+// addDisk mounts the private disk, a writable tmpfs, and binds its directories to WorkDir, TempDir and SharedDir. They
+// share one file system, so one size limit applies to all. Then it unmounts the root of the tmpfs, so that the
+// directories are not visible twice.
 func addDisk(bytes int64) error {
 	const disk = "disk"
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -190,7 +191,7 @@ const (
 	procOptions = "hidepid=2,subset=pid"
 )
 
-// addProc mounts a proc that shows only the processes of this jail: no /proc/sys, no keys, no kernel files.
+// addProc mounts a /proc with only the process directories of this jail: no /proc/sys, no keys, no kernel files.
 func addProc() error {
 	if err := os.Mkdir("proc", 0o755); err != nil {
 		return err
@@ -207,7 +208,7 @@ func leaveOldRoot(config wire.Setup) error {
 		return fmt.Errorf("change the root: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("forget the old root: %w", err)
+		return fmt.Errorf("unmount the old root: %w", err)
 	}
 	if err := unix.Chdir("/"); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// TestRootRefuses fills a root where another file is in the way. Each step must return an error, and nothing may be
-// mounted.
+// TestRootRefuses sets up a root that already contains files with the names of needed directories. Each step must return
+// an error, and nothing may be mounted.
 func TestRootRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"f", "work"} {
@@ -33,7 +33,7 @@ func TestRootRefuses(t *testing.T) {
 		"a proc that is there":              fillRoot(wire.Setup{Proc: true}, nil),
 	} {
 		if err == nil {
-			t.Errorf("%s: furnished", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Step is one system call in the set-up of a forked child. The list of steps is made once for a launcher. It is the
-// same whether the launcher or the fork server of an interpreter forks the child.
+// Step is one system call in the set-up of a forked child. A launcher computes the list of steps once. The list is the
+// same whether the launcher or a fork server forks the child.
 type Step struct {
 	name string
 	trap int
@@ -39,8 +39,8 @@ const (
 	argUser           // the user of the child
 )
 
-// Names of the descriptors that a forked child gets for its set-up. Those of the control groups follow, as group0,
-// group1, …
+// Names of the descriptors that a forked child gets for its set-up. The descriptors of its control groups are named
+// group0, group1, …
 const (
 	FDStdin   = "stdin"
 	FDStdout  = "stdout"
@@ -54,7 +54,8 @@ const (
 	fdGroup   = "group"
 )
 
-// ChildDescriptors returns these names, in the order in which a fork server gets the descriptors.
+// ChildDescriptors returns the names of all descriptors of a child with the given number of control groups. The order is
+// that in which a fork server receives the descriptors.
 func ChildDescriptors(groups int) []string {
 	names := []string{FDStdin, FDStdout, FDStderr, FDChannel, FDLock, FDUnlock, FDSync, FDRules, FDDisk}
 	for i := range groups {
@@ -63,7 +64,7 @@ func ChildDescriptors(groups int) []string {
 	return names
 }
 
-// GroupDescriptor returns the name of the descriptor of a control group.
+// GroupDescriptor returns the name of the descriptor of the control group with the given index.
 func GroupDescriptor(at int) string { return fdGroup + strconv.Itoa(at) }
 
 func number(value int) arg       { return arg{kind: argNumber, number: value} }
@@ -77,8 +78,8 @@ func do(name string, trap int, args ...arg) Step {
 }
 
 // Steps returns the set-up of a child that is process 1 of a new process namespace and still has the launcher's
-// capabilities. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then
-// seccomp. The seccomp step depends on the process that forks the child (see filtered).
+// capabilities. The order is that of every jail: groups, namespaces, mounts, limits, the user and landlock. Filtered adds
+// the seccomp step, because its filter depends on the process that forks the child.
 func Steps(config wire.Setup, groups int) []Step {
 	var sequence []Step
 	then := func(s ...Step) { sequence = append(sequence, s...) }
@@ -91,7 +92,8 @@ func Steps(config wire.Setup, groups int) []Step {
 		do("umask", unix.SYS_UMASK, number(0o077)),
 		do("timer slack", unix.SYS_PRCTL, number(unix.PR_SET_TIMERSLACK), number(wire.UsualSlack)),
 	)
-	// The private disk is mounted over its own place, and its work directory over that. Its root is then out of reach.
+	// The private disk is mounted at WorkDir, its directories at their paths, and finally its work directory over WorkDir.
+	// The root of the disk is then unreachable.
 	then(
 		do("disk", unix.SYS_MOVE_MOUNT, descriptor(FDDisk), text(""), number(unix.AT_FDCWD), text(wire.WorkDir), number(unix.MOVE_MOUNT_F_EMPTY_PATH)),
 		bind(wire.WorkDir+wire.DiskTemp, wire.TempDir),
@@ -124,8 +126,8 @@ func Steps(config wire.Setup, groups int) []Step {
 	)
 	if config.Landlock > 0 {
 		if config.Proc {
-			// The first free descriptor number is known to be procFD. The child's own /proc can only be opened at this
-			// point.
+			// The first free descriptor number is always ProcFD, so openat returns it. Only here can the child's own /proc be
+			// opened.
 			then(
 				do("rules", unix.SYS_OPENAT, number(unix.AT_FDCWD), text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC), number(0)),
 				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(wire.RulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(Without(config, ProcAccess)&RulesFor(config).Handled_access_fs, wire.ProcFD)), number(0)),
@@ -136,8 +138,8 @@ func Steps(config wire.Setup, groups int) []Step {
 	return sequence
 }
 
-// Filtered adds the filter as the last step of a sequence. After it a child may make only the calls of a program.
-// Without a filter it adds no step.
+// Filtered appends a step that installs the filter. It must be the last one: afterwards the child may make only the calls
+// of a program. If code is empty, no step is added.
 func Filtered(sequence []Step, code []byte) []Step {
 	if len(code) == 0 {
 		return sequence
@@ -149,12 +151,12 @@ func bind(from, to string) Step {
 	return do("mount "+to, unix.SYS_MOUNT, text(from), text(to), number(0), number(unix.MS_BIND), number(0))
 }
 
-// capHeader returns a header with version 3 of the interface and the calling process.
+// capHeader returns a header for capset with version 3 of the interface. Its pid is 0, the calling process.
 func capHeader() []byte {
 	return binary.NativeEndian.AppendUint64(nil, unix.LINUX_CAPABILITY_VERSION_3)
 }
 
-// rule returns a struct landlock_path_beneath_attr, which is packed.
+// rule returns a struct landlock_path_beneath_attr, which is packed: it has no padding.
 func rule(access uint64, fd int) []byte {
 	return binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint64(nil, access), uint32(fd))
 }
@@ -164,15 +166,15 @@ func (l rlimit) bytes() []byte {
 	return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, l.soft), l.hard)
 }
 
-// memory is the memory of the process that makes the calls.
+// memory stores data in the process that makes the calls.
 type memory interface {
-	// keep stores bytes at a fixed place and returns their address.
+	// keep stores bytes at an address that does not change, and returns the address.
 	keep(value []byte) uintptr
 }
 
 // Heap is the memory of this process.
 type Heap struct {
-	kept [][]byte // Go moves stacks, but not the heap
+	kept [][]byte // their addresses stay valid, because Go does not move the heap
 }
 
 func (h *Heap) keep(value []byte) uintptr {
@@ -180,12 +182,12 @@ func (h *Heap) keep(value []byte) uintptr {
 	return address(value)
 }
 
-// Plan is a list of steps with their constant arguments in memory that does not move.
+// Plan is a list of steps whose constant arguments are already stored in memory. Fill completes it for one child.
 type Plan struct {
 	Steps  []Step
 	calls  []call
 	memory memory // holds the data that calls point to
-	moved  int    // index of the step that gives syncFD its number
+	moved  int    // index of the step that moves the sync descriptor to number SyncFD
 }
 
 // NewPlan prepares the calls of steps. Fill completes them for one child.
@@ -203,7 +205,7 @@ func NewPlan(steps []Step, memory memory) *Plan {
 	return p
 }
 
-// constant returns the value of an argument that is the same for every child, else 0.
+// constant returns the value of an argument that is the same for every child, and 0 for other arguments.
 func (p *Plan) constant(a arg) uintptr {
 	switch a.kind {
 	case argNumber:
@@ -223,8 +225,8 @@ func keepFilter(memory memory, code []byte) uintptr {
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
-// Fill sets the arguments that belong to one child. Calls up to moved report failures on the received descriptor,
-// later calls on syncFD.
+// Fill returns the calls for one child, with its user id and descriptors. Calls up to index moved report failures on the
+// sync descriptor as received, later calls on SyncFD.
 func (p *Plan) Fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)
 	for i, s := range p.Steps {
