@@ -17,9 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Child is one sandboxed child, as its launcher sees it. The child has namespaces of its own and has set everything up.
-// It either waits to execute a program, or is a fork of an interpreter that waits for its job. Each child serves one
-// program.
+// Child is the launcher's handle for one child whose set-up is complete. The child either waits to execute a program, or
+// is a fork of an interpreter that waits for its job. Each child serves one program.
 type Child struct {
 	conn    net.Conn
 	user    int
@@ -33,17 +32,17 @@ type Child struct {
 	sync                    *os.File
 	syscallProgram          *child.SyscallProgram // nil if forked; the child reads it until it executes the program
 
-	leave   func() // makes the network namespace of the ended child free for another; nil if it has none from the pool
+	leave   func() // returns the child's network namespace to the pool; nil if it has none from the pool
 	network int    // listening socket at ProxyAddress in the child's namespace, -1 if there is none
 
 	pid    int
 	pidfd  int
-	mounts int // handle on the child's mount namespace, -1 if the kernel has none
+	mounts int // descriptor of the child's mount namespace, -1 if the kernel does not support it
 	end    *end
 	once   sync.Once
 }
 
-// Work returns the work directory. Its contents belong to the program and cannot be trusted.
+// Work returns the child's work directory. The program controls its contents, so they cannot be trusted.
 func (c *Child) Work() *os.Root { return c.work }
 
 // Forked reports whether the program already runs and waits for its job on its descriptor 3.
@@ -52,10 +51,10 @@ func (c *Child) Forked() bool { return c.forked }
 // Stdout, Stderr and Channel return the launcher's ends of the program's descriptors 1, 2 and 3. None of them blocks.
 func (c *Child) Stdout() int { return c.stdout }
 
-// Stderr is described at Stdout.
+// Stderr returns the launcher's end of the program's descriptor 2. See Stdout.
 func (c *Child) Stderr() int { return c.stderr }
 
-// Channel is described at Stdout.
+// Channel returns the launcher's end of the program's descriptor 3. See Stdout.
 func (c *Child) Channel() int { return c.channel }
 
 // Ended returns a descriptor that becomes readable when the program and every process it started are dead.
@@ -95,7 +94,7 @@ func (c *Child) Begin(program wire.Command, stdin string) error {
 	}
 }
 
-// Chown makes the program's user own a file or directory in the work directory.
+// Chown makes the program's user the owner of a file or directory in the work directory.
 func (c *Child) Chown(name string) error {
 	if !c.own {
 		return nil
@@ -103,24 +102,24 @@ func (c *Child) Chown(name string) error {
 	return c.work.Lchown(name, c.user, c.user)
 }
 
-// Full reports whether the disk has no space left, for bytes or for files.
+// Full reports whether the disk has no free bytes or no free inodes.
 func (c *Child) Full() bool {
 	var stat unix.Statfs_t
 	return unix.Fstatfs(c.disk, &stat) == nil && (stat.Bavail == 0 || stat.Files > 0 && stat.Ffree == 0)
 }
 
-// Rlimits bound each process of a program. 0 keeps the limit of the jail.
+// Rlimits are the kernel limits of each process of a program. A value of 0 keeps the limit of the jail.
 type Rlimits struct {
 	FileBytes uint64 `json:"fileBytes,omitempty"`
 	OpenFiles uint64 `json:"openFiles,omitempty"`
-	// Sockets replaces OpenFiles if no control group counts the memory that sockets hold, unless it is 0.
+	// Sockets is the limit of open files if no control group counts the memory of sockets. 0 means OpenFiles.
 	Sockets   uint64 `json:"sockets,omitempty"`
 	Processes uint64 `json:"processes,omitempty"` // limit of the child's user
 	Stack     uint64 `json:"stack,omitempty"`
 }
 
-// sharedTasks is the reserve for processes of other children if all children share one user. The watch counts the
-// processes of each child.
+// sharedTasks is added to the process limit if all children share one user, because the kernel then counts the processes
+// of all children together. The watch enforces the limit of each child.
 const sharedTasks = 128
 
 // Limit sets the soft and the hard limits before the program begins.
@@ -190,16 +189,16 @@ func (c *Child) close() (status syscall.WaitStatus) {
 	return status
 }
 
-// hold keeps the mount namespace until the child is closed. The kernel waits for all processors before it releases a
-// mount. The last process of a namespace does that before it counts as dead, so waiting for its end would include that
-// wait. Before Linux 6.11 there is no such handle.
+// hold opens a descriptor of the child's mount namespace, so that the namespace lives until the child is closed. Otherwise
+// the last process would release the mounts before it counts as dead. This is slow, because the kernel waits for all
+// processors, and waiting for the child's end would include it. Linux supports such descriptors since 6.11.
 func (c *Child) hold() {
 	if handle, err := unix.IoctlRetInt(c.pidfd, unix.PIDFD_GET_MNT_NAMESPACE); err == nil {
 		c.mounts = handle
 	}
 }
 
-// mountWorkDir mounts the private disk of the child: one file system with three parts.
+// mountWorkDir creates the private disk of the child: one tmpfs with directories for work, temporary and shared files.
 func (c *Child) mountWorkDir(bytes int64) error {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -232,8 +231,8 @@ func (c *Child) mountWorkDir(bytes int64) error {
 	return nil
 }
 
-// enter opens the work directory. Where the host allows no /proc, only the current directory leads to it. The current
-// directory belongs to the whole process, so children enter one after the other.
+// enter opens the work directory. It changes the current directory to it first, because a path through /proc does not work
+// on every host. The current directory belongs to the whole process, so enter locks one meanwhile.
 func (c *Child) enter(one sync.Locker) (err error) {
 	one.Lock()
 	defer one.Unlock()
@@ -246,7 +245,7 @@ func (c *Child) enter(one sync.Locker) (err error) {
 
 func diskParts() []string { return []string{wire.DiskWork, wire.DiskTemp, wire.DiskShared} }
 
-// common holds open descriptors of the paths that the rules of all children of a launcher allow.
+// common maps descriptors to access rights. It contains the paths that every child of a launcher may access.
 type common map[int]uint64
 
 func openCommon(config wire.Setup) (common, error) {
@@ -261,7 +260,7 @@ func openCommon(config wire.Setup) (common, error) {
 	return open, nil
 }
 
-// rules makes the landlock rules of the child, except for /proc, which only the child can see.
+// rules creates the landlock ruleset of the child. The rule for /proc is missing, because only the child sees its /proc.
 func (c *Child) rules(config wire.Setup, shared common) (int, error) {
 	attr := child.RulesFor(config)
 	rules, err := child.NewRules(attr)
@@ -270,7 +269,7 @@ func (c *Child) rules(config wire.Setup, shared common) (int, error) {
 	}
 	for fd, access := range shared {
 		if err := child.AllowBeneath(rules, fd, access&attr.Handled_access_fs); err != nil {
-			return -1, errors.Join(fmt.Errorf("allow what all may read: %w", err), unix.Close(rules))
+			return -1, errors.Join(fmt.Errorf("allow a path of every child: %w", err), unix.Close(rules))
 		}
 	}
 	for _, part := range diskParts() {

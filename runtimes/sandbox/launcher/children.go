@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// children holds the state of a launcher and of its children.
+// children is the state of a launcher, which creates and serves children.
 type children struct {
 	config  wire.Setup
 	role    Role
@@ -33,12 +33,12 @@ type children struct {
 	networks  networks
 }
 
-// newChildren does the slow preparations before the launcher reports that it is ready.
+// newChildren prepares a launcher, before it reports that it is ready: everything slow that is the same for all children.
 func newChildren(config wire.Setup, role Role) (*children, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
 	}
-	debug.SetMemoryLimit(wire.LauncherMemory / 4) // collects the garbage of large jobs and results in time
+	debug.SetMemoryLimit(wire.LauncherMemory / 4) // runs the garbage collector before large jobs fill the memory limit
 	s := &children{config: config, role: role}
 	var err error
 	if s.common, err = openCommon(config); err != nil {
@@ -67,7 +67,8 @@ func newChildren(config wire.Setup, role Role) (*children, error) {
 
 // serveOrders serves orders until the server closes the connection.
 func (s *children) serveOrders(conn net.Conn) (err error) {
-	// conn is not used after this. The collector would close it, and its low descriptor number would go to a child.
+	// conn is not used after this. Without KeepAlive the garbage collector would close it, and a child would get its low
+	// descriptor number.
 	defer runtime.KeepAlive(conn)
 	if s.control, err = wire.ReceiveControl(conn); err != nil {
 		return err
@@ -101,7 +102,8 @@ func (s *children) serveChild(o wire.Order, fds []int) {
 	s.notify(goneNotice(o.ID, c.close(), ""))
 }
 
-// goneNotice reports how the process of a child ended. Status 0 is also that of a child that never had a process.
+// goneNotice returns the notice that a child ended with a status and a reason. A child that never had a process has
+// status 0.
 func goneNotice(id int64, status syscall.WaitStatus, reason string) wire.Notice {
 	gone := wire.Notice{ID: id, Gone: true, Error: reason}
 	if status.Signaled() {
@@ -125,12 +127,12 @@ func (s *children) notify(n wire.Notice, handles ...int) bool {
 	return err == nil
 }
 
-// make creates a child and waits until its set-up is complete. It always takes over the passed descriptors. If the
-// process ended before its set-up was complete, make also returns the status of the process.
+// make creates a child and waits until its set-up is complete. It always closes the passed descriptors or stores them in
+// the child. If the process ended during its set-up, make also returns its status.
 func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus, error) {
 	if len(passed) != 1+s.config.Groups {
 		wire.CloseAll(passed)
-		return nil, 0, fmt.Errorf("%d descriptors came with the order", len(passed))
+		return nil, 0, fmt.Errorf("the order has %d descriptors", len(passed))
 	}
 	groups := passed[1:]
 	defer wire.CloseAll(groups)
@@ -217,7 +219,7 @@ func (s *children) fork(c *Child, o wire.Order, named map[string]int) error {
 	return nil
 }
 
-// childEnds maps names to descriptors of the child.
+// childEnds maps names (see child.ChildDescriptors) to the child's ends of pipes and sockets.
 type childEnds map[string]int
 
 func (e childEnds) list() []int {
@@ -228,8 +230,8 @@ func (e childEnds) list() []int {
 	return all
 }
 
-// connect makes the pipes and sockets between the child and the launcher. After an error, the child and the returned
-// map hold those made so far.
+// connect makes the pipes and sockets between the child and the launcher. After an error, the caller must still close the
+// descriptors in the child and in the returned map.
 func (c *Child) connect() (childEnds, error) {
 	theirs := childEnds{}
 	var all error
@@ -262,7 +264,8 @@ func (c *Child) connect() (childEnds, error) {
 	return theirs, errors.Join(all, err)
 }
 
-// raiseFiles raises the limit to allow descriptors of many children. It keeps the low numbers free for their programs.
+// raiseFiles raises the limit of open files, because a launcher has descriptors for many children. It also occupies the
+// descriptor numbers below wire.FirstFD, so that only programs get them.
 func raiseFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
 )
 
-// TestOrdersThatCannotBe checks that the launcher answers each impossible order with the reason and closes its
+// TestOrdersThatCannotBe checks that a launcher replies to each invalid order with the reason, and closes the order's
 // descriptors.
 func TestOrdersThatCannotBe(t *testing.T) {
 	t.Parallel()
@@ -65,18 +65,19 @@ func TestOrdersThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.serveOrders(ours); err == nil {
-		t.Error("an order that is no JSON was taken")
+		t.Error("an order that is not JSON was accepted")
 	}
 	_ = ours.Close()
 	if err := s.serveOrders(theirs); err == nil {
-		t.Error("orders came from nobody")
+		t.Error("serveOrders succeeded without a connection")
 	}
 	if _, err := openCommon(wire.Setup{Devices: []string{"/dev/nowhere"}}); err == nil {
-		t.Error("a device that is not is allowed")
+		t.Error("a missing device was allowed")
 	}
 }
 
-// TestChildRefuses uses a child whose parts are missing.
+// TestChildRefuses calls the methods of a child whose process, directory or descriptors are missing. Each must return an
+// error or have no effect.
 func TestChildRefuses(t *testing.T) {
 	t.Parallel()
 	dead := newEnd()
@@ -92,27 +93,27 @@ func TestChildRefuses(t *testing.T) {
 	}
 	c := &Child{mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, syscallProgram: child.NewSyscallProgram(nil)}
 	if c.Forked() || c.Full() || c.Stdout() != -1 || c.Stderr() != -1 || c.Channel() != -1 || c.Ended() != -1 || c.Work() != root {
-		t.Error("a child without parts has some")
+		t.Error("a method of an empty child succeeded")
 	}
 	if err := c.Limit(Rlimits{Processes: 1}); err != nil {
-		t.Errorf("the limits of the dead: %v", err)
+		t.Errorf("limit a dead child: %v", err)
 	}
 	nobody := &Child{end: newEnd(), pid: 1 << 22} // higher than any process number
 	if err := nobody.Limit(Rlimits{Processes: 1, Stack: 1}); err != nil {
-		t.Errorf("the limits of nobody: %v", err)
+		t.Errorf("limit a process that does not exist: %v", err)
 	}
 	if err := nobody.Chown("nowhere"); err != nil {
-		t.Errorf("a file that is its own already: %v", err)
+		t.Errorf("change the owner although the users are the same: %v", err)
 	}
 	self := &Child{end: newEnd(), pid: os.Getpid(), own: true}
 	if err := self.Limit(Rlimits{Stack: math.MaxUint64}); err != nil { // the current value
 		t.Error(err)
 	}
 	if _, _, err := open(1 << 20); err == nil {
-		t.Error("a descriptor that is not was opened")
+		t.Error("an invalid descriptor was opened")
 	}
 	if err := c.Chown("nowhere"); err == nil {
-		t.Error("a file that is not was given away")
+		t.Error("the owner of a missing file was changed")
 	}
 	for _, argv := range [][]string{nil, {""}, {"bash"}} {
 		if err := c.Begin(wire.Command{Argv: argv}, ""); !errors.Is(err, child.ErrNoProgram) {
@@ -120,38 +121,38 @@ func TestChildRefuses(t *testing.T) {
 		}
 	}
 	if err := c.Begin(wire.Command{Argv: []string{"/bin/true"}}, "x"); err == nil { // the reading end accepts no data
-		t.Error("a program began without its child")
+		t.Error("a program started without its child")
 	}
 	if _, err := writer.Write([]byte{child.ReportFailed}); err != nil {
 		t.Fatal(err)
 	}
 	_ = writer.Close()
 	if err := child.ReadReport(c.sync, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("half a failure: %v", err)
+		t.Errorf("a truncated failure report: %v", err)
 	}
 	if err := c.enter(new(noLock)); err == nil {
-		t.Error("there is a work directory")
+		t.Error("a work directory was opened")
 	}
 	if _, err := c.rules(wire.Setup{Landlock: 1}, common{-1: 0}); err == nil {
-		t.Error("what is not open is allowed")
+		t.Error("a rule for an invalid descriptor was added")
 	}
 	if _, err := c.rules(wire.Setup{Landlock: 1}, nil); err == nil {
-		t.Error("a disk that is not is allowed")
+		t.Error("a rule for an invalid disk was added")
 	}
 }
 
-// noLock is a lock for a single goroutine.
+// noLock is a sync.Locker without effect.
 type noLock struct{}
 
 func (*noLock) Lock()   {}
 func (*noLock) Unlock() {}
 
-// TestForkServerRefuses uses a fork server that cannot start, and one that sends invalid data.
+// TestForkServerRefuses checks that a fork server that cannot start, or that sends invalid data, is an error.
 func TestForkServerRefuses(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{"no program": "/nowhere", "ends at once": "/bin/true", "no way to speak": "/bin/false"} {
 		if _, err := startForkServer(wire.Command{Argv: []string{program}}, nil, wire.Halves{}, nil, nil); err == nil {
-			t.Errorf("%s: it is there", name)
+			t.Errorf("%s: the fork server started", name)
 		}
 	}
 	loopMemory, err := child.NewLoopImage(child.LoopPlace{}, nil, wire.Halves{}, nil)
@@ -165,11 +166,11 @@ func TestForkServerRefuses(t *testing.T) {
 		pid int
 	}{"a child that nobody asked for": {2, 5}, "a child without a handle": {1, 5}, "neither a child nor an error": {1, 0}} {
 		if f.answered(n.id, n.pid, nil) {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s was accepted", name)
 		}
 	}
 	if f.answered(1, 0, []int{9}) {
-		t.Error("a handle on no child was taken")
+		t.Error("a descriptor that belongs to no order was accepted")
 	}
 	go func() {
 		if _, _, err := wire.ReceiveMessage(theirs, make([]byte, wire.MaxNotice)); err != nil {
@@ -180,7 +181,7 @@ func TestForkServerRefuses(t *testing.T) {
 	if err := f.fork(&Child{}, wire.Order{ID: 2}, nil); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("a child that could not be forked: %v", err)
 	}
-	// Close alone is not enough: a process that another test forks just now holds a copy until it executes its program.
+	// Close alone is not enough: a process that another test is forking has a copy of the descriptor until it calls exec.
 	if err := theirs.CloseRead(); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestForkServerRefuses(t *testing.T) {
 	}
 }
 
-// TestReaper keeps the end of a child that died before expect was called.
+// TestReaper checks that the status of a child that died before expect was called is stored, and returned only once.
 func TestReaper(t *testing.T) {
 	t.Parallel()
 	r := &reaper{children: map[int]*end{}, early: map[int]syscall.WaitStatus{}, born: make(chan struct{}, 1)}
@@ -211,8 +212,8 @@ func TestReaper(t *testing.T) {
 	}
 }
 
-// TestLimit_NoGroupCountsSockets_FewerFiles lowers the number of open files if no control group counts the memory that
-// sockets hold.
+// TestLimit_NoGroupCountsSockets_FewerFiles checks that the limit of open files is lower if no control group counts the
+// memory of sockets.
 func TestLimit_NoGroupCountsSockets_FewerFiles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -15,14 +15,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// forkServer is the launcher's side of a warm interpreter that forks a process for each child. The fork server never
-// receives user data. The forked processes receive it after their set-up.
+// forkServer is the launcher's handle for a fork server: a started interpreter that forks a process for each child. It
+// never receives user data. The forked processes receive it after their set-up.
 //
-// The fork server has a message socket as its descriptor 3. It receives the code of its loop, replies with the address
-// of the loop memory, receives the contents of that memory, and reports that it is ready. From then on it runs the
-// loop. The loop first installs its part of the filter, or ends. An order holds an id, the calls of the child and its
-// descriptors. The reply holds the child's process number and a handle on it. The child's parent is the launcher, so
-// the launcher itself learns of its end.
+// The descriptor 3 of the fork server is a message socket. Over it, the fork server receives the code of its loop, replies
+// with a child.LoopPlace, receives the contents of the loop memory, and reports that it is ready. Then it runs the loop.
+// The loop first installs its part of the filter, and exits if that fails. An order contains an id, the calls of the child
+// and its descriptors. The reply contains the child's process ID and a pidfd. The parent of the child is the launcher, so
+// the launcher can wait for it.
 type forkServer struct {
 	control    *net.UnixConn
 	reaper     *reaper
@@ -53,15 +53,15 @@ func startForkServer(command wire.Command, sequence []child.Step, filter wire.Ha
 	_, err = os.StartProcess(command.Argv[0], command.Argv, &os.ProcAttr{
 		Dir: "/", Env: command.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, theirs},
 	})
-	if err = errors.Join(err, theirs.Close()); err != nil { // only the fork server's own copy may keep the socket open
+	if err = errors.Join(err, theirs.Close()); err != nil { // so that the socket closes when the fork server ends
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
 	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
 	if f.loopMemory, err = introduce(control, sequence, filter, names); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
-	// When the fork server ends, the launcher ends too, with all its children. It is of no more use, and all callers
-	// get a fresh launcher.
+	// When the fork server ends, the launcher exits too, and the kernel kills its children. It could start no more
+	// children, and the server starts a new launcher.
 	go func() {
 		fmt.Fprintln(os.Stderr, f.listen())
 		os.Exit(wire.ExitServe)
@@ -81,7 +81,7 @@ func introduce(control *net.UnixConn, sequence []child.Step, filter wire.Halves,
 	}
 	var place child.LoopPlace
 	if err := json.Unmarshal(message, &place); err != nil {
-		return nil, fmt.Errorf("it says %q: %w", message, err)
+		return nil, fmt.Errorf("the fork server sent %q: %w", message, err)
 	}
 	loopMemory, err := child.NewLoopImage(place, sequence, filter, names)
 	if err != nil {
@@ -100,14 +100,14 @@ func (f *forkServer) listen() error {
 	for {
 		message, fds, err := wire.ReceiveMessage(f.control, buffer)
 		if err != nil {
-			return fmt.Errorf("the fork server is gone: %w", err)
+			return fmt.Errorf("the fork server has ended: %w", err)
 		}
 		id, pid, ok := child.ReadForkNotice(message)
 		if !ok {
-			return fmt.Errorf("the fork server says %q", message)
+			return fmt.Errorf("the fork server sent the invalid reply %q", message)
 		}
 		if !f.answered(id, int(pid), fds) {
-			return fmt.Errorf("the fork server says that order %d is %d", id, pid)
+			return fmt.Errorf("the fork server replied to the unknown order %d with %d", id, pid)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (f *forkServer) answered(id int64, pid int, fds []int) bool {
 		return false
 	case len(fds) == 1 && pid > 1:
 		waiting.pid, waiting.pidfd = pid, fds[0]
-		waiting.end = f.reaper.expect(waiting.pid) // expected here, in the order of the replies: the process number may soon be reused
+		waiting.end = f.reaper.expect(waiting.pid) // here, and not in fork: the process ID may be reused before fork continues
 	case len(fds) != 0 || pid >= 0:
 		return false
 	default: // too little memory, or the process limit is reached
@@ -132,7 +132,7 @@ func (f *forkServer) answered(id int64, pid int, fds []int) bool {
 	return true
 }
 
-// fork forks the process of a child.
+// fork orders a process from the fork server and waits for the reply.
 func (f *forkServer) fork(c *Child, o wire.Order, named map[string]int) error {
 	message, fds, err := f.loopMemory.Order(o.ID, o.User, named)
 	if err != nil {
@@ -142,10 +142,10 @@ func (f *forkServer) fork(c *Child, o wire.Order, named map[string]int) error {
 	f.mu.Lock()
 	f.ordered[o.ID] = waiting
 	f.mu.Unlock()
-	// If the fork server has ended, listen ends the launcher. Its end is the reason that the server should learn.
+	// EPIPE and ECONNRESET are not reported: the fork server has ended, so listen ends the launcher and logs the reason.
 	_, _, err = f.control.WriteMsgUnix(message, unix.UnixRights(fds...), nil)
 	if err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
-		return fmt.Errorf("ask the fork server: %w", err)
+		return fmt.Errorf("send an order to the fork server: %w", err)
 	}
 	<-waiting.born // or the launcher ends
 	if waiting.failed != 0 {

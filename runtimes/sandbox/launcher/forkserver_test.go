@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
 )
 
-// TestForkServersThatSendNothing uses a fork server that ends during its start, and one that sends a wrong address.
+// TestForkServersThatSendNothing checks that a fork server that ends during its start, or sends an invalid address, is an
+// error.
 func TestForkServersThatSendNothing(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -35,12 +36,12 @@ func TestForkServersThatSendNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := introduce(ours, tt.sequence, wire.Halves{}, nil); err == nil {
-			t.Errorf("%s: it is ready", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// TestLauncherRefusesMissingFiles prepares a launcher whose fork server, or whose device, is missing.
+// TestLauncherRefusesMissingFiles checks that a launcher whose fork server or device is missing returns an error.
 func TestLauncherRefusesMissingFiles(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
@@ -56,7 +57,7 @@ func TestLauncherRefusesMissingFiles(t *testing.T) {
 	}
 }
 
-// TestForkWithoutDescriptors orders a child without the descriptors that it needs.
+// TestForkWithoutDescriptors checks that an order without the child's descriptors is refused.
 func TestForkWithoutDescriptors(t *testing.T) {
 	t.Parallel()
 	image, err := child.NewLoopImage(child.LoopPlace{}, nil, wire.Halves{}, []string{child.FDDisk})

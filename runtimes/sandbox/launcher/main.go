@@ -1,5 +1,5 @@
-// Package launcher is process 1 of a jail. It locks itself up and serves its role. The process that gave the package its
-// name starts children: it prepares a jail for each, and is trusted by the server as long as it keeps to the protocol.
+// Package launcher implements process 1 of a jail. It isolates itself and then serves its role. The role of a launcher is
+// to start children, each in its own jail.
 package launcher
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Main must be called first in main. If args are those of a jailed process, it sets up the jail, serves, and returns
-// the exit code for the process to end with at once. Otherwise it returns false and has no effect.
+// Main must be called first in main. If args are those of a jailed process, Main sets up the jail, serves the role, and
+// returns an exit code. The caller must then exit at once. Otherwise Main returns false and has no effect.
 func Main(args []string, roles []Role) (code int, jailed bool) {
 	if len(args) < 2 || args[1] != wire.Argument {
 		return 0, false
@@ -102,14 +102,14 @@ func find(roles []Role, name string, config wire.Setup) (Role, error) {
 	return Role{}, fmt.Errorf("no role %q with filter %q", name, config.Filter)
 }
 
-// serveProbe waits for the server to close the connection. The successful set-up was the answer already.
+// serveProbe waits until the server closes the connection. The probe only tests whether a jail can be set up.
 func serveProbe(conn net.Conn) error {
 	_, err := io.Copy(io.Discard, conn)
 	return err
 }
 
-// closeForeign closes inherited descriptors other than the frame socket, because the parent of the server may have left
-// some open. The Go runtime may own an epoll and an event descriptor already.
+// closeForeign closes inherited descriptors other than the frame socket. The parent of the server may have passed open
+// descriptors to it. The epoll and event descriptors of the Go runtime stay open.
 func closeForeign() error {
 	const list = "/proc/self/fd"
 	entries, err := os.ReadDir(list)
@@ -132,9 +132,9 @@ func closeForeign() error {
 	return nil
 }
 
-// dropSignals prevents a program from ending process 1 by signals. Process 1 catches and drops them. It does not ignore
-// them, because every program that it starts would inherit that. SIGCHLD stays for roles that start programs, SIGURG
-// for the runtime's preemption. SIGKILL and SIGSTOP from within the jail never reach its process 1.
+// dropSignals catches and drops signals, so that a program cannot end process 1 with them. It does not use SIG_IGN,
+// because programs that process 1 starts would inherit that. SIGCHLD is needed by roles that start programs, SIGURG by
+// the Go runtime. The kernel never delivers SIGKILL and SIGSTOP from inside the jail to process 1.
 func dropSignals() {
 	var all []os.Signal
 	for number := syscall.Signal(1); number < 32; number++ {
@@ -147,7 +147,8 @@ func dropSignals() {
 	signal.Notify(make(chan os.Signal, 1), all...)
 }
 
-// open makes a connection of an inherited socket for the role, and a separate descriptor of it for this package.
+// open returns a connection on an inherited socket for the role, and a separate descriptor of the socket for
+// endWithServer.
 func open(fd uintptr) (conn net.Conn, own int, err error) {
 	file := os.NewFile(fd, "frames")
 	defer file.Close() // both are duplicates
@@ -172,9 +173,9 @@ func receive(conn net.Conn) (wire.Setup, error) {
 	return config, nil
 }
 
-// endWithServer ends the jail when the server closes its end of the socket, even while the role computes and does not
-// read. If the server dies, the kernel ends the jail (Pdeathsig). This function covers a server that only closes the
-// jail. It uses a descriptor of its own, because closing a descriptor waits for all its users.
+// endWithServer exits when the server closes its end of the socket, even while the role computes and does not read. (If
+// the server dies, the kernel kills the jail because of Pdeathsig.) It needs a separate descriptor, because closing the
+// role's connection would wait for the poll here.
 func endWithServer(fd int) {
 	wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	for {
@@ -185,7 +186,7 @@ func endWithServer(fd int) {
 	}
 }
 
-// workerThreads is the number of threads that run Go code in process 1.
+// workerThreads is GOMAXPROCS of process 1.
 const (
 	workerThreads = 2
 )

@@ -11,17 +11,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// TestInsideRefuses runs the jailed side outside of a jail, or with an incomplete set-up. It must end before it serves.
+// TestInsideRefuses checks that the code of process 1 returns an error outside of a jail, or if its set-up is incomplete.
 func TestInsideRefuses(t *testing.T) {
 	t.Parallel()
 	if code, err := inside([]string{"program"}, nil); code != wire.ExitSetup || err == nil {
 		t.Errorf("served outside of a jail: %d, %v", code, err)
 	}
 	if _, jailed := Main([]string{"atelier", "serve"}, nil); jailed {
-		t.Error("an ordinary command is for a jail")
+		t.Error("Main handled an ordinary command")
 	}
 	if _, err := find(nil, "program", wire.Setup{Filter: wire.FilterProgram}); err == nil {
-		t.Error("a role that is not there")
+		t.Error("an unknown role was found")
 	}
 	for name, send := range map[string]func(net.Conn){
 		"nothing":   func(net.Conn) {},
@@ -34,7 +34,7 @@ func TestInsideRefuses(t *testing.T) {
 			_ = ours.Close()
 		}()
 		if _, err := receive(theirs); err == nil {
-			t.Errorf("%s: received", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)

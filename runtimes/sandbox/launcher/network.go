@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// backlog is the number of connections that may wait to be accepted.
+// backlog is the maximum number of connections that wait to be accepted.
 const backlog = 64
 
-// startInNetwork starts a child in its own network namespace, which has only a loopback interface. It returns a socket
-// that listens there at ProxyAddress. A socket stays in the namespace where it was made, whichever process accepts on
-// it. So this socket is the only way out of the namespace.
+// startInNetwork calls start, which starts a child, in a new network namespace with only a loopback interface. It returns
+// a socket that listens there at ProxyAddress. A socket stays in the namespace where it was created, even if a process
+// outside accepts its connections. So the child can connect only to this socket.
 //
-// Linux binds a network namespace to a thread, and a child gets the namespace of the thread that starts it. So a thread
-// is used that does nothing else and ends afterwards.
+// A child gets the network namespace of the thread that starts it. So start runs on a separate thread, which ends
+// afterwards.
 func startInNetwork(start func() error) (listener int, err error) {
 	listener = -1
 	done := make(chan struct{})
@@ -37,19 +37,19 @@ func startInNetwork(start func() error) (listener int, err error) {
 	return listener, err
 }
 
-// networks holds empty network namespaces for children without a network, so that two children that live at the same
-// time do not meet at a port or in the lists in /proc/self/net. To make a namespace takes the kernel as long as to set
-// up the rest of a child, so namespaces are used again. A namespace without an interface that is up keeps no state of a
-// dead child, except the kernel's counters.
+// networks is a pool of empty network namespaces for children without a network. Children that live at the same time have
+// different namespaces, so they cannot connect to each other or see each other's sockets in /proc/self/net. Creating a
+// namespace takes as long as the rest of a child's set-up, so namespaces are reused. In a namespace whose interfaces are
+// all down, a dead child leaves no state except the kernel's counters.
 //
-// Children of a fork server get the namespace of the fork server. They belong to one workspace.
+// Children of a fork server do not use the pool. They share the namespace of the fork server and belong to one workspace.
 type networks struct {
 	mu   sync.Mutex
 	free []chan func()
 }
 
-// start calls a function that starts a child, on a thread in a namespace that no other child uses. leave must be called
-// once the child is dead.
+// start calls the function start, which starts a child, on a thread in a namespace that no other child uses. leave
+// returns the namespace to the pool. It must be called when the child is dead.
 func (n *networks) start(start func() error) (leave func(), err error) {
 	n.mu.Lock()
 	var thread chan func()
@@ -77,8 +77,8 @@ func (n *networks) start(start func() error) (leave func(), err error) {
 	return leave, nil
 }
 
-// newNetworkThread makes a namespace and a thread in it, which calls the functions that it receives. The namespace
-// lives as long as the thread, and both as long as the launcher.
+// newNetworkThread creates a namespace with a thread in it. The thread calls the functions sent to the channel. It lives,
+// and with it the namespace, as long as the launcher.
 func newNetworkThread() (chan func(), error) {
 	requests, made := make(chan func()), make(chan error)
 	go onOwnThread(make(chan struct{}), func() {
@@ -110,7 +110,7 @@ func onOwnThread(done chan struct{}, do func()) {
 	do()
 }
 
-// newNetwork puts this thread into a new network namespace and listens there.
+// newNetwork moves this thread into a new network namespace and listens there at ProxyAddress.
 func newNetwork() (listener int, err error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return -1, fmt.Errorf("make a network namespace: %w", err)
@@ -131,7 +131,7 @@ func raiseLoopback(socket int) error {
 	}
 	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	if err := unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request); err != nil {
-		return fmt.Errorf("raise the loopback: %w", err)
+		return fmt.Errorf("bring up the loopback interface: %w", err)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func listenAt(socket int) error {
 	return nil
 }
 
-// handles returns the descriptors that the server gets of a ready child.
+// handles returns the descriptors of a ready child that the launcher passes to the server.
 func (c *Child) handles() []int {
 	if c.network < 0 {
 		return []int{c.pidfd}

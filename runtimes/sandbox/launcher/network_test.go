@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// TestNetworkRefuses uses a namespace whose child could not start, and invalid sockets.
+// TestNetworkRefuses checks that a child that cannot start, and invalid sockets, are errors.
 func TestNetworkRefuses(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no child")
@@ -19,7 +19,7 @@ func TestNetworkRefuses(t *testing.T) {
 		t.Errorf("%d, %v", listener, err)
 	}
 	if raiseLoopback(-1) == nil || listenAt(-1) == nil {
-		t.Error("a socket that is none has a network")
+		t.Error("an invalid socket was accepted")
 	}
 	udp, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -27,11 +27,11 @@ func TestNetworkRefuses(t *testing.T) {
 	}
 	defer unix.Close(udp)
 	if listenAt(udp) == nil {
-		t.Error("a socket without connections waits for some")
+		t.Error("listening on an invalid socket succeeded")
 	}
 }
 
-// TestChildWithoutParts tests the launcher's side of a child without any of its parts.
+// TestChildWithoutParts checks that creating a child without its descriptors, disk or rules is an error.
 func TestChildWithoutParts(t *testing.T) {
 	t.Parallel()
 	made := child.NewPlan(child.Steps(wire.Setup{}, 1), &child.Heap{})
@@ -40,18 +40,18 @@ func TestChildWithoutParts(t *testing.T) {
 	}
 	c := &Child{disk: -1}
 	if c.enter(&noLock{}) == nil {
-		t.Error("a disk that is none was entered")
+		t.Error("an invalid disk was entered")
 	}
 	if version := child.LandlockVersion(); version > 0 {
 		for name, shared := range map[string]common{"a disk that is none": nil, "a path that is not open": {-1: child.ProcAccess}} {
 			if _, err := c.rules(wire.Setup{Landlock: version, Filter: wire.FilterProgram}, shared); err == nil {
-				t.Errorf("%s: there are rules", name)
+				t.Errorf("%s: no error", name)
 			}
 		}
 	}
 }
 
-// TestNetworkOfNoChild returns the network namespace of a child that could not start to the pool.
+// TestNetworkOfNoChild checks that the network namespace returns to the pool if the child could not start.
 func TestNetworkOfNoChild(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no child")
@@ -64,7 +64,8 @@ func TestNetworkOfNoChild(t *testing.T) {
 	}
 }
 
-// init is on the first thread of the process, which tests are rarely on. That thread never ends, so it is not used.
+// init checks that onOwnThread does not use the first thread of the process, which never ends. Only init is sure to run on
+// that thread.
 func init() {
 	first := true
 	onOwnThread(make(chan struct{}), func() { first = unix.Gettid() == unix.Getpid() })

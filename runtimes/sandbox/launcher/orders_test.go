@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire/wiretest"
 )
 
-// TestForkServerTalksNonsense checks that the launcher reads from a fork server until it sends invalid data or ends.
+// TestForkServerTalksNonsense checks that listen returns an error when a fork server sends invalid data or ends.
 func TestForkServerTalksNonsense(t *testing.T) {
 	t.Parallel()
 	ours, theirs := wiretest.Pair(t, unix.SOCK_SEQPACKET)
@@ -20,7 +20,7 @@ func TestForkServerTalksNonsense(t *testing.T) {
 		if _, err := io.WriteString(theirs, reported); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.listen(); err == nil || !strings.Contains(err.Error(), "says") {
+		if err := f.listen(); err == nil || !strings.Contains(err.Error(), "the fork server ") {
 			t.Errorf("%s: %v", reported, err)
 		}
 	}
@@ -28,11 +28,11 @@ func TestForkServerTalksNonsense(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.listen(); !errors.Is(err, io.EOF) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("a fork server that ended: %v", err)
 	}
 }
 
-// TestOrdersEnd checks that an unused launcher stops accepting orders.
+// TestOrdersEnd checks that serveOrders returns when the server closes the connection.
 func TestOrdersEnd(t *testing.T) {
 	t.Parallel()
 	control, server := wiretest.Pair(t, unix.SOCK_SEQPACKET)

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// reaper waits for the children of a launcher, with one thread for all of them.
+// reaper waits for all children of a launcher on one thread.
 type reaper struct {
 	mu       sync.Mutex
 	children map[int]*end
@@ -14,7 +14,7 @@ type reaper struct {
 	born     chan struct{}              // signals that there is a child to wait for
 }
 
-// end holds the end of a child.
+// end describes the end of a child.
 type end struct {
 	dead   chan struct{} // closed when status is set
 	status syscall.WaitStatus
@@ -28,7 +28,7 @@ func newReaper() *reaper {
 	return r
 }
 
-// expect returns the end of a child that was just started.
+// expect returns the end of a child that was just started. Its channel is closed at once if the child is already dead.
 func (r *reaper) expect(pid int) *end {
 	e := newEnd()
 	r.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Role is the task of a jailed copy of our binary: either Serve or Child.
+// Role is a task of our binary in a jail. It has either Serve or Child.
 type Role struct {
 	Name   string
 	Filter wire.Filter // the only policy under which the role may be started

@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// ReadReport returns the role's report. It includes an end message that was sent in parts.
+// ReadReport returns the report of the program role. If the program's end message was sent in Part frames, the report
+// contains it too.
 func ReadReport(result frames.Result) (Report, error) {
 	var report Report
 	if err := json.Unmarshal(result.Stats, &report); err != nil {
@@ -25,7 +26,7 @@ func ReadReport(result frames.Result) (Report, error) {
 	return report, nil
 }
 
-// ReadFile returns the content and the state of the result file, and the error of an invalid one.
+// ReadFile returns the content and the state of the result file. flaw describes the error of an invalid file.
 func ReadFile(result frames.Result, report Report, largest int64) (content json.RawMessage, state FileState, flaw string) {
 	if report.File != FileRead {
 		return nil, report.File, ""
@@ -33,7 +34,7 @@ func ReadFile(result frames.Result, report Report, largest int64) (content json.
 	return CheckFile(result.Parts, largest)
 }
 
-// CheckFile returns the content and the state of a result file that was read, and the error of an invalid one.
+// CheckFile returns the content and the state of a result file that was read. flaw describes the error of an invalid file.
 func CheckFile(file []byte, largest int64) (content json.RawMessage, state FileState, flaw string) {
 	text := bytes.TrimSpace(file)
 	switch {
@@ -48,8 +49,8 @@ func CheckFile(file []byte, largest int64) (content json.RawMessage, state FileS
 	return content, FileValid, ""
 }
 
-// Conclude reads the end message of an interpreter's guest script, or explains why there is none. crash explains a
-// signal that ended the interpreter.
+// Conclude completes a result with the end message of an interpreter's guest script. If there is none, it sets an error
+// with the reason. crash returns the error for a signal that ended the interpreter.
 func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramError) (frames.Result, Report) {
 	if result.Error != nil {
 		return result, Report{}
@@ -67,7 +68,7 @@ func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramErro
 		result.Error = end.Error
 	case ended:
 		result.Output = end.Output
-		result.Signal = 0 // it ended after its result, so the signal does not matter
+		result.Signal = 0 // the result was sent before the interpreter ended, so the signal does not matter
 	case result.Signal != 0:
 		result.Error = crash(result.Signal)
 	default:

@@ -1,6 +1,6 @@
 package program
 
-// The readers of messages of a program, for tests.
+// CodeOf and TagOf read parts of a program's messages without a JSON parser.
 var (
 	CodeOf = codeOf
 	TagOf  = tagOf

@@ -15,7 +15,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
-// write stores the job's files in an empty directory. File names are validated when a version is saved, and again here.
+// write writes the job's files to the child's work directory, which is empty. File names are validated when a version is
+// saved, and again here.
 func write(child *launcher.Child, Give map[string][]byte) error {
 	root := child.Work()
 	for name, content := range Give {
@@ -27,7 +28,7 @@ func write(child *launcher.Child, Give map[string][]byte) error {
 		}
 		mode := fs.FileMode(0o600)
 		if bytes.HasPrefix(content, []byte("#!")) {
-			mode = 0o700 // a script that the program may execute
+			mode = 0o700 // the program may execute scripts
 		}
 		if err := root.WriteFile(name, content, mode); err != nil {
 			return err
@@ -39,7 +40,7 @@ func write(child *launcher.Child, Give map[string][]byte) error {
 	return nil
 }
 
-// makeDirs makes a directory and its missing parents.
+// makeDirs creates a directory of the work directory and its missing parents. The program's user owns them.
 func makeDirs(child *launcher.Child, dir string) error {
 	if dir == "." {
 		return nil
@@ -59,7 +60,8 @@ func makeDirs(child *launcher.Child, dir string) error {
 	return child.Chown(dir)
 }
 
-// sendFile sends the result file after every process is dead. The file may be of any kind: a link, a device, a pipe.
+// sendFile sends the result file. Every process must be dead. The program may have left a link, a device or a pipe at that
+// path; sendFile reads only regular files.
 func sendFile(out *frames.Writer, root *os.Root, name string, largest int64) (FileState, error) {
 	info, err := root.Lstat(name) // a Root follows links within itself; no process is left that could swap the file
 	switch {
@@ -73,7 +75,7 @@ func sendFile(out *frames.Writer, root *os.Root, name string, largest int64) (Fi
 		return FileIrregular, nil
 	}
 	defer file.Close()
-	// The limit applies to the JSON without surrounding space. Only a small amount of space is read.
+	// The limit applies to the JSON without surrounding white space. So up to 4 KiB more than the limit is read.
 	rest := io.LimitReader(file, largest+4<<10)
 	buffer := make([]byte, min(info.Size()+1, partSize))
 	for {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// FuzzLine reads lines that a program sends to its launcher. An exit code that is found without parsing must be the one
-// that a parser finds.
+// FuzzLine checks lines that a program sends to its launcher: an exit code that CodeOf finds must equal the code that a
+// JSON parser finds.
 func FuzzLine(f *testing.F) {
 	for _, line := range []string{
 		`{"end":{"output":1},"code":0}`, `{"end":{"output":{"a":1,"code":5}}}`, `{"call":"fetch","args":{"url":"x"},"tag":7}`, `{"tag":1,"call":`,
@@ -28,8 +28,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzReport concludes from the last messages of a guest script, of which the program writes every byte. There must be
-// an output or an error, and never both.
+// FuzzReport calls Conclude with arbitrary last messages, because a program can write every byte of them. The result must
+// have either an output or an error.
 func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"end":{"output":[1]}}`), []byte(nil), 0)
 	f.Add([]byte(`{"ahead":true}`), []byte(`{"end":{"output":{"a":1}},"code":0}`), 9)

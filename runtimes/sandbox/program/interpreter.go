@@ -15,24 +15,24 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Interpreter is a program of the host that runs in jails, with the mounts it needs there.
+// Interpreter is an interpreter installed on the host, with the mounts that it needs in a jail.
 type Interpreter struct {
-	Path   string          // absolute; links stay, because the jail shows them too
+	Path   string          // absolute path; links are not resolved if the jail contains them too
 	Mounts []sandbox.Mount // read-only
-	// Executables are the files that the kernel executes to start it: the program and its loader. They are unknown for
-	// a script.
+	// Executables are the files that the kernel executes to start the interpreter: the program and its dynamic loader.
+	// nil if the program is a script.
 	Executables []string
-	// Version is the language version, such as 3.11, from the name of the file behind the links. It is "" if the name
-	// has none.
+	// Version is the language version, such as 3.11, taken from the file name after resolving links. It is "" if the name
+	// contains none.
 	Version string
 }
 
-// versioned matches the name of the program behind python3 in installations of Python.
+// versioned matches the file name of a Python program with its version, to which python3 is usually a link.
 var versioned = regexp.MustCompile(`^python(3\.\d+)$`)
 
-// FindInterpreter checks an interpreter's path and determines its mounts. These are /usr, of which the jail shows shared
-// libraries and usual tools, and for interpreters elsewhere the parts of the installation in their folder. Other files
-// there stay hidden, because the folder of ~/bin/python3 is a home directory.
+// FindInterpreter checks an interpreter's path and determines its mounts. It always mounts /usr, of which the jail shows
+// only shared libraries and usual tools. For an interpreter outside of /usr it also mounts directories such as lib next to
+// the interpreter's bin directory. Other files there stay hidden: for ~/bin/python3 they are a home directory.
 func FindInterpreter(path string) (Interpreter, error) {
 	if !filepath.IsAbs(path) {
 		return Interpreter{}, fmt.Errorf("interpreter %q: not an absolute path", path)
@@ -47,7 +47,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("interpreter: %w", err)
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
-	case info.Mode()&0o005 != 0o005: // programs see only what everybody may read
+	case info.Mode()&0o005 != 0o005: // programs see only files that every user may read
 		return Interpreter{}, fmt.Errorf("interpreter %s: only some users may read it; run chmod -R o+rX on its installation", path)
 	}
 	found := Interpreter{Path: path, Executables: executables(real), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
@@ -62,7 +62,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 	}
 	prefix := filepath.Dir(filepath.Dir(real)) // such as /opt/python for /opt/python/bin/python3
 	if filepath.Base(filepath.Dir(real)) != "bin" || strings.Count(prefix, "/") < 2 {
-		return Interpreter{}, fmt.Errorf("interpreter %s: lives in %s, which is too much of the host to show to programs", path, prefix)
+		return Interpreter{}, fmt.Errorf("interpreter %s: it is installed in %s, which contains too many other files to show to programs", path, prefix)
 	}
 	found.Path = real
 	for _, part := range []string{"bin", "lib", "lib64", "libexec", "share"} {
@@ -74,7 +74,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 	return found, nil
 }
 
-// executables returns a program and the loader that it names, or nothing for a script.
+// executables returns a program and its dynamic loader, and nil for a script.
 func executables(program string) []string {
 	file, err := elf.Open(program)
 	if err != nil {
@@ -93,7 +93,7 @@ func executables(program string) []string {
 
 func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
 
-// Environment returns the environment of every program, before its own values.
+// Environment returns the default environment of programs. Values of the program follow it and take precedence.
 func Environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
 }
@@ -107,8 +107,8 @@ func Network() []string {
 	return all
 }
 
-// Certificates returns mounts of the usual places of trusted certificates, for clients that speak TLS themselves. The
-// files are public and read-only.
+// Certificates returns read-only mounts of the usual directories of trusted root certificates, for TLS clients in programs.
+// The files are public.
 func Certificates() []sandbox.Mount {
 	var found []sandbox.Mount
 	for _, path := range []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"} {
@@ -119,7 +119,7 @@ func Certificates() []sandbox.Mount {
 	return found
 }
 
-// CheckEnvironment rejects values that no process can have in its environment.
+// CheckEnvironment returns an error for names and values that a process cannot have in its environment.
 func CheckEnvironment(values map[string]string) error {
 	for name, value := range values {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// TestHomeStaysHidden checks that an interpreter in a home directory mounts its installation, but not the home.
+// TestHomeStaysHidden checks that for an interpreter in a home directory only its installation is mounted, not the home
+// directory.
 func TestHomeStaysHidden(t *testing.T) {
 	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -40,8 +41,7 @@ func TestHomeStaysHidden(t *testing.T) {
 	}
 }
 
-// TestVersion checks that the version is known without a start if python3 leads to a program with the version in its
-// name.
+// TestVersion checks that the version is read from the file name to which python3 links, without starting the program.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"python3.11": "3.11", "python3": "", "python3.11-config": "", "node": ""} {
@@ -56,8 +56,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestNoInterpreter checks that an unusable interpreter, or one that would show too much of the host, is refused with
-// the reason.
+// TestNoInterpreter checks that an interpreter is refused with the reason if it is unusable, or if its mounts would show
+// too many files of the host.
 func TestNoInterpreter(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -68,7 +68,7 @@ func TestNoInterpreter(t *testing.T) {
 	if err := os.WriteFile(private, []byte("#!"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lonely := filepath.Join(t.TempDir(), "python3") // its folder is a home directory, not an installation
+	lonely := filepath.Join(t.TempDir(), "python3") // not in the bin directory of an installation
 	if err := os.WriteFile(lonely, []byte("#!"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
-// Package program implements the role that runs one foreign program, an interpreter with its files, in a child of a
-// launcher. It writes the files, starts the program or greets the waiting fork, and reports the end. It relays output
-// and host calls as frames in their order. It makes no decisions: the server and the kernel enforce limits. It runs
-// outside of the child, out of the program's reach.
+// Package program implements the role that runs one foreign program, such as an interpreter, in a child of a launcher. It
+// writes the program's files, starts the program or sends the start message to a waiting fork, and reports the end. It
+// relays output and host calls as frames, in their order. It enforces no limits; the server and the kernel do. It runs in
+// the launcher, where the program cannot reach it.
 package program
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
-// Job is the input of the role. It may come in two frames. The first one, with Ahead set, starts the program, which
-// then waits for its Hello. The second one brings the rest.
+// Job is the input of the role. The server may send it in two frames. The first one, with Ahead set, starts the program,
+// which then waits for its start message. The second one contains the other fields.
 type Job struct {
-	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
+	Ahead bool `json:"ahead,omitempty"` // only Argv and Env are used; a second Job follows
 
-	// An executed program has a channel as its descriptor 3. It may use a pipe with one byte, 4 (read) and 5 (write),
-	// as a lock. A fork runs already and has only the channel.
+	// The program's descriptor 3 is the channel to the launcher. An executed program can use a pipe that contains one
+	// byte as a lock: descriptor 4 to read and 5 to write. A fork already runs and has only the channel.
 	Argv []string `json:"argv,omitempty"` // Argv[0] is an absolute path
 	Env  []string `json:"env,omitempty"`
 
@@ -29,19 +29,19 @@ type Job struct {
 	Result  string            `json:"result,omitempty"`  // file in the work directory to read at the end
 	Largest int64             `json:"largest,omitempty"` // size limit of the result in bytes
 	Rlimits launcher.Rlimits  `json:"rlimits"`
-	Keep    bool              `json:"keep,omitempty"` // the program sends data to keep before it runs, as the first line after its Start
+	Keep    bool              `json:"keep,omitempty"` // the first line that the program sends after its start report contains Report.Kept
 }
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
 
-// Report holds the values that the role adds to a result, in its Stats.
+// Report is the role's own part of a result. It is sent in the field Stats.
 type Report struct {
 	End   json.RawMessage `json:"end,omitempty"`   // the last {"end": …} line that the program sent over descriptor 3
 	Ahead bool            `json:"ahead,omitempty"` // that line was sent before this report, in Part frames
 	Huge  bool            `json:"huge,omitempty"`  // that line was larger than allowed
 	File  FileState       `json:"file,omitempty"`  // state of the result file
 
-	Kept []byte `json:"kept,omitempty"` // data that a program with Keep sent
+	Kept []byte `json:"kept,omitempty"` // data that the program sent because of Job.Keep
 }
 
 // FileState is the state of the result file.
@@ -58,9 +58,9 @@ const (
 	FileIrregular FileState = "irregular" // a link, a device, a directory
 )
 
-// Message is one line that the program sends over descriptor 3. It reports that the program waits for its Hello (if
-// started ahead), or has read it and begins. It carries kept data if requested, a host call, which gets a reply of one
-// line, or the end. Without a Hello, the program begins when it is started.
+// Message is one line that the program sends over descriptor 3. It is one of: Ready (a program that was started ahead waits
+// for its start message), Start (it has read the message and begins), Kept (data requested by Job.Keep), a host call,
+// which gets a reply of one line, or End. A program without a start message begins as soon as it is started.
 type Message struct {
 	Ready bool   `json:"ready"`
 	Start bool   `json:"start"`
@@ -68,13 +68,13 @@ type Message struct {
 
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
-	Tag  int64           `json:"tag"` // the program's own number of a call; the reply has the same
+	Tag  int64           `json:"tag"` // number that the program chose for a call; the reply repeats it
 	End  json.RawMessage `json:"end"`
 	Code *uint8          `json:"code"` // with End: exit code of the program
 }
 
-// JSON encodes v without escaping <, > and &. json.Marshal makes six bytes of each, also in raw messages. A page within
-// a limit could then exceed it.
+// JSON encodes v without escaping <, > and &. json.Marshal replaces each by six bytes, even in raw messages, so that a text
+// such as an HTML page could exceed a size limit.
 func JSON(v any) (json.RawMessage, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -85,9 +85,9 @@ func JSON(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
-// LimitsOf returns the rlimits for a run's limits. They are looser than the control group, whose counters show which
-// limit was reached. So the group's limit must be met first. Without a group, sockets × Processes bounds the memory that
-// sockets can hold until the server looks.
+// LimitsOf returns the rlimits for a run's limits. They are higher than the limits of the control group, because only the
+// group's counters show which limit was reached. Without a group, sockets × Processes bounds the memory that sockets can
+// use until the next measurement of the server.
 func LimitsOf(limits runtimes.Limits, stack uint64) launcher.Rlimits {
 	const openFiles, sockets, spare = 256, 64, 16
 	return launcher.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Sockets: sockets, Processes: uint64(limits.Processes) + spare, Stack: stack}

@@ -10,12 +10,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// lastInherited is the last descriptor that a program has from its start: the channel, and two of the launcher.
+// lastInherited is the highest descriptor that a program has at its start. From 3 on these are the channel and the two
+// ends of the lock pipe.
 const lastInherited = 5
 
-// Pipe starts another program from a program in a jail, and returns its stdin and stdout. The other program ends with
-// the jail. It is no way out: it has the same root, filter and limits. It does not inherit the program's channel to the
-// server.
+// Pipe is called inside a jail. It starts another program there and returns its stdout and stdin. The other program ends
+// with the jail and has the same root, filter and limits. It does not inherit the channel to the launcher.
 func Pipe(path string, args ...string) (io.Reader, io.WriteCloser, error) {
 	theirs, in, err := os.Pipe()
 	if err != nil {

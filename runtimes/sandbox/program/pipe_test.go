@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// TestPipe checks that the other program reads the input, and ends with it.
+// TestPipe checks that the started program reads its input and ends at the end of the input.
 func TestPipe(t *testing.T) {
 	t.Parallel()
 	out, in, err := program.Pipe("/bin/cat", "-")
@@ -21,14 +21,14 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := io.ReadAll(out); err != nil || string(text) != "one line\n" {
-		t.Errorf("it answers %q, %v", text, err)
+		t.Errorf("the program wrote %q, %v", text, err)
 	}
 	if _, _, err := program.Pipe("/nowhere/program"); err == nil || !strings.Contains(err.Error(), "start /nowhere/program") {
 		t.Errorf("a missing program is %v", err)
 	}
 }
 
-// TestJSON checks that text keeps its length, and that a value without a form in JSON is an error.
+// TestJSON checks that <, & and > are not escaped, and that a value that JSON cannot represent is an error.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	if text, err := program.JSON("<a&b>"); err != nil || string(text) != `"<a&b>"` {

@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// maxCall bounds the line of a host call, and maxName the name in it.
+	// maxCall is the maximum length of the line of a host call, and maxName that of the function's name.
 	maxCall = 1 << 20
-	// headOfCall is the part kept of a longer line.
+	// headOfCall is the number of bytes kept of a line that is too long. They contain the tag for the error reply.
 	headOfCall = 1 << 10
 	maxName    = 64
-	// maxEndExtra is the size of an end message beyond the largest result: an error with its stack.
+	// maxEndExtra is the size that an end message may have in addition to its result: for an error with its stack.
 	maxEndExtra = 256 << 10
 	// partSize is the size of the pieces in which larger results are sent. A launcher has many children and a fixed
-	// memory limit, so it holds no whole result.
+	// memory limit, so it does not buffer a complete result.
 	partSize = 32 << 10
-	// tailSize is the part of an end message that is held until its end is known. It contains the exit code.
+	// tailSize is the number of bytes of an end message that are buffered until the line is complete, because they may
+	// contain the exit code.
 	tailSize = 32
 )
 
@@ -43,9 +44,9 @@ const (
 	lineComplete                  // all of it
 )
 
-// relay forwards a program's output and messages to the server. One loop does so, which keeps the program's order. When
-// the program calls the host, all earlier output is already in the pipes and is sent first. The loop waits for the
-// server, so a program that prints faster than the server reads waits too.
+// relay forwards a program's output and messages to the server. One loop does both, to preserve their order: when the
+// program calls the host, its earlier output is already in the pipes and is sent first. The loop blocks while the server
+// does not read, so the program blocks too if it prints too fast.
 type relay struct {
 	*launcher.Child
 	channel  *channel
@@ -55,9 +56,9 @@ type relay struct {
 	release  func()        // returns the memory of the job
 	started  bool          // the server knows that the program runs
 	ready    bool          // the program waits for its Hello
-	keeps    bool          // the next line is kept data, sent before any user code has run
+	keeps    bool          // the next line contains the data for Report.Kept; no user code has run yet
 	kept     []byte
-	ended    bool // it has sent its end, with an exit code, and is being killed
+	ended    bool // the program sent an end message with an exit code, and is being killed
 
 	calls int64
 	end   json.RawMessage // nil if it was sent in pieces
@@ -71,8 +72,8 @@ type relay struct {
 	sent           int // bytes of the unfinished line that were sent in pieces
 }
 
-// run relays until the program has sent its end, or every process is dead, and the pipes are empty. An end message
-// makes waiting for the death unnecessary. The kernel takes as long for that as a short program runs.
+// run relays until the program has sent its end message or every process is dead, and the pipes are empty. After an end
+// message it does not wait for the death of the processes, which takes the kernel as long as a short program runs.
 func (r *relay) run() error {
 	streams := []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}}
 	listening := true
@@ -94,8 +95,8 @@ func (r *relay) run() error {
 			return fmt.Errorf("poll: %w", err)
 		}
 		over := fds[0].Revents != 0
-		// The channel comes first. It may hold the start of a program that has ended already, and a call also reads the
-		// streams.
+		// Read the channel before the streams. It may contain the start report of a program that has already ended, and a
+		// call flushes the streams first anyway.
 		if listening && (fds[1].Revents != 0 || over) {
 			for more := true; more; more = over && listening {
 				var err error
@@ -157,7 +158,7 @@ func (r *relay) untilReady() error {
 	}
 }
 
-// early returns the error of a program that ended before it began, with its last output.
+// early returns the error for a program that ended before it was ready, with its last output.
 func (r *relay) early() error {
 	words := make([]byte, 4<<10)
 	n, _ := read1(r.Stderr(), words)
@@ -171,7 +172,7 @@ type stream struct {
 	open bool
 }
 
-// pump relays the current contents of a stream, or all of the rest.
+// pump relays the data that is now in a stream. If all is set, it reads until the end of the stream.
 func (r *relay) pump(s *stream, all bool) error {
 	if !s.open || !r.started {
 		return nil
@@ -185,12 +186,12 @@ func (r *relay) pump(s *stream, all bool) error {
 	}
 }
 
-// pipeSize is the usual capacity of a pipe.
+// pipeSize is the default capacity of a pipe on Linux, in bytes.
 const pipeSize = 64 << 10
 
-// drain relays a pipe's contents, up to a number of bytes, and reports whether its other end is still open. While the
-// program runs, the number is little more than a pipe's usual capacity. So earlier output comes before later messages,
-// and a flood in one pipe does not block the others.
+// drain relays a pipe's contents, up to most bytes, and reports whether its other end is still open. While the program
+// runs, most is little more than the capacity of a pipe. So output written before a message is sent before it, and a
+// flood of output in one pipe does not block the others.
 func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error) {
 	for left := most; left > 0; {
 		text, n, err := r.streams.read(fd)
@@ -205,7 +206,7 @@ func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error)
 	return true, nil
 }
 
-// listen reads the channel line by line.
+// listen reads the channel and handles its lines.
 func (r *relay) listen() (open bool, err error) {
 	for {
 		rest, n, err := r.lines.read(r.channel.fd)
@@ -220,12 +221,12 @@ func (r *relay) listen() (open bool, err error) {
 			}
 		}
 		if r.line.Len() == 0 {
-			return true, nil // a caller waits for the reply
+			return true, nil // return early: the program may be waiting for a reply to a line in this data
 		}
 	}
 }
 
-// collect appends to the unfinished line and handles it when it is complete.
+// collect appends part to the unfinished line. If whole is set, the line is complete, and collect handles it.
 func (r *relay) collect(part []byte, whole bool) error {
 	if !r.skip {
 		if err := r.extend(part, whole); err != nil {
@@ -251,7 +252,7 @@ func (r *relay) collect(part []byte, whole bool) error {
 	return r.take(line, keeps)
 }
 
-// extend appends to the unfinished line. It sends a long end message in pieces, and truncates a line that is too long.
+// extend appends part to the unfinished line. It sends a long end message in pieces, and truncates other long lines.
 func (r *relay) extend(part []byte, whole bool) error {
 	r.line.Write(part)
 	isEnd := r.ahead == lineBegun || bytes.HasPrefix(r.line.Bytes(), []byte(`{"end"`))
@@ -271,7 +272,7 @@ func (r *relay) extend(part []byte, whole bool) error {
 	return nil
 }
 
-// send sends the held bytes of an end message, except the last ones if the message continues.
+// send sends the buffered bytes of an end message. Unless the message is whole, the last tailSize bytes stay buffered.
 func (r *relay) send(whole bool) error {
 	if r.ahead != lineBegun {
 		if err := r.drop(); err != nil {
@@ -295,7 +296,7 @@ func (r *relay) send(whole bool) error {
 	return nil
 }
 
-// drop makes the server forget the pieces of an earlier or longer end message.
+// drop tells the server to discard the pieces of an end message that is replaced or too long.
 func (r *relay) drop() error {
 	r.sent = 0
 	if r.ahead == lineHeld {
@@ -321,7 +322,7 @@ func codeOf(line []byte) *uint8 {
 	return &code
 }
 
-// finish stores an end message. Killing an interpreter is faster than its own exit.
+// finish stores an end message. If it has an exit code, finish kills the program, which is faster than a normal exit.
 func (r *relay) finish(end json.RawMessage, code *uint8) {
 	r.end, r.code, r.sent = end, code, 0
 	if code != nil {
@@ -330,7 +331,7 @@ func (r *relay) finish(end json.RawMessage, code *uint8) {
 	}
 }
 
-// take handles one line of the program, which may be kept data.
+// take handles one complete line of the program. If keeps is set, the line contains the data for Report.Kept.
 func (r *relay) take(line []byte, keeps bool) error {
 	var m Message
 	switch err := json.Unmarshal(line, &m); {
@@ -363,7 +364,8 @@ func (r *relay) take(line []byte, keeps bool) error {
 	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args, Tag: m.Tag})
 }
 
-// tagOf finds the tag at the start of an unreadable call. The caller waits for a reply with that tag.
+// tagOf returns the tag at the start of a call whose line is invalid or too long, so that the error reply reaches its
+// caller. It returns 0 if there is none.
 func tagOf(line []byte) int64 {
 	in := json.NewDecoder(bytes.NewReader(line))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
@@ -389,13 +391,14 @@ func (r *relay) refuse(tag int64, message string) {
 	r.channel.line(answer)
 }
 
-// Sizes of a buffer. Most programs print little, and clearing 32 kB for each took a twentieth of a launcher's time.
+// First and largest size of a buffer. Most programs print little, and allocating 32 kB for each took 5% of a launcher's
+// CPU time.
 const (
 	firstBuffer   = 2 << 10
 	largestBuffer = 32 << 10
 )
 
-// buffer grows with the data read into it.
+// buffer is a read buffer that doubles in size when a read fills it.
 type buffer []byte
 
 // read reads once, like read1. The returned text is valid until the next read.
@@ -419,7 +422,7 @@ func read1(fd int, buf []byte) (int, error) {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
 			return -1, nil
-		case errors.Is(err, unix.ECONNRESET): // the other end closed with our bytes unread
+		case errors.Is(err, unix.ECONNRESET): // the program closed its end without reading all of our replies
 			return 0, nil
 		case err != nil:
 			return 0, err

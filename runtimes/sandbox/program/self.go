@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Reachable reports whether a guest may open a file. A guest of a server that runs as root is another user.
+// Reachable reports whether programs in jails may open a file. If the server runs as root, they run as another user, so
+// every parent directory must be open to other users.
 func Reachable(path string) bool {
 	if os.Geteuid() != 0 {
 		return true
@@ -20,8 +21,8 @@ func Reachable(path string) bool {
 	}
 }
 
-// Copy makes a program readable for guests, if it lies in a directory that is closed to other users. It returns the
-// directory of the copy, which the caller removes, and the program's path in it.
+// Copy copies a program to a new temporary directory, where programs in jails can read it. It returns the directory,
+// which the caller must remove, and the path of the copy.
 func Copy(program string) (dir, path string, err error) {
 	if dir, err = os.MkdirTemp("", "atelier-program-"); err != nil {
 		return "", "", err

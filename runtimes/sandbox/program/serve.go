@@ -79,20 +79,20 @@ func Serve(child *launcher.Child, conn net.Conn) error {
 	return carryOut(job, relay, in, conn)
 }
 
-// carryOut serves a program that has begun until it ends.
+// carryOut serves a started program until it ends, and sends the result.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		answer(in, relay)
 	}()
-	defer func() { // its resources belong to the child and end with it
+	defer func() { // wait for answer, because it uses the child's resources
 		relay.Kill()
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 		<-over
 	}()
 	relay.started, relay.keeps = job.Start == nil, job.Keep
-	if job.Result == "" { // otherwise the result is a file, and the end message only explains a missing one
+	if job.Result == "" { // otherwise the result is a file, and the end message can only be an error without a result
 		relay.largest = int(job.Largest)
 	}
 	if relay.started {
@@ -110,8 +110,8 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	}
 	report := Report{End: relay.end, Ahead: relay.ahead == lineComplete, Huge: relay.huge, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
-	// The program and every process it started are dead, or about to be. Its parent knows how it ended, but the
-	// program's own report and result count. A program could exit with any code anyway.
+	// The processes of the program are dead or being killed. If the program reported an exit code, that code counts and
+	// not the wait status. This is safe, because a program can choose its exit code anyway.
 	if relay.code != nil {
 		code := int(*relay.code)
 		result.ExitCode = &code
@@ -119,7 +119,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 		addStatus(&result, relay.Status())
 	}
 	if job.Result != "" {
-		<-relay.Dead() // a remaining process could swap the file before it is read
+		<-relay.Dead() // until then a process could replace the file while it is read
 		var err error
 		if report.File, err = sendFile(relay.out, relay.Work(), job.Result, job.Largest); err != nil {
 			return err
@@ -133,7 +133,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	return relay.out.WriteJSON(frames.Done, result)
 }
 
-// addStatus adds to a result how the program ended.
+// addStatus sets the exit code or the signal of a result.
 func addStatus(result *frames.Result, status syscall.WaitStatus) {
 	if !status.Signaled() {
 		code := status.ExitStatus()
@@ -144,8 +144,8 @@ func addStatus(result *frames.Result, status syscall.WaitStatus) {
 	result.DiskFull = result.DiskFull || status.Signal() == syscall.SIGXFSZ
 }
 
-// await reads the job of a child that was made ahead. A child that dies before that ends with an error. The job is
-// never at fault, and no job may get this child.
+// await reads the second Job frame of a program that was started ahead. If the program dies before, await returns an error
+// and closes the connection: the job did not cause that, and no job may be sent to this child.
 func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	come, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -162,14 +162,15 @@ func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	return job, err
 }
 
-// Memory for jobs. A launcher reads jobs of many children at once, and holds each as text, decoded and as files.
+// Memory for jobs. A launcher reads jobs of many children at the same time. It has each job in memory several times: as
+// text, decoded and as files.
 const (
 	smallJob    = 1 << 20 // smaller jobs do not wait
 	copiesOfJob = 4
 )
 
-// jobs admits large jobs to the memory of this process. A job leaves when the program has received it, which takes no
-// code of the program.
+// jobs limits the memory that large jobs use in this process. The memory is released once the program's files and start
+// message are written. A program cannot delay that.
 var jobs = semaphore.NewWeighted(wire.JobMemory)
 
 // admit waits until the memory for the next job is free.
@@ -195,7 +196,7 @@ func (r *relay) readJob(in *frames.Reader) (Job, error) {
 		return Job{}, fmt.Errorf("read job: %w", err)
 	}
 	if kind != frames.Job {
-		return Job{}, fmt.Errorf("read job: frame %q instead", byte(kind))
+		return Job{}, fmt.Errorf("read job: unexpected frame %q", byte(kind))
 	}
 	var job Job
 	if err := json.Unmarshal(payload, &job); err != nil {
@@ -204,7 +205,7 @@ func (r *relay) readJob(in *frames.Reader) (Job, error) {
 	return job, nil
 }
 
-// refuse ends a job whose program cannot begin, for a reason of the job itself.
+// refuse ends a job whose program cannot start because of the job itself. It sends reason as the program's error.
 func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	if err := out.Write(frames.Started, nil); err != nil {
 		return err
@@ -212,8 +213,8 @@ func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	return out.WriteJSON(frames.Done, frames.Result{Error: &runtimes.ProgramError{Type: reason}})
 }
 
-// answer passes the server's replies to the program until the connection ends. A server that closes the connection no
-// longer needs the program.
+// answer forwards the server's replies to the program until the connection ends. Then it kills the program, because the
+// server no longer needs it.
 func answer(in *frames.Reader, relay *relay) {
 	for {
 		kind, payload, err := in.Read()
@@ -221,7 +222,7 @@ func answer(in *frames.Reader, relay *relay) {
 			relay.Kill()
 			return
 		}
-		if kind == frames.Reply { // after an interrupt the program is killed when its time is over
+		if kind == frames.Reply { // an interrupt is ignored: the server kills the program after the grace period
 			relay.channel.line(payload)
 		}
 	}
