@@ -3,6 +3,7 @@ package servertest_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,5 +101,38 @@ func TestKafka_LargeRequest_AnsweredWithError(t *testing.T) {
 		if want := map[string]string{"large": "error", "small": "success"}[fmt.Sprint(got.Metadata["request_id"])]; got.Status != want {
 			t.Errorf("%.500s, want %s", r.Value, want)
 		}
+	}
+}
+
+// TestKafka_Limits_HoldForTools runs tools that exceed the processor time and the memory of the settings.
+func TestKafka_Limits_HoldForTools(t *testing.T) {
+	t.Parallel()
+	k := withKafka(t)
+	p := kafkaServer(t, k, t.TempDir(), "--kafka-timeout", "60", "--kafka-cpu-seconds", "1", "--kafka-memory-mb", "64")
+	for name, code := range map[string]string{
+		"spins": "def main(input):\n    while True: pass\n",
+		"grows": "def main(input):\n    return len(bytearray(200 << 20))\n",
+		"small": "def main(input):\n    return len(bytearray(8 << 20))\n",
+	} {
+		p.Create(t, map[string]any{"name": name, "language": "python", "code": code})
+		p.Publish(t, name, "1.0.0")
+	}
+	k.send(t, bareRecord(toolRequest("1", "a", "spins", map[string]any{})), bareRecord(toolRequest("2", "b", "grows", map[string]any{})), bareRecord(toolRequest("3", "c", "small", map[string]any{})))
+	k.await(t, "every answer comes", func() bool { return len(k.seen["results"]) >= 3 })
+	ended := map[string]string{}
+	for _, record := range k.seen["results"] {
+		var one toolResult
+		if err := json.Unmarshal(record.Value, &one); err != nil {
+			t.Fatal(err)
+		}
+		id, _ := one.Metadata["run_id"].(string)
+		run := p.Get(t, id)
+		ended[one.ToolName] = one.Status
+		if run.Error != nil {
+			ended[one.ToolName] += " " + string(run.Error.Type)
+		}
+	}
+	if want := map[string]string{"spins": "timeout timeout", "grows": "error memory_limit", "small": "success"}; !maps.Equal(ended, want) {
+		t.Errorf("ended as %v, want %v", ended, want)
 	}
 }

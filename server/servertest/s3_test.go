@@ -4,9 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +90,42 @@ func TestS3(t *testing.T) {
 	servertest.Eventually(t, "the restored object runs", func() bool {
 		return again.Do(t, "POST", "/api/v1/code-agents/large/execute", map[string]any{"version": "1.0.0"}).Status == 200
 	})
+}
+
+// TestS3_Cache_StaysWithinItsSize runs more versions than the cache has room for. The removed ones are downloaded again.
+func TestS3_Cache_StaysWithinItsSize(t *testing.T) {
+	t.Parallel()
+	const most = 400_000 // two of the versions
+	flags, environment, _ := withS3(t)
+	data := t.TempDir()
+	p := servertest.SpawnWith(t, data, environment, append(flags, "--s3-cache-bytes", strconv.Itoa(most))...)
+	p.Token = kafkaToken
+	names := []string{"one", "two", "three", "four", "five"}
+	for _, name := range names {
+		p.Create(t, largeAgent(name))
+		p.Publish(t, name, "1.0.0")
+	}
+	for range 2 {
+		for _, name := range names {
+			if run := p.Execute(t, name, "1.0.0", map[string]any{}); string(run.Output) != `"large"` {
+				t.Errorf("%s: %+v", name, run.Error)
+			}
+		}
+	}
+	cached, files := int64(0), 0
+	err := filepath.WalkDir(filepath.Join(data, "blob-cache"), func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			cached, files = cached+info.Size(), files+1
+		}
+		return err
+	})
+	if err != nil || cached > most || files == 0 {
+		t.Errorf("the cache has %d bytes in %d files: %v", cached, files, err)
+	}
 }
 
 // Files that lie in the data directory are copied to the bucket, once.
