@@ -26,8 +26,16 @@ type bearer struct{ token string }
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	return http.DefaultTransport.RoundTrip(r)
+	return connections.RoundTrip(r)
 }
+
+// connections opens few enough connections to one server that each sends its header within the time that the server
+// gives it, also on a busy machine.
+var connections = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // its type in net/http
+	t.MaxConnsPerHost = 200
+	return t
+}()
 
 // mcpClient is a session of the official client. Messages holds the messages that the server sent unrequested.
 type mcpClient struct {
