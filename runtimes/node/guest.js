@@ -8,7 +8,7 @@
   const util = require("node:util");
   const { Writable } = require("node:stream");
   const { SourceMap, builtinModules, createRequire } = require("node:module");
-  const CHANNEL = 3, NEWLINE = 10;
+  const CHANNEL = 3, NEWLINE = 10, KEPT = 700_000; // bytes; a line has at most 1 MiB
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
   const real = createRequire("/work/program.js");
 
@@ -109,6 +109,13 @@
     send('{"ready":true}');
     const job = JSON.parse(receive());
     program = { code: job.code, map: job.map, entry: job.entry, files: new Set(job.files) };
+    // V8's compiled form of a large program is sent before the program runs, so the program cannot forge it.
+    const loadProgram = () => {
+      const script = new vm.Script(program.code, { filename: PROGRAM, cachedData: job.compiled && Buffer.from(job.compiled, "base64") });
+      const compiled = job.keep && script.createCachedData();
+      if (compiled?.length <= KEPT) send(`{"kept":"${compiled.toString("base64")}"}`);
+      return script.runInThisContext();
+    };
     Object.assign(process.env, job.env);
     send('{"start":true}'); // from here the time counts for the program
     globalThis.fetch = mine.fetch;
@@ -123,7 +130,7 @@
     process.on("unhandledRejection", (reason) => {
       if (process.listenerCount("unhandledRejection") === 1) fail(reason, note(reason));
     });
-    const go = async () => mine.run(mine.compile(() => new vm.Script(program.code, { filename: PROGRAM }).runInThisContext()), job.input, JSON.stringify(job.env), job.largest);
+    const go = async () => mine.run(mine.compile(loadProgram), job.input, JSON.stringify(job.env), job.largest);
     go().then((report) => finish(report, 0), (error) => fail(error));
   };
 

@@ -5,6 +5,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed" // the guest script
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/lru"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/node/guest"
@@ -48,9 +50,10 @@ type Engine struct {
 	unavailable error
 	version     version
 	bundler     *bundler
-	ahead       *worker.Pool // for programs with the usual memory limit
-	fresh       *worker.Pool // for other limits: the size of V8's heap is fixed at its start
-	parents     *worker.Pool // for programs that may start other programs
+	ahead       *worker.Pool               // for programs with the usual memory limit
+	fresh       *worker.Pool               // for other limits: the size of V8's heap is fixed at its start
+	parents     *worker.Pool               // for programs that may start other programs
+	compiled    *lru.Cache[string, []byte] // programs in V8's form
 	memory      int64
 	egress      *egress.Proxy
 }
@@ -80,7 +83,7 @@ func New(options Options) *Engine {
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
-	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress}
+	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), compiled: lru.New[string, []byte](keptCompiled, compiledBytes), memory: options.Memory, egress: options.Egress}
 	ahead := e.start(options.Memory)
 	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
@@ -125,6 +128,9 @@ type startMessage struct {
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
 	Modules []string          `json:"modules,omitempty"` // that may be imported; nil without rules
+
+	Compiled []byte `json:"compiled,omitempty"` // V8's form of the code
+	Keep     bool   `json:"keep,omitempty"`     // whether to send that form
 }
 
 // Run implements runtimes.Runtime.
@@ -150,19 +156,44 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	start, err := program.JSON(startMessage{
+	message := startMessage{
 		Entry: job.Entrypoint, Files: slices.Sorted(maps.Keys(job.Files)), Code: bundled.Code, Map: bundled.Map,
 		Input: input, Env: environment, Largest: job.Limits.OutputBytes, Modules: modules(job),
-	})
+	}
+	key := compiledKey(job, bundled.Code)
+	message.Compiled, _ = e.compiled.Get(key)
+	message.Keep = key != "" && message.Compiled == nil
+	start, err := program.JSON(message)
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
 	session := e.egress.Open(job, host)
 	defer session.Close()
-	payload := program.Job{Files: job.Files, Start: start, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
-	outcome, err := e.run(ctx, job, payload, session)
+	payload := program.Job{Files: job.Files, Start: start, Largest: job.Limits.OutputBytes, Keep: message.Keep, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
+	said := new(words)
+	outcome, err := e.run(ctx, job, payload, said, session)
+	if message.Keep && len(said.kept) > 0 {
+		e.compiled.Put(key, said.kept, len(said.kept))
+	}
 	session.Settle(outcome.Error)
 	return outcome, err
+}
+
+// Bounds of the programs in V8's form. Compiling a smaller program takes less time than sending its form.
+const (
+	minCompiled   = 64 << 10
+	keptCompiled  = 64
+	compiledBytes = 32 << 20
+)
+
+// compiledKey returns the key of a program in V8's form, "" for one that is not kept. V8 rejects the form of other code
+// only by its length, and that of a process with other settings, such as the size of the heap.
+func compiledKey(job runtimes.Job, code string) string {
+	if len(code) < minCompiled || job.CodeDigest == "" || job.Workspace == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(code))
+	return fmt.Sprintf("%s %x %d", job.Workspace, sum, job.Limits.MemoryBytes)
 }
 
 // modules returns the modules that a program with rules may import, nil without rules.
@@ -174,7 +205,7 @@ func modules(job runtimes.Job) []string {
 }
 
 // run runs a program in its own process.
-func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job, session runtimes.Host) (runtimes.Outcome, error) {
+func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job, said *words, session runtimes.Host) (runtimes.Outcome, error) {
 	pool := e.ahead
 	if job.Capabilities.Subprocess || job.Limits.MemoryBytes != e.memory {
 		started := e.start(job.Limits.MemoryBytes)
@@ -184,7 +215,6 @@ func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job,
 	if job.Capabilities.Subprocess {
 		pool = e.parents
 	}
-	said := new(words)
 	return pool.Run(ctx, worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}, session)
 }
 

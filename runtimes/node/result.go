@@ -13,9 +13,10 @@ import (
 // lastGCs is the start of V8's output when it gives up.
 const lastGCs = "<--- Last few GCs --->"
 
-// words holds the end of a process's stderr.
+// words holds the end of a process's stderr, and the compiled program that it sent.
 type words struct {
 	stderr []byte
+	kept   []byte
 }
 
 func (w *words) listen(kind frames.Kind, p []byte) {
@@ -36,7 +37,8 @@ func (w *words) outOfMemory() bool {
 
 // interpret reads the last message of the guest script, or finds the reason why there is none.
 func (w *words) interpret(result frames.Result) frames.Result {
-	result, _ = program.Conclude(result, w.crash)
+	result, report := program.Conclude(result, w.crash)
+	w.kept = report.Kept
 	return result
 }
 
