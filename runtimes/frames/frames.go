@@ -195,9 +195,26 @@ func (w *Writer) WriteJSON(kind Kind, v any) error {
 		if err := w.json.Encode(v); err != nil {
 			return fmt.Errorf("encode frame %q: %w", byte(kind), err)
 		}
+		if tailed, ok := v.(Tailed); ok && tailed.Tail() != nil {
+			w.buf.Write(tailed.Tail())
+			return nil
+		}
 		w.buf.Truncate(w.buf.Len() - len("\n"))
 		return nil
 	})
+}
+
+// Tailed is a payload with a second part that is no part of its JSON. WriteJSON sends it after a newline. A text of
+// megabytes in JSON would be scanned by each process that encodes or decodes it.
+type Tailed interface{ Tail() []byte }
+
+// SplitTail returns the JSON and the tail of a payload, nil for none.
+func SplitTail(payload []byte) (document, tail []byte) {
+	document, tail, found := bytes.Cut(payload, []byte("\n"))
+	if !found {
+		return payload, nil
+	}
+	return document, tail
 }
 
 // Hold keeps a frame back until the next write or Flush, because each write wakes the reader. It calls payload when the

@@ -43,10 +43,10 @@
 
   // ---- the program
 
-  let program; // code, source map, entry file and names of files
+  let program; // code, source map in base64, entry file and names of files
   let map;
   const source = (line, column) => {
-    map ??= new SourceMap(program.map);
+    map ??= new SourceMap(JSON.parse(Buffer.from(program.map, "base64").toString()));
     const entry = map.findEntry(line - 1, column);
     return entry?.originalSource === undefined ? "" : `${entry.originalSource}:${entry.originalLine + 1}:${entry.originalColumn}`;
   };

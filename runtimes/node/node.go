@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed" // the guest script
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -123,7 +122,7 @@ type startMessage struct {
 	Entry   string            `json:"entry"`
 	Files   []string          `json:"files,omitempty"`
 	Code    string            `json:"code"`
-	Map     json.RawMessage   `json:"map,omitempty"`
+	Map     []byte            `json:"map,omitempty"` // base64 is encoded faster than JSON is checked, and few runs read it
 	Input   string            `json:"input"`
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`

@@ -306,13 +306,23 @@ func TestHostileUnfinishedResults(t *testing.T) {
 	}
 }
 
+// startedJob is a job with the first line for its program.
+type startedJob struct {
+	job   map[string]any
+	start string
+}
+
+func (j startedJob) MarshalJSON() ([]byte, error) { return json.Marshal(j.job) }
+
+func (j startedJob) Tail() []byte { return []byte(j.start) }
+
 // TestHostileJobs gives many children of one launcher large jobs at once. The launcher must not read them all at once.
 func TestHostileJobs(t *testing.T) {
 	t.Parallel()
 	const programs, size, most = 60, 12 << 20, 768 << 20
 	box := sandboxtest.New(t, guestsExe(t))
 	job := map[string]any{
-		"argv": []string{"/usr/bin/bash", "-c", "head -n 1 <&3 >/dev/null; echo '{\"start\":true}' >&3; sleep 600"}, "start": strings.Repeat("x", size), "env": []string{"PATH=/usr/bin:/bin"}, "rlimits": map[string]any{},
+		"argv": []string{"/usr/bin/bash", "-c", "head -n 1 <&3 >/dev/null; echo '{\"start\":true}' >&3; sleep 600"}, "env": []string{"PATH=/usr/bin:/bin"}, "rlimits": map[string]any{},
 	}
 	var children []*child
 	for range programs {
@@ -321,7 +331,7 @@ func TestHostileJobs(t *testing.T) {
 	var begun sync.WaitGroup
 	for _, c := range children {
 		begun.Go(func() {
-			if err := c.out.WriteJSON(frames.Job, job); err != nil {
+			if err := c.out.WriteJSON(frames.Job, startedJob{job, strings.Repeat("x", size)}); err != nil {
 				t.Error(err)
 			}
 			if kind, _, err := c.in.Read(); err != nil || kind != frames.Started {
@@ -375,8 +385,8 @@ func TestCallsInOneWrite(t *testing.T) {
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
 	// The launcher reads no output before the program reports its start.
 	syscallProgram := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
-	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}}
+	if err := c.out.WriteJSON(frames.Job, startedJob{job, "{}"}); err != nil {
 		t.Fatal(err)
 	}
 	in := frames.NewReader(c.Conn(), map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 10, frames.CallReq: 1 << 10, frames.Done: 1 << 10})
@@ -407,8 +417,8 @@ func TestCallAfterMuch(t *testing.T) {
 	const much = 60_000
 	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "much")
 	syscallProgram := fmt.Sprintf(`read -r hello <&3; printf '%%%ds'; printf '{"start":true}\n{"call":"one"}\n' >/tmp/said; cat /tmp/said >&3`, much)
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "start": map[string]any{}}
-	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}}
+	if err := c.out.WriteJSON(frames.Job, startedJob{job, "{}"}); err != nil {
 		t.Fatal(err)
 	}
 	in := frames.NewReader(c.Conn(), map[frames.Kind]int{frames.Started: 0, frames.Stdout: much, frames.CallReq: 1 << 10})
@@ -538,8 +548,8 @@ func TestHostileStderrOfALauncher(t *testing.T) {
 		}
 	})
 	c := newChild(t, box, "one")
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}, "start": map[string]any{}}
-	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}}
+	if err := c.out.WriteJSON(frames.Job, startedJob{job, "{}"}); err != nil {
 		t.Fatal(err)
 	}
 	if kind, _, err := c.in.Read(); err == nil {

@@ -25,12 +25,15 @@ type Job struct {
 
 	Files   map[string][]byte `json:"files,omitempty"`   // files to write to the work directory
 	Stdin   string            `json:"stdin,omitempty"`   // one of Files; "" is an empty stdin
-	Start   json.RawMessage   `json:"start,omitempty"`   // first line on the program's descriptor 3
+	Start   json.RawMessage   `json:"-"`                 // first line on the program's descriptor 3; the tail of the frame
 	Result  string            `json:"result,omitempty"`  // file in the work directory to read at the end
 	Largest int64             `json:"largest,omitempty"` // size limit of the result in bytes
 	Rlimits launcher.Rlimits  `json:"rlimits"`
 	Keep    bool              `json:"keep,omitempty"` // the first line that the program sends after its start report contains Report.Kept
 }
+
+// Tail implements frames.Tailed.
+func (j Job) Tail() []byte { return j.Start }
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
 

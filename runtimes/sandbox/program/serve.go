@@ -2,6 +2,7 @@ package program
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,10 +199,12 @@ func (r *relay) readJob(in *frames.Reader) (Job, error) {
 	if kind != frames.Job {
 		return Job{}, fmt.Errorf("read job: unexpected frame %q", byte(kind))
 	}
+	document, start := frames.SplitTail(payload)
 	var job Job
-	if err := json.Unmarshal(payload, &job); err != nil {
+	if err := json.Unmarshal(document, &job); err != nil {
 		return Job{}, fmt.Errorf("read job: %w", err)
 	}
+	job.Start = bytes.Clone(start) // the reader uses the memory again
 	return job, nil
 }
 

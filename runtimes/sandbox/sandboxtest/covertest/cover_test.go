@@ -223,7 +223,7 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 		"ahead, and no program":         {{frames.Job, json(program.Job{Ahead: true})}},
 		"ahead, and gone":               {{frames.Job, json(program.Job{Ahead: true, Argv: []string{"/usr/bin/false"}})}},
 		"ahead, gone when ready":        {{frames.Job, json(program.Job{Ahead: true, Argv: []string{"/usr/bin/bash", "-c", `echo '{"ready":true}' >&3; sleep 0.05`}})}},
-		"a hello that nobody reads":     {{frames.Job, json(program.Job{Argv: []string{"/usr/bin/true"}, Start: []byte("{}")})}},
+		"a hello that nobody reads":     {{frames.Job, append(json(program.Job{Argv: []string{"/usr/bin/true"}}), "\n{}"...)}},
 		"an answer, unasked":            {{frames.Job, json(program.Job{Argv: []string{"/usr/bin/bash", "-c", "read -r x <&3; echo $x"}, Files: files})}, {frames.Reply, []byte("{}")}, {frames.Interrupt, nil}},
 	} {
 		profile := sandbox.Profile{
